@@ -4,9 +4,10 @@ import (
 	"strconv"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/adze-agent/adze/internal/shellread/programs"
 	"github.com/adze-agent/adze/internal/shellread/scan"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // param reads a parameter expansion.

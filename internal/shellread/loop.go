@@ -4,9 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/adze-agent/adze/internal/shellread/programs"
 	"github.com/adze-agent/adze/internal/shellread/scan"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // maxUnroll is how many literal values a for loop is walked with one by one.

@@ -4,9 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/adze-agent/adze/internal/shellread/programs"
 	"github.com/adze-agent/adze/internal/shellread/scan"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // stmts walks a list and returns what is known after it.

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/adze-agent/adze/internal/shellread/programs"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/adze-agent/adze/internal/shellread/programs"
 )
 
 // The words of a command, as the table of programs takes them.

@@ -1,8 +1,9 @@
 package programs
 
 import (
-	"github.com/adze-agent/adze/internal/policy"
 	"sync"
+
+	"github.com/adze-agent/adze/internal/policy"
 )
 
 // Changes lists what a command that changes files would change, so that the

@@ -1,6 +1,7 @@
 package bash
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -8,8 +9,6 @@ import (
 	"runtime"
 	"strconv"
 	"time"
-
-	"crypto/rand"
 
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/proc"

@@ -3,9 +3,10 @@ package draw
 import (
 	"strings"
 
-	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // unescaped returns the text of n with entities and backslashes resolved. What

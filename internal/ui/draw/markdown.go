@@ -6,11 +6,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	gtext "github.com/yuin/goldmark/text"
+
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // theParsers parse Markdown with tables, task lists and struck text; the

@@ -3,8 +3,6 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"github.com/adze-agent/adze/internal/text/order"
-	"github.com/adze-agent/adze/internal/ui/story"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +10,8 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/usage"
 )
 

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"github.com/adze-agent/adze/internal/ui/story"
 	"maps"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/view"
 )

@@ -10,11 +10,10 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/ui/story"
-
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // status is the line that a person's own command printed.

@@ -1,11 +1,11 @@
 package tui
 
 import (
-	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // newHelp lists keys and commands.

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"github.com/adze-agent/adze/internal/ui/story"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/picture"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/view"
 )

@@ -3,15 +3,15 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"github.com/adze-agent/adze/internal/text/order"
-	"github.com/adze-agent/adze/internal/ui/story"
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/pick"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
 

@@ -3,13 +3,13 @@ package tui
 import (
 	"context"
 	"fmt"
-	"github.com/adze-agent/adze/internal/ui/story"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
 

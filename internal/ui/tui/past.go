@@ -2,13 +2,13 @@ package tui
 
 import (
 	"context"
-	"github.com/adze-agent/adze/internal/ui/story"
 	"iter"
 	"maps"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // A session that is taken up again is shown from its newest events on; what

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"fmt"
-	"github.com/adze-agent/adze/internal/ui/story"
 	"iter"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // longLog is a log of turns with a call each; the last one goes on for long.

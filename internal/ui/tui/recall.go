@@ -2,11 +2,11 @@ package tui
 
 import (
 	"fmt"
-	"github.com/adze-agent/adze/internal/ui/story"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // maxRecall is how many earlier prompts a search looks at.

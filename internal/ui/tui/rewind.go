@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/adze-agent/adze/internal/text/paths"
-	"github.com/adze-agent/adze/internal/ui/story"
-
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // undoID is what the choice that takes the last rewind back is called; prompts

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // hostileName is a file name that would like to say something else.
