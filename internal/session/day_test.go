@@ -168,7 +168,11 @@ func inWords(ctx context.Context, q llm.Request, yield func(llm.Chunk, error) bo
 			}
 			return
 		case "fail":
-			fake.Fail(llm.Error{Kind: llm.BadRequest, Provider: "fake", Status: 418, Err: errors.New("no coffee"), Fix: "make tea"})(ctx, q, yield)
+			kind := llm.BadRequest
+			if f[1] == "often" {
+				kind = llm.Overloaded
+			}
+			fake.Fail(llm.Error{Kind: kind, Provider: "fake", Status: 418, Err: errors.New("no coffee"), Fix: "make tea"})(ctx, q, yield)
 			return
 		}
 	}
@@ -316,7 +320,7 @@ func (d *diary) live(t *testing.T) {
 	answer(op.Answer{Allow: true, Mode: "nowhere"}, op.Answer{Allow: true, Changes: []op.RuleChange{{Kind: "twist"}}}, op.Answer{Allow: true, Rules: []string{"Bash("}}, op.Answer{Comment: "not this one"})
 	// Every kind of answer.
 	for i, a := range []op.Answer{
-		{Allow: true, Comment: "mind the gap", Mode: policy.Default}, {Dismissed: true}, {Comment: "exactly this", Exact: true},
+		{Allow: true, Comment: "mind the gap", Mode: policy.Default}, {Dismissed: true}, {Comment: "exactly this", Exact: true}, {Comment: "not here", Keep: op.ForLocal},
 		{Allow: true, Input: input("rewritten")}, {Allow: true, Folders: []op.FolderChange{{Dirs: []string{"/x"}, Keep: op.ForLocal}}},
 		{Allow: true, Rules: []string{"Bash(other)"}, Keep: op.ForUser}, {Allow: true, Keep: op.ForProject},
 	} {
@@ -328,7 +332,7 @@ func (d *diary) live(t *testing.T) {
 	answer(op.Answer{Allow: true, Changes: []op.RuleChange{{Kind: op.RemoveRules, Effect: policy.Allow, Rules: []string{"Bash(danger)"}}, {Kind: op.AddRules, Effect: policy.Deny, Rules: []string{"peek"}}}})
 	alone(op.Prompt{ID: "a9", Text: "call peek denied"})
 	// Skills, commands, failures, models, efforts.
-	alone(op.Prompt{ID: "k1", Text: "call learn"}, op.Prompt{ID: "k2", Text: "/fix it\nall", Command: true}, op.Prompt{ID: "k3", Text: "/bad", Command: true}, op.Prompt{ID: "k4", Text: "unclear"}, op.Prompt{ID: "k5", Text: "fail now"})
+	alone(op.Prompt{ID: "k1", Text: "call learn"}, op.Prompt{ID: "k2", Text: "/fix it\nall", Command: true}, op.Prompt{ID: "k8", Text: "/fix\nall of it", Command: true}, op.Prompt{ID: "k3", Text: "/bad", Command: true}, op.Prompt{ID: "k4", Text: "unclear"}, op.Prompt{ID: "k5", Text: "fail now"})
 	alone(op.SetEffort{Level: "high"}, op.SetEffort{Tokens: 2000}, op.Prompt{ID: "k6", Text: "go"}, op.SetModel{Name: "other"}, op.SetEffort{}, op.Prompt{ID: "k7", Text: "call shell cd /elsewhere"})
 	// What happens beside turns.
 	d.failed(r.Entitle(t.Context(), "a title", event.Spent{For: "title", Cost: 3}))
@@ -346,7 +350,8 @@ func (d *diary) live(t *testing.T) {
 	rest()
 	// Back and forth.
 	alone(op.Rewind{To: "m1", Conversation: true, Code: true, Preview: true}, op.Rewind{To: "m1", Conversation: true, Code: true}, op.Prompt{ID: "n1", Text: "again"},
-		op.Rewind{To: "n1", Conversation: true}, op.Rewind{Undo: true, Conversation: true}, op.Rewind{To: "k2", Code: true}, op.Rewind{Undo: true, Code: true},
+		op.Rewind{To: "n1", Conversation: true}, op.Rewind{Undo: true, Code: true}, op.Rewind{Undo: true, Conversation: true, Code: true}, op.Rewind{To: "k2", Code: true}, op.Rewind{Undo: true, Conversation: true},
+		op.Rewind{Undo: true, Code: true, Preview: true}, op.Rewind{Undo: true, Code: true}, op.Compact{}, op.Rewind{To: "k6", Conversation: true}, op.Compact{Undo: true}, op.Rewind{Undo: true, Conversation: true},
 		op.Compact{From: "n1", UpTo: "k1"}, op.Compact{From: "nothing"}, op.Compact{UpTo: "k6", Focus: " tea "}, op.Compact{From: "1"}, op.Compact{Undo: true}, op.Compact{}, op.Compact{Undo: true})
 	d.do(r, op.Prompt{ID: "n2", Text: "call act for long"})
 	time.Sleep(2 * time.Millisecond) // the call runs, and the reply is over
@@ -362,10 +367,16 @@ func (d *diary) live(t *testing.T) {
 	r = start(t, log, func(c *session.Config) {
 		c.Situation = event.Situated{Parts: []event.Situation{{Name: "env", Text: "elsewhere"}}}
 		c.Resituate = func(was, now event.Situated) string { return was.Parts[0].Text + " became " + now.Parts[0].Text }
+		c.Loop.Fallback = &agent.Target{Model: &fake.Model{Replies: forever(d.asks("spare", fake.Say("from the spare")))}, Provider: "fake", Name: "spare"}
 	}, forever(d.asks("m", inWords))...)
 	over = d.follow(r)
 	d.wait()
-	d.do(r, op.Prompt{ID: "z1", Text: "and on"})
+	d.do(r, op.SetModel{Name: "other"}, op.Shell{Command: "ls"}, op.Background{Call: "c1"}, op.StopTask{ID: "b1"}, op.Rewind{To: "n1", Code: true}, op.Prompt{Text: "/fix", Command: true})
+	for _, p := range []op.Prompt{{ID: "z1", Text: "and on"}, {ID: "z2", Text: "fail often"}} {
+		d.do(r, p)
+		time.Sleep(time.Hour)
+		d.wait()
+	}
 	d.failed(r.Close())
 	<-over
 	d.wait()

@@ -183,15 +183,15 @@ func (s *Session) target(ctx context.Context, o op.Rewind) (at event.Event, err 
 	}
 	switch r, ok := trail.Undoable(); {
 	case o.Undo && ok:
-		return rewinds[r.Seq], nil
+		at = rewinds[r.Seq]
 	case o.Undo:
-		return at, &op.Refusal{Code: op.NoPrompt, Text: "there is no rewind to take back"}
+		err = &op.Refusal{Code: op.NoPrompt, Text: "there is no rewind to take back"}
 	case at.Seq == 0:
-		return at, &op.Refusal{Code: op.NoPrompt, Text: fmt.Sprintf("there is no prompt %q in this session", o.To)}
+		err = &op.Refusal{Code: op.NoPrompt, Text: fmt.Sprintf("there is no prompt %q in this session", o.To)}
 	case o.Conversation && !trail.There(at.Seq):
-		return at, &op.Refusal{Code: op.NoPrompt, Text: fmt.Sprintf("the prompt %q is not in the conversation any more: a rewind took it out", o.To)}
+		err = &op.Refusal{Code: op.NoPrompt, Text: fmt.Sprintf("the prompt %q is not in the conversation any more: a rewind took it out", o.To)}
 	}
-	return at, nil
+	return at, err
 }
 
 // wentBack brings the rest of the session in line with a rewind.

@@ -47,45 +47,50 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error
 	switch o := o.(type) {
 	case op.Prompt:
 		if o.Command {
-			if err := s.command(o.Text); err != nil {
-				return out, err
-			}
+			err = s.command(o.Text)
 		}
-		if !o.Verbatim {
+		if err == nil && !o.Verbatim {
 			out.attached, err = s.attached(ctx, o.Text, nil)
 		}
-		return out, err
 	case op.SetModel:
-		if s.cfg.Resolve == nil {
-			return out, &op.Refusal{Code: op.Unsupported, Text: "this session cannot change its model"}
-		}
-		if out.target, err = s.cfg.Resolve(ctx, o.Name); err != nil {
-			return out, &op.Refusal{Code: op.BadModel, Text: err.Error(), Err: err}
-		}
+		out.target, err = s.named(ctx, o.Name)
 	case op.Rewind:
-		return out, s.rewind(ctx, o)
+		err = s.rewind(ctx, o)
 	case op.Compact:
 		if o.Undo {
-			return out, s.uncompact(ctx)
+			err = s.uncompact(ctx)
 		}
 	case op.Background:
+		ok := false
 		if s.cfg.Tasks != nil {
-			if _, ok := s.cfg.Tasks.Background(o.Call); ok {
-				return out, nil
-			}
+			_, ok = s.cfg.Tasks.Background(o.Call)
 		}
-		return out, &op.Refusal{Code: op.NoTask, Text: "no command runs that could go to the background"}
+		if !ok {
+			err = &op.Refusal{Code: op.NoTask, Text: "no command runs that could go to the background"}
+		}
 	case op.StopTask:
-		err = fmt.Errorf("there is no background task %q", o.ID)
+		no := fmt.Errorf("there is no background task %q", o.ID)
 		if s.cfg.Tasks != nil {
-			err = s.cfg.Tasks.Kill(o.ID)
+			no = s.cfg.Tasks.Kill(o.ID)
 		}
-		if err != nil {
-			return out, &op.Refusal{Code: op.NoTask, Text: err.Error(), Err: err}
+		if no != nil {
+			err = &op.Refusal{Code: op.NoTask, Text: no.Error(), Err: no}
 		}
 	case op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetEffort, op.SetMode, op.Rename: // all of it is the session's
 	}
-	return out, nil
+	return out, err
+}
+
+// named is the model that op.SetModel means.
+func (s *Session) named(ctx context.Context, name string) (agent.Target, error) {
+	if s.cfg.Resolve == nil {
+		return agent.Target{}, &op.Refusal{Code: op.Unsupported, Text: "this session cannot change its model"}
+	}
+	t, err := s.cfg.Resolve(ctx, name)
+	if err != nil {
+		err = &op.Refusal{Code: op.BadModel, Text: err.Error(), Err: err}
+	}
+	return t, err
 }
 
 // fitted is the prompt with images that the model takes. What cannot be read

@@ -1,0 +1,146 @@
+package session_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/store/mem"
+)
+
+// A call that a hook put off ends the turn, takes the prompts behind it out of the
+// queue, and goes on with an empty prompt.
+func TestCallThatAHookPutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		later := true
+		r := start(t, nil, withHooks(hooks{rule: func(_ context.Context, _ agent.Question, v agent.Verdict) (agent.Verdict, error) {
+			v.Defers = later
+			return v, nil
+		}}), fake.Use(call("c1", "look", "it", 0)), fake.Say("done"), fake.Say("on"))
+		r.prompt("go")
+		if e := all[event.TurnEnded](r.turns(1, nil)); e[0].Reason != string(agent.ToolDeferred) || e[0].How != event.Done {
+			t.Errorf("%+v", e)
+		}
+		if st := r.State(); st.Running != "" || r.bench.started.Load() != 0 {
+			t.Errorf("turn %q runs, %d calls ran", st.Running, r.bench.started.Load())
+		}
+		later = false
+		begun := 0
+		if err := r.Apply(t.Context(), session.Settings{Loop: r.cfg.Loop, Begin: func() { begun++ }}, changed); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Submit(t.Context(), op.Prompt{}); err != nil {
+			t.Fatal(err)
+		}
+		es := r.turns(2, nil)
+		if r.last(es, agent.Completed); result(es, "c1") != "look:it" || len(r.State().Queue) != 0 {
+			t.Errorf("c1: %q, waiting: %+v", result(es, "c1"), r.State().Queue)
+		}
+		valid(t, r.model.Requests()[1].Messages)
+		r.prompt("on")
+		if r.turns(3, nil); begun != 1 {
+			t.Errorf("what the settings wanted done was done %d times", begun)
+		}
+		r.Close()
+	})
+}
+
+// Whoever goes on from a snapshot knows which mode the model was told of.
+func TestSnapshotKnowsTheModeThatWasTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{Log: &mem.Log{}}
+		remind := func(mode policy.Mode, k *keeper) func(*session.Config) {
+			return func(c *session.Config) {
+				c.Log, c.Keeper, c.Mode = k, k, mode
+				c.Remind = func(told, now policy.Mode) string {
+					if told == now {
+						return ""
+					}
+					return string("from " + told + " to " + now)
+				}
+			}
+		}
+		r := start(t, nil, remind(policy.PlanMode, k), fake.Say("one"))
+		r.prompt("go")
+		r.turns(1, nil)
+		r.Close()
+		for mode, want := range map[policy.Mode]int{policy.PlanMode: 0, policy.Default: 1} {
+			r := start(t, nil, remind(mode, &keeper{Log: again(t, k.Log), last: k.last, fold: k.fold, at: k.at, data: k.data}), fake.Say("two"))
+			r.prompt("on")
+			r.turns(2, nil)
+			if n := strings.Count(spoken(r.model.Requests()[0].Messages), "from plan to "); n != want {
+				t.Errorf("in %s, told %d times: %s", mode, n, spoken(r.model.Requests()[0].Messages))
+			}
+			r.Close()
+		}
+	})
+}
+
+// What settings want done at the next turn is done at one.
+func TestSettingsWaitForOneTurn(t *testing.T) {
+	n := 0
+	r := start(t, nil, nil, fake.Say("one"), fake.Say("two"))
+	if err := r.Apply(t.Context(), session.Settings{Loop: r.cfg.Loop, Begin: func() { n++ }}, changed); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		r.prompt("go")
+		r.turns(i+1, nil)
+	}
+	if n != 1 {
+		t.Errorf("done %d times", n)
+	}
+	r.Close()
+}
+
+// Of a hook's answer what cannot be is left out, told, and does not stop the call.
+func TestChangesOfAHookThatCannotBe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		a := op.Answer{Allow: true, By: "h", Changes: []op.RuleChange{{Kind: "twist"}}}
+		r := start(t, nil, func(c *session.Config) { c.Hooks = answering{answer: a, asked: &asked} }, fake.Use(call("c1", "risk", "", 0)), fake.Say("ok"))
+		r.prompt("go")
+		es := r.turns(1, nil)
+		n := all[event.Noted](es)
+		if result(es, "c1") != "risk:" || len(n) != 1 || n[0].Level != "warning" || !strings.HasPrefix(n[0].Text, "what the hook h wanted to change besides was left out: rules can be added") {
+			t.Errorf("%q, %+v", result(es, "c1"), n)
+		}
+		r.Close()
+	})
+}
+
+// The time that a call waits for the classifier and for people is not its own.
+func TestQuestionsWait(t *testing.T) {
+	for _, mode := range []policy.Mode{policy.Default, policy.Auto} {
+		bubble(string(mode), t, func(t *testing.T) {
+			waits := 0
+			r := start(t, nil, func(c *session.Config) {
+				autoMode(&fake.Model{Replies: []fake.Reply{rule("allow", "fine")}})(c)
+				c.Mode = mode
+			}, fake.Use(call("c1", "look", "", 1000)), fake.Say("ok")).attend()
+			r.prompt("go")
+			synctest.Wait()
+			q := connection()
+			q.Waits = func() { waits++ }
+			done := make(chan error)
+			go func() { _, err := r.Permit(t.Context(), q); done <- err }()
+			synctest.Wait()
+			for c := range r.State().Pending {
+				if err := r.Submit(t.Context(), op.Answer{Call: c, Allow: true, By: "one"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := <-done; err != nil || waits != 1 {
+				t.Errorf("%v; it waited %d times", err, waits)
+			}
+			r.Close()
+		})
+	}
+}
