@@ -239,7 +239,7 @@ func TestUIAddsAFolder(t *testing.T) {
 	x.keys("/add-dir ../nowhere", enter)
 	x.until(`does not exist`)
 	x.keys("/add-dir ../lib", enter)
-	x.until(`can be used as this folder is`)
+	x.until(`can\s+be\s+used\s+as\s+this\s+folder\s+is`)
 	x.keys("/add-dir", enter)
 	x.until(`/lib \(/add-dir\)`)
 	x.keys("write it", enter)

@@ -15,6 +15,7 @@ func TestBubblewrapThatDoesNotWork(t *testing.T) {
 	for _, only := range []string{"", "bwrap"} {
 		c := testConfig(t, only)
 		tools := t.TempDir()
+		c.TempRoot = t.TempDir()
 		// The helper's network can be had; a /proc of its own cannot, as in a container.
 		script := "#!/bin/sh\nfor a; do if [ \"$a\" = --proc ]; then echo \"bwrap: Can't mount proc on /newroot/proc\" >&2; exit 1; fi; done\nexec /usr/bin/bwrap \"$@\"\n"
 		if err := os.WriteFile(filepath.Join(tools, "bwrap"), []byte(script), 0o755); err != nil {
@@ -27,6 +28,9 @@ func TestBubblewrapThatDoesNotWork(t *testing.T) {
 		if only == "bwrap" {
 			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "mount proc") {
 				t.Errorf("got %v, want that it cannot mount proc", err)
+			}
+			if left, err := os.ReadDir(c.TempRoot); len(left) > 0 || err != nil {
+				t.Errorf("left behind: %v, %v", left, err)
 			}
 			continue
 		}

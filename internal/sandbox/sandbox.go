@@ -191,7 +191,7 @@ func New(ctx context.Context, c Config) (*Sandbox, error) {
 	}
 	if err == nil && s.level.Strength == None {
 		if s.temp != "" {
-			_ = os.Remove(s.temp) // it is empty
+			_ = safe.RemoveAll(s.temp) // nothing ran in it
 		}
 		s.temp, s.policy = "", Policy{}
 		if c.Settings.FailIfUnavailable {

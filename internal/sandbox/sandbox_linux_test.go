@@ -70,7 +70,7 @@ func open(t testing.TB, c Config) *Sandbox {
 // die runs a command that leaves a hook and goes on, and waits to be killed.
 func die(dir, home, run string) int {
 	s, err := New(context.Background(), Config{
-		Dir: dir, Home: home, Run: run, State: []string{filepath.Dir(run)}, Path: "/usr/bin:/bin", Self: os.Args[0], Mechanism: "bwrap",
+		Dir: dir, Home: home, Run: run, State: []string{filepath.Dir(run)}, TempRoot: filepath.Dir(run), Path: "/usr/bin:/bin", Self: os.Args[0], Mechanism: "bwrap",
 		Settings: config.Sandbox{Enabled: true, FailIfUnavailable: true, Network: config.SandboxNetwork{AllowedDomains: []string{}}},
 	})
 	if err != nil {

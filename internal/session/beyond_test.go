@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -139,6 +140,57 @@ func TestQuestionsWait(t *testing.T) {
 			}
 			if err := <-done; err != nil || waits != 1 {
 				t.Errorf("%v; it waited %d times", err, waits)
+			}
+			r.Close()
+		})
+	}
+}
+
+// What a prompt names is read once, and again only where somebody is to be asked about it.
+func TestNamesAreReadAgainWhenSomebodyIsAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		asks, person bool
+		times        int
+	}{
+		"nothing to ask":   {false, true, 1},
+		"nobody to ask":    {true, false, 1},
+		"somebody to ask":  {true, true, 2},
+		"nothing, nobody ": {false, false, 1},
+	} {
+		bubble(name, t, func(t *testing.T) {
+			n := 0
+			r := start(t, nil, func(s *session.Config) {
+				s.Attach = func(_ context.Context, in session.Naming) []event.Attached {
+					n++
+					return []event.Attached{{Name: "a", Text: fmt.Sprint("read ", n), Asks: c.asks && n == 1}}
+				}
+			}, fake.Say("ok"))
+			if c.person {
+				r.attend()
+			}
+			r.prompt("see @a")
+			in := all[event.InputAccepted](r.turns(1, nil))
+			if a := in[0].Attached; n != c.times || len(a) != 1 || a[0].Asks || a[0].Text != fmt.Sprint("read ", c.times) {
+				t.Errorf("read %d times: %+v", n, a)
+			}
+			r.Close()
+		})
+	}
+}
+
+// A hook that says no in a person's stead refuses the call, with its words.
+func TestHookSaysNo(t *testing.T) {
+	for comment, want := range map[string]string{"": "a hook (h) said no", "too risky": "a hook (h) said no: too risky"} {
+		bubble(want, t, func(t *testing.T) {
+			asked := 0
+			r := start(t, nil, func(c *session.Config) {
+				c.Hooks = answering{answer: op.Answer{By: "h", Comment: comment}, asked: &asked}
+			},
+				fake.Use(call("c1", "risk", "", 0)), fake.Say("ok"))
+			r.prompt("go")
+			f := all[event.ToolFinished](r.turns(1, nil))
+			if v := f[0].Verdict; v.Effect != policy.Deny || v.Reason != want || !f[0].IsErr {
+				t.Errorf("%+v", v)
 			}
 			r.Close()
 		})

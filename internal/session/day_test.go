@@ -339,7 +339,7 @@ func (d *diary) live(t *testing.T) {
 	d.do(r, op.Rename{Title: "another"}, op.StopTask{ID: "b1"}, op.Background{Call: "c1"})
 	d.failed(r.Report(event.TaskStarted{ID: "b1", Kind: "shell"}))
 	d.failed(r.Report(event.TaskEnded{ID: "b1"}))
-	d.do(r, op.Prompt{ID: "m0", Text: "it became dear"})
+	d.do(r, op.Prompt{ID: "m0", Text: "call look it became dear"})
 	answer(op.Answer{Allow: true})
 	// The modes and the classifier; the last person leaves a question behind.
 	alone(op.SetMode{Mode: "auto"}, op.Prompt{ID: "m1", Text: "call risk auto"}, op.Prompt{ID: "m2", Text: "call risk evil"}, op.SetMode{Mode: "plan"})

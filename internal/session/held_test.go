@@ -310,8 +310,12 @@ func TestAnswerWithABadRule(t *testing.T) {
 		if err := r.Submit(t.Context(), op.Answer{Call: "c1", Allow: true, By: "one"}); err != nil {
 			t.Error(err)
 		}
-		if got := result(r.turns(1, nil), "c1"); got != "risk:" {
+		es := r.turns(1, nil)
+		if got := result(es, "c1"); got != "risk:" {
 			t.Errorf("%q", got)
+		}
+		if a := all[event.Answered](es); len(a) != 1 || a[0].By != event.Client("one") || a[0].Answer.By != "" { // as it is read again
+			t.Errorf("%+v", a)
 		}
 		r.Close()
 	})
