@@ -27,16 +27,11 @@ func (r *reader) launchedByRunner(prog string, ws []word, st state) {
 		r.launchedByGit(ws, st)
 	}
 	for i, w := range ws {
-		_, val, glued := strings.Cut(w.Text, "=")
-		if i > 0 && programs.LaunchFlag(prog, w) {
-			if glued {
-				r.mayRunCode(val, st)
-			} else if i+1 < len(ws) {
+		if glued, ok := programs.LaunchFlag(prog, ws, i); ok {
+			r.mayRunCode(glued, st)
+			if i+1 < len(ws) && !strings.Contains(w.Text, "=") {
 				r.mayRun(ws[i+1:], st)
 				r.mayRunCode(ws[i+1].Text, st)
-			}
-			if !glued && len(w.Text) > 2 && w.Text[1] != '-' {
-				r.mayRunCode(w.Text[2:], st)
 			}
 		}
 		if prog == "git" && i > 0 && w.Kind == exact && (ws[i-1].Is("-c") || ws[i-1].Is("--config-env")) {
@@ -135,6 +130,13 @@ func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) st
 			}
 			if path.Base(real) != prog {
 				e.Also = append(e.Also, append([]string{path.Base(real)}, e.Argv[1:]...))
+			}
+		}
+	}
+	if prog == "git" {
+		for i, w := range ws[1:] {
+			if name, _, _ := strings.Cut(w.Text, "="); w.Kind == exact && len(name) > 4 && strings.HasPrefix("--config-env", name) && i < 20 {
+				return w.Text + " takes a setting from a variable, which may be a command"
 			}
 		}
 	}

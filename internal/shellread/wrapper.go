@@ -466,6 +466,7 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 	}
 	r.suspect(ws[1:], st)
 	r.texts(ws, st)
+	r.launchedByRunner(programs.Base(ws[0].Text), ws, st)
 	if i := slices.IndexFunc(ws[1:], func(w word) bool { return w.Kind == exact && r.known(programs.Base(w.Text)) }); i >= 0 && i < 20 && r.depth <= maxDepth/2 {
 		r.keepForRules(func() { r.simple(ws[1+i:], nil, st) })
 	}

@@ -1,84 +1,11 @@
 package programs
 
 import (
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/adze-agent/adze/internal/shellread/scan"
 )
-
-// launchFlags are flags that make a command run another program or do what a
-// rule for the command does not speak of. A trailing "=" also matches the flag
-// with a value attached; "*" any flag that begins so.
-var launchFlags = sync.OnceValue(func() map[string][]string {
-	return map[string][]string{
-		"find":   {"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint*", "-fls", "-files0-from"},
-		"fd":     {"-x", "-X", "--exec*"},
-		"fdfind": {"-x", "-X", "--exec*"},
-		"rg":     {"--pre", "--pre=", "--hostname-bin*", "-z", "--search-zip"},
-		"go":     {"-exec*", "--exec*", "-toolexec*", "--toolexec*", "-vettool*", "--vettool*", "-overlay*", "-gccgoflags*", "--gccgoflags*", "-o", "-o="},
-		"sort":   {"--compress-program*", "-o*", "--output*", "-T*", "--temporary*", "--comp*", "--o*", "--t*"},
-		"tar":    {"-I*", "--use-compress*", "--to-command*", "--checkpoint-action*", "--rsh-command*", "-F*", "--info-script*", "--new-volume-script*", "--rmt-command*"},
-		"git":    {"--upload-pack*", "--receive-pack*", "--exec*", "--open-files-in-pager*", "--ext-diff", "--textconv", "--output", "--output=", "--outpu", "--outpu=", "--outp", "--outp=", "--template*", "--separate-git-dir*", "--config*", "--extcmd*"},
-		"ssh":    {"-o*", "-F*", "-J*", "-W*", "-L*", "-R*", "-D*", "-w*", "-E*", "-S*", "-I*"},
-		"scp":    {"-o*", "-F*", "-S*", "-J*", "-D*"},
-		"sftp":   {"-o*", "-F*", "-S*", "-J*", "-b*"},
-		"rsync":  {"-e*", "--rsh*", "--rsync-path*", "--daemon", "--config*"},
-		"curl":   {"-o*", "-O", "--output*", "--remote-name*", "-K*", "--config*", "-T*", "--upload-file*", "--unix-socket*", "--libcurl*", "-c", "--cookie-jar*", "--trace*", "-D", "--dump-header*", "--engine*", "--netrc-file*"},
-		"wget":   {"-O*", "--output*", "-i*", "--input-file*", "--use-askpass*", "-e*", "--execute*", "--config*", "--post-file*", "-P*"},
-		"npm":    {"--script-shell*", "--node-options*", "--prefix*", "-C", "--userconfig*", "--globalconfig*", "--shell*"},
-		"pnpm":   {"--script-shell*", "--node-options*", "-C", "--dir*"},
-		"yarn":   {"--script-shell*", "--use-yarnrc*", "--cwd*"},
-		"cargo":  {"--config*", "-Z*", "--manifest-path*", "-C"},
-		"make":   {"-f*", "--file*", "--makefile*", "-C*", "--directory*", "-I*", "--eval*", "SHELL=*", "--include-dir*"},
-		"pip":    {"--python*", "--index-url*", "-i*", "--extra-index-url*", "--proxy*", "--log*"}, "pip3": {"--python*", "--index-url*", "-i*", "--extra-index-url*"},
-		"man":      {"-P*", "--pager*", "-H*", "--html*", "-l", "--local-file", "-C*"},
-		"xxd":      {"-r*", "-revert"},
-		"zip":      {"-T*", "-TT*", "--unzip-command*"},
-		"less":     {"-o*", "-O*", "--log-file*", "--LOG-FILE*", "-k*", "--lesskey*", "+*"},
-		"docker":   {"--config*", "-H*", "--host*", "-v*", "--volume*", "--mount*", "--privileged*", "--pid*", "--cap-add*", "--device*", "--entrypoint*", "--security-opt*"},
-		"podman":   {"-v*", "--volume*", "--mount*", "--privileged*", "--entrypoint*"},
-		"kubectl":  {"--kubeconfig*", "-s", "--server*", "--token*"},
-		"tsc":      {"--build*"},
-		"pytest":   {"-p*", "--pdbcls*", "-c", "--rootdir*", "--confcutdir*", "-o*", "--override-ini*"},
-		"eslint":   {"--rulesdir*", "--resolve-plugins*", "-c", "--config*", "--plugin*", "--parser*", "-f*", "--format*", "-o*", "--output*"},
-		"prettier": {"--plugin*", "--config*"},
-		"jest":     {"--config*", "-c", "--globalSetup*", "--runner*", "--testRunner*", "--transform*", "--setupFiles*", "--reporters*", "--resolver*"},
-		"gcc":      {"-fplugin*", "-wrapper*", "-B*", "@*", "-specs*"}, "cc": {"-fplugin*", "-wrapper*", "-B*", "@*", "-specs*"}, "g++": {"-fplugin*", "-wrapper*", "-B*", "@*"}, "clang": {"-fplugin*", "-Xclang*", "-B*", "@*", "-load*"},
-		"gh":      {"--jq-file*"},
-		"date":    {"-s*", "--set*"},
-		"diff":    {"--to-file*", "--from-file*"},
-		"tree":    {"-o*", "-R"},
-		"file":    {"-C*", "--compile", "-m*", "--magic-file*"},
-		"ps":      {},
-		"shuf":    {"-o*", "--output*", "--random-source*"},
-		"iconv":   {"-o*", "--output*"},
-		"split":   {"--filter*"},
-		"openssl": {"-engine*", "-provider-path*"},
-		"psql":    {"-c*", "--command*", "-f*", "-o*", "-L*"}, "sqlite3": {"-cmd*", "-init*"},
-		"mysql": {"-e*", "--execute*"},
-		"nmap":  {"--script*", "-oN*", "-oX*", "-oA*"},
-		"ctags": {"--options*", "-o*", "-f*"},
-		"emacs": {"--eval*", "-l*", "--batch*"}, "vim": {"-c*", "+*", "-S*", "-u*", "--cmd*"}, "vi": {"-c*", "+*"}, "nvim": {"-c*", "+*", "-S*"},
-		"script": {"-c*", "--command*"}, "watch": {}, "npx": {"-c*", "--call*"}, "gdb": {"-ex*", "--ex*", "-x*", "--command*"}, "nodemon": {"-x*", "--exec*"}, "nc": {"-c*", "-e*"}, "ncat": {"-c*", "-e*", "--exec*", "--sh-exec*"},
-		"ed": {}, "capsh": {"-c", "--"}, "watchexec": {"--"}, "uv": {"--python*", "--with*", "--index*", "--default-index*"},
-	}
-})
-
-// launchWords are subcommands that run what stands behind them.
-var launchWords = sync.OnceValue(func() map[string][]string {
-	return map[string][]string{
-		"git submodule": {"foreach", "add", "update"}, "git rebase": {"-x*", "--exec*", "-i", "--interactive"}, "git bisect": {"run", "view", "visualize"},
-		"git filter-branch": {"*"}, "git difftool": {"*"}, "git mergetool": {"*"}, "git clone": {"-u*", "--upload-pack*", "-c*", "--config*", "--template*", "--recurse-submodules*"},
-		"git fetch": {"--upload-pack*", "-u*"}, "git pull": {"--upload-pack*", "--rebase=interactive", "--rebase=i", "-s*", "--strategy*"}, "git push": {"--receive-pack*", "--exec*"}, "git archive": {"--exec*", "--remote*", "-o*", "--output*"},
-		"git merge": {"-s*", "--strategy*"}, "git send-email": {"*"}, "git commit": {"--template*", "-t", "-F*", "--file*"}, "git grep": {"-O*", "--open-files*"}, "git log": {"--ext-diff", "--textconv"},
-		"git am": {"-x*"}, "git init": {"--template*"}, "git ls-remote": {"--upload-pack*", "--exec*"}, "git daemon": {"*"}, "git gui": {"*"}, "git web--browse": {"*"}, "git instaweb": {"*"}, "git credential": {"*"},
-		"git remote": {"add", "set-url"}, "git worktree": {}, "git alias": {"*"}, "git merge-index": {"*"}, "git merge-one-file": {"*"}, "git for-each-repo": {"*"}, "git maintenance": {"*"}, "git hook": {"*"}, "git notes": {"edit"}, "git branch": {"--edit-description"},
-		"npm exec": {"*"}, "npm x": {"*"}, "npm config": {"set", "edit"}, "npm explore": {"*"}, "npm edit": {"*"}, "pnpm exec": {"*"}, "pnpm dlx": {"*"}, "yarn exec": {"*"}, "yarn dlx": {"*"},
-		"go generate": {"*"}, "go tool": {"*"}, "go env": {"-w", "-u"}, "cargo run": {}, "docker exec": {"*"}, "docker run": {"*"}, "docker compose": {"exec", "run"}, "kubectl exec": {"*"}, "kubectl run": {"*"}, "kubectl cp": {"*"}, "kubectl debug": {"*"},
-		"gh alias": {"*"}, "gh extension": {"*"}, "gh config": {"*"}, "gh codespace": {"*"}, "uv tool": {"*"}, "bundle exec": {"*"}, "poetry run": {"*"}, "pipenv run": {"*"}, "conda run": {"*"},
-	}
-})
 
 // Beyond says why a rule with a wildcard does not cover a command: a flag, a
 // subcommand or a script in it makes it run another program. "" when nothing does.
@@ -137,14 +64,14 @@ func beyondFlags(name string, args []Word) string {
 		if w.Text == "--" {
 			break
 		}
-		if LaunchFlag(name, w) {
+		if matches(launchFlags()[name], name, w.Text) {
 			return name + " " + w.Text + " makes it do more than " + name + " does"
 		}
 		if name == "go" && strings.Contains(w.Text, "extld") {
 			return "go " + w.Text + " chooses the linker that go runs"
 		}
-		if why := cluster(name, w.Text); why != "" {
-			return why
+		if _, ok := bundled(name, w.Text); ok {
+			return name + " " + w.Text + " may hold a flag that does more than " + name + " does"
 		}
 	}
 	return ""
@@ -155,14 +82,17 @@ func beyondWords(name string, args []Word) string {
 	if len(args) == 0 || args[0].Kind != Exact {
 		return ""
 	}
-	for _, f := range launchWords()[name+" "+args[0].Text] {
-		if f == "*" {
-			return name + " " + args[0].Text + " runs other programs"
+	sub := name + " " + args[0].Text
+	if slices.Contains(launchWords()[sub], "*") {
+		return sub + " runs other programs"
+	}
+	for _, w := range args[1:] {
+		if w.Kind != Exact {
+			continue
 		}
-		for _, w := range args[1:] {
-			if w.Kind == Exact && matchFlag(f, w.Text) {
-				return name + " " + args[0].Text + " " + w.Text + " runs other programs or writes elsewhere"
-			}
+		_, hidden := bundled(sub, w.Text)
+		if hidden || matches(launchWords()[sub], name, w.Text) {
+			return sub + " " + w.Text + " runs other programs or writes elsewhere"
 		}
 	}
 	return ""
@@ -192,35 +122,6 @@ func withoutMessage(args []Word) []Word {
 		}
 	}
 	return out
-}
-
-// clusters are short flags that hide in a bundle: sort -uo F, sed -ni.
-var clusters = map[string]string{"sort": "oT", "rg": "z", "fd": "xX", "fdfind": "xX", "shuf": "o", "tree": "o", "tar": "IF", "rsync": "e", "ssh": "oFJWLRDwESI", "scp": "oFSJ"}
-
-func cluster(name, t string) string {
-	bad, ok := clusters[name]
-	if !ok || len(t) < 3 || t[0] != '-' || t[1] == '-' {
-		return ""
-	}
-	for _, c := range t[1:] {
-		if strings.ContainsRune(bad, c) {
-			return name + " " + t + " may hold a flag that does more than " + name + " does"
-		}
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
-			break
-		}
-	}
-	return ""
-}
-
-func matchFlag(pattern, t string) bool {
-	if p, ok := strings.CutSuffix(pattern, "*"); ok {
-		return strings.HasPrefix(t, p)
-	}
-	if p, ok := strings.CutSuffix(pattern, "="); ok {
-		return strings.HasPrefix(t, p+"=")
-	}
-	return t == pattern
 }
 
 // BeyondScript looks into the scripts that filters carry.

@@ -17,11 +17,6 @@ func RunsWords(name string, ws []Word) bool {
 	return ok && (verbs == nil || slices.ContainsFunc(ws, func(w Word) bool { return slices.Contains(verbs, w.Text) }))
 }
 
-// LaunchFlag reports whether a word is a flag with which a program runs another.
-func LaunchFlag(name string, w Word) bool {
-	return w.Kind == Exact && slices.ContainsFunc(launchFlags()[name], func(f string) bool { return matchFlag(f, w.Text) })
-}
-
 // Through is how many words stand before the command that a runner starts, when that
 // is all there is to say against a rule with a wildcard; else 0.
 func (t *Table) Through(name string, ws []Word) int {
@@ -47,7 +42,7 @@ var runners = sync.OnceValue(func() map[string][]string {
 		"npm": {"exec", "x"}, "pnpm": {"exec", "dlx", "x"}, "yarn": {"exec", "dlx"}, "bun": {"x"}, "deno": {"task"}, "lerna": {"exec"}, "turbo": {"exec"}, "opam": {"exec"}, "stack": {"exec"}, "cabal": {"exec"}, "rustup": {"run"},
 		"nix": {"run", "shell", "develop"}, "devbox": {"run"}, "guix": {"shell"}, "docker": {"run", "exec", "compose"}, "podman": {"run", "exec", "compose"}, "nerdctl": {"run", "exec"}, "kubectl": {"run", "exec"}, "oc": {"exec"}, "vagrant": {"ssh"},
 		"capsh": nil, "tini": nil, "dumb-init": nil, "catatonit": nil, "gosu": nil, "su-exec": nil, "setuidgid": nil, "s6-setuidgid": nil, "chpst": nil, "softlimit": nil, "i386": nil, "x86_64": nil, "uname26": nil, "linux26": nil,
-		"watchexec": nil, "nodemon": nil, "dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
+		"watchexec": nil, "nodemon": nil, "logsave": nil, "cmake": {"env", "time"}, "dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
 	}
 })
 
@@ -57,7 +52,7 @@ func RunsCode(name string) bool { return codes[name] }
 
 var codes = map[string]bool{
 	"gdb": true, "lldb": true, "sqlite3": true, "psql": true, "mysql": true, "vim": true, "vi": true, "nvim": true, "view": true, "ex": true, "ed": true, "emacs": true, "less": true, "more": true, "man": true,
-	"lftp": true, "smbclient": true, "dc": true, "gnuplot": true, "expect": true, "tclsh": true, "wish": true, "osascript": true, "mispipe": true, "pee": true, "octave": true, "m4": true,
+	"lftp": true, "smbclient": true, "dc": true, "gnuplot": true, "expect": true, "tclsh": true, "wish": true, "osascript": true, "pwsh": true, "powershell": true, "coreutils": true, "mispipe": true, "pee": true, "octave": true, "m4": true,
 	"socat": true, "nc": true, "ncat": true, "netcat": true, "ssh": true, "scp": true, "sftp": true, "rsync": true, "tar": true, "nodemon": true, "watchexec": true, "watchman": true, "chokidar": true, "onchange": true, "concurrently": true,
 }
 

@@ -121,6 +121,7 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 		c.starts(ws[1:])
 	}
 	c.mentions(ws, told)
+	c.urls(ws)
 	c.inValues(ws)
 	c.elsewhere(ws)
 	c.fromList(ws)
