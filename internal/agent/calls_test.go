@@ -330,16 +330,16 @@ func TestRewrittenByAHook(t *testing.T) {
 	}
 }
 
-// A yes with a comment leaves the arguments as they are.
+// A yes with a comment leaves the arguments as they are, and the model reads the comment.
 func TestAnswersWithoutArguments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j jobs
 		r := newRig(t, []tool.Tool{j.tool("look", true, false)}, fake.Use(do("a", "look", job{})), fake.Say("done"))
 		r.host.rule = func(agent.Question) agent.Verdict {
-			return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}, Answer: &tool.Answer{Comment: "mind the gap"}, By: event.Client("tui")}
+			return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}, Answer: &tool.Answer{Comment: " mind\x1b[2J the gap\n"}, By: event.Client("tui")}
 		}
 		r.run(t)
-		if f := said[event.ToolFinished](r.host); len(f) != 1 || f[0].Text != "did a" {
+		if f := said[event.ToolFinished](r.host); len(f) != 1 || f[0].Text != "[The person allowed this call, and adds: mind the gap]\ndid a" {
 			t.Errorf("%+v", f)
 		}
 	})

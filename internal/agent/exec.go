@@ -147,15 +147,28 @@ func (c *calls) try(k *call) (f finding) {
 	f.changed = changed // also of a tool that panics: what it changed by then, and that it ended
 	f = c.run(k, env, verdict.Verdict)
 	f.changed = changed
-	if answered.rewrites() {
-		who := "The person"
-		if !answered.By.Person() {
-			who = answered.By.String()
-		}
-		f.res.Text = "[" + who + " changed the arguments of this call to " + clip.Line(string(k.use.Input), previewBytes) + "]\n" + f.res.Text
-	}
+	f.res.Text = remarks(k, answered) + f.res.Text
 	return f
 }
+
+// remarks is what the model reads of the answer that let a call run, before its result:
+// that its arguments are others, and what was said with the yes.
+func remarks(k *call, answered Verdict) (out string) {
+	who := "The person"
+	if !answered.By.Person() {
+		who = answered.By.String()
+	}
+	if answered.rewrites() {
+		out = "[" + who + " changed the arguments of this call to " + clip.Line(string(k.use.Input), previewBytes) + "]\n"
+	}
+	if a := answered.Answer; a != nil && strings.TrimSpace(a.Comment) != "" {
+		out += "[" + who + " allowed this call, and adds: " + clip.Middle(clip.Clean(strings.TrimSpace(a.Comment)), maxComment, "") + "]\n"
+	}
+	return out
+}
+
+// maxComment bounds what is passed on of a comment, in runes.
+const maxComment = 20_000
 
 // check has the host rule. Arguments that were rewritten are planned and ruled
 // on anew. answered is the newest verdict that came with an answer; stop is

@@ -26,7 +26,6 @@ const (
 	minOptions, maxOptions = 2, 4
 	maxHeader              = 40    // characters shown of a header
 	maxText                = 4_000 // bytes of a question or description
-	maxComment             = 20_000
 )
 
 type input struct {
@@ -96,9 +95,6 @@ func run(_ context.Context, in input, env tool.Env) (tool.Result, error) {
 		rows = append(rows, []string{clip.Clean(q.Question), answer})
 	}
 	out := strings.TrimSuffix(b.String(), "\n")
-	if c := strings.TrimSpace(env.Answer.Comment); c != "" {
-		out += "\nThe person adds: " + clip.Middle(clip.Clean(c), maxComment, "")
-	}
 	return tool.Result{Text: out, View: view.Table{Head: []string{"Question", "Answer"}, Rows: rows}}, nil
 }
 

@@ -68,7 +68,7 @@ func TestRun(t *testing.T) {
 		{nil, "no person can be reached to answer. Choose what fits the task best and go on; name the choice at the end. " +
 			"If going on without an answer could do harm, end your turn with the question instead.", true},
 		{&tool.Answer{Choices: [][]string{{"SQLite"}, {"Unit", "End to end"}}}, "Which database?\n→ SQLite\nWhich tests?\n→ Unit, End to end", false},
-		{&tool.Answer{Choices: [][]string{{"my own: \x1b[2JDuckDB"}}, Comment: " later "}, "Which database?\n→ my own: DuckDB\nWhich tests?\n→ (no answer)\nThe person adds: later", false},
+		{&tool.Answer{Choices: [][]string{{"my own: \x1b[2JDuckDB"}}}, "Which database?\n→ my own: DuckDB\nWhich tests?\n→ (no answer)", false},
 		{&tool.Answer{}, "Which database?\n→ (no answer)\nWhich tests?\n→ (no answer)", false},
 	} {
 		r, err := New().Run(t.Context(), json.RawMessage(two), tool.Env{Answer: c.answer})

@@ -33,8 +33,7 @@ var reminderText string
 
 // Bounds in bytes: of a plan, and of a person's comment.
 const (
-	maxPlan    = 100_000
-	maxComment = 20_000
+	maxPlan = 100_000
 )
 
 // File is the name of the plan in the session's scratch folder.
@@ -181,7 +180,7 @@ func runExit(_ context.Context, in exitInput, env tool.Env) (tool.Result, error)
 	if c.fresh {
 		effects = append(effects, effect.Fresh{})
 	}
-	return tool.Result{Text: told(text, now, file, c, env.Answer.Comment), View: view.Text{S: now}, Effects: effects}, nil
+	return tool.Result{Text: told(text, now, file, c), View: view.Text{S: now}, Effects: effects}, nil
 }
 
 // chosen is what the person picked; an answer without a known choice is the
@@ -199,7 +198,7 @@ func chosen(labels [][]string) choice {
 }
 
 // told is what the model reads after an approval.
-func told(asked, now, file string, c choice, comment string) string {
+func told(asked, now, file string, c choice) string {
 	var b strings.Builder
 	b.WriteString("The person approved the plan. Plan mode is off; ")
 	if c.mode == policy.AcceptEdits {
@@ -209,9 +208,6 @@ func told(asked, now, file string, c choice, comment string) string {
 	}
 	if file != "" {
 		fmt.Fprintf(&b, "\nThe plan is in %s.", file)
-	}
-	if s := strings.TrimSpace(comment); s != "" {
-		b.WriteString("\nThe person adds: " + clip.Middle(clip.Clean(s), maxComment, ""))
 	}
 	switch {
 	case now != asked:

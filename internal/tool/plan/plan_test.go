@@ -107,7 +107,7 @@ func TestApproved(t *testing.T) {
 		not    string
 	}{
 		{tool.Answer{Choices: [][]string{{AcceptEdits}}}, policy.AcceptEdits, false, []string{"approved", "without a question", File}, text},
-		{tool.Answer{Choices: [][]string{{AskEdits}}, Comment: "mind\x1b[2J b.go"}, policy.Default, false, []string{"asked about each edit", "The person adds: mind b.go"}, text},
+		{tool.Answer{Choices: [][]string{{AskEdits}}}, policy.Default, false, []string{"asked about each edit"}, text},
 		{tool.Answer{Choices: [][]string{{FreshAcceptEdits}}}, policy.AcceptEdits, true, []string{text}, "edited"},
 		{tool.Answer{Choices: [][]string{{FreshAskEdits}}}, policy.Default, true, []string{text}, "edited"},
 		{tool.Answer{}, policy.Default, false, nil, text},
