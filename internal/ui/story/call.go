@@ -156,6 +156,9 @@ func (p Paper) facts(c *Call) draw.Line {
 			say(Seconds(d), draw.Quiet)
 		}
 		return parts
+	case c.moot:
+		say("no longer asked", draw.Quiet)
+		return parts
 	case c.denied:
 		say("refused", draw.Attention)
 		return parts

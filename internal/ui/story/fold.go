@@ -104,13 +104,24 @@ func (c *Call) ask(b event.Asked) {
 // answer settles the question. Of what has no call of its own, nothing follows.
 func (c *Call) answer(b event.Answered) {
 	c.asked, c.comment = false, b.Comment
-	if c.aside && !c.started {
+	switch {
+	case !c.aside || c.started:
+	case b.By.Kind == event.ByInterrupt:
+		c.withdraw()
+	default:
 		c.Ended, c.denied, c.View = true, !b.Allow, nil
 	}
 }
 
+// withdraw closes a question that nobody answered, and nobody waits for.
+func (c *Call) withdraw() { c.asked, c.Ended, c.moot, c.View = false, true, true, nil }
+
 // over ends a call that has no result when its turn ends.
 func (c *Call) over(off bool, session string) {
+	if c.asked = false; c.aside && !c.started {
+		c.withdraw()
+		return
+	}
 	if c.Ended, c.off, c.Wrong, c.why = true, off, !off, "interrupted"; !off {
 		return
 	}

@@ -79,6 +79,7 @@ type Call struct {
 	comment  string // what the person said with the answer
 	took     time.Duration
 	own      bool   // the person's, not the model's
+	moot     bool   // it was asked about, and ended before an answer
 	aside    bool   // asked about though no call was: what a running one turned out to do
 	task     string // the background task that it became
 }

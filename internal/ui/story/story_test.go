@@ -63,6 +63,30 @@ func TestFoldsWhatStartsOutOfOrder(t *testing.T) {
 	}
 }
 
+// A question that a running command raised ends with its turn or with the command,
+// whichever is told first: nobody waits for its answer, and nobody refused it.
+func TestQuestionsEndWithTheirCommand(t *testing.T) {
+	withdrawn := event.Answered{By: event.By{Kind: event.ByInterrupt}}
+	withdrawn.Call = "x1"
+	for name, end := range map[string][]event.Body{
+		"turn first":     {event.TurnEnded{ID: "t", How: event.Interrupted}, withdrawn},
+		"turn alone":     {event.TurnEnded{ID: "t", How: event.Interrupted}},
+		"question first": {withdrawn, event.TurnEnded{ID: "t", How: event.Interrupted}},
+	} {
+		s, p := story.New(), story.Paper{O: draw.Options{Width: 70}}
+		for i, b := range append([]event.Body{
+			event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t"}, event.ToolStarted{Call: "1", Name: "Bash", Title: "Bash: fetch"},
+			event.Asked{Call: "x1", Tool: "Net", Title: "Connect to new.example:443", View: view.Text{S: "A command connects."}},
+		}, end...) {
+			s.Apply(event.Event{Seq: event.Seq(i + 1), Body: b})
+		}
+		out := draw.TextOf(s.Next(p))
+		if !strings.Contains(out, "no longer asked") || strings.Contains(out, "waits for") || strings.Contains(out, "refused") {
+			t.Errorf("%s:\n%s", name, out)
+		}
+	}
+}
+
 func TestChange(t *testing.T) {
 	got := draw.TextOf(story.Paper{O: draw.Options{Width: 40}}.Change(view.Diff{Path: "a.go", Unified: "@@ -1 +1 @@\n-a\n+b\n", Added: 1, Removed: 1}))
 	if !strings.HasPrefix(got, "✎ Edit   a.go") || !strings.Contains(got, "+1 −1") || !strings.Contains(got, "1 + b") {
