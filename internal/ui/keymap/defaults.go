@@ -38,7 +38,7 @@ var table = []actionRow{
 	{Autocomplete, AutocompletePageDn, []string{"pgdown"}, "page down"},
 
 	{Confirmation, ConfirmYes, []string{"enter", "y"}, "yes, or the choice"},
-	{Confirmation, ConfirmNo, []string{"esc", "n"}, "no"},
+	{Confirmation, ConfirmNo, []string{"esc", "n"}, "no; Esc leaves"},
 	{Confirmation, ConfirmPrev, []string{"up", "k", "ctrl+p"}, "choice above"},
 	{Confirmation, ConfirmNext, []string{"down", "j", "ctrl+n"}, "choice below"},
 	{Confirmation, ConfirmComment, []string{"tab"}, "add a comment"},

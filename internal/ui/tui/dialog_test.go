@@ -24,7 +24,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		"yes":             {[]string{"enter"}, op.Answer{Allow: true}},
 		"y":               {[]string{"down", "down", "'y"}, op.Answer{Allow: true}},
-		"no":              {[]string{"esc"}, op.Answer{}},
+		"no":              {[]string{"?", "esc", "tab", "'so", "enter", "esc", "esc"}, op.Answer{}}, // no turn runs that could be stopped
 		"n":               {[]string{"'n"}, op.Answer{}},
 		"no, in words":    {[]string{"down", "down", "enter", "'use main", "enter"}, op.Answer{Comment: "use main"}},
 		"yes, in words":   {[]string{"tab", "'mind it", "enter", "enter"}, op.Answer{Allow: true, Comment: "mind it"}},
@@ -111,6 +111,24 @@ func TestEscapeStopsWhatADialogInterrupts(t *testing.T) {
 	r.keys("esc")
 	if _, ok := last[op.Interrupt](r); !ok {
 		t.Error("the turn goes on")
+	}
+}
+
+// Esc closes what was opened in the dialog first, and then stops the turn; n is a
+// no with which the turn goes on.
+func TestEscapeLeavesAPermission(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, asked("c", "git push origin main", verdict())).pass(time.Second)
+	r.has("Esc stops the turn").keys("?").has("Esc shows less").keys("esc").has("Run this command?", "shows the whole decision")
+	r.keys("tab", "'mind it", "enter").has("mind it", "Esc takes it back").keys("esc").has("Run this command?").hasNot("mind it")
+	if _, ok := last[op.Interrupt](r); ok {
+		t.Fatal("the turn was stopped by a key that closes something else")
+	}
+	r.keys("esc")
+	if _, ok := last[op.Interrupt](r); !ok {
+		t.Error("the turn goes on")
+	}
+	if a, ok := last[op.Answer](r); ok {
+		t.Errorf("it was answered besides: %+v", a)
 	}
 }
 

@@ -97,11 +97,30 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cur.Row += len(lines) + 1
 	cur.Col += 2
 	lines = append(lines, foot...)
-	hint := m.keys.Hint(keymap.ConfirmComment) + " adds a comment " + p.Sign(draw.Middot) + " " + m.keys.Hint(keymap.ConfirmExplain) + " shows the whole decision"
+	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), draw.L(draw.S(d.hint(m, p, inside), draw.Quiet))), cur
+}
+
+// hint names the keys that no answer names, in words that fit.
+func (d *permit) hint(m *Model, p paper, width int) string {
+	comment, explain, dot := m.keys.Hint(keymap.ConfirmComment), m.keys.Hint(keymap.ConfirmExplain), " "+p.Sign(draw.Middot)+" "
 	if d.whole {
-		hint = m.keys.Hint(keymap.ConfirmExplain) + " shows less"
+		return explain + " or Esc shows less"
 	}
-	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), draw.L(draw.S(hint, draw.Quiet))), cur
+	long, short := "Esc stops the turn", "Esc stops"
+	if d.said != "" {
+		long, short = "Esc takes it back", "Esc undoes"
+	} else if !m.turn.running {
+		long, short = "Esc says no", "Esc: no"
+	}
+	for _, out := range []string{
+		comment + " adds a comment" + dot + explain + " shows the whole decision" + dot + long,
+		comment + " adds a comment" + dot + explain + " shows all" + dot + long,
+	} {
+		if draw.L(draw.S(out, draw.Plain)).Width() <= width {
+			return out
+		}
+	}
+	return comment + " comments" + dot + explain + " more" + dot + short
 }
 
 func (d *permit) heading() string {
@@ -229,6 +248,9 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return d.choose(m), true
 	case keymap.ConfirmNo:
+		if m.pressed.Name == "esc" {
+			return d.leave(m), true
+		}
 		return d.answer(m, op.Answer{Comment: d.said}), true
 	case keymap.ConfirmPrev:
 		if d.at == 0 {
@@ -253,6 +275,22 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+// leave is Esc: it closes the whole decision, takes a comment back, and at last
+// stops the turn, as Esc does elsewhere. Without a turn it is a no.
+func (d *permit) leave(m *Model) []effect {
+	switch {
+	case d.whole:
+		d.whole, d.off = false, reading{}
+	case d.said != "":
+		d.said = ""
+	case m.turn.running:
+		return m.interrupt()
+	default:
+		return d.answer(m, op.Answer{})
+	}
+	return nil
 }
 
 func (d *permit) mark(m *Model, at int) {
