@@ -114,6 +114,11 @@ func (h *uiHost) styles(context.Context) (out []tui.Choice, err error) {
 		return nil, err
 	}
 	x := w.Extended()
+	usual := tui.Choice{ID: usualStyle, Name: usualStyle, About: "The usual one: none of the others."}
+	if x.Style == "" {
+		usual.Right = "in force"
+	}
+	out = append(out, usual)
 	for _, o := range x.Styles {
 		c := tui.Choice{ID: o.Name, Name: o.Name, About: o.About}
 		if o.Name == x.Style {
@@ -124,7 +129,10 @@ func (h *uiHost) styles(context.Context) (out []tui.Choice, err error) {
 	return out, nil
 }
 
-// setStyle writes the output style into the person's settings.
+// usualStyle stands for no output style.
+const usualStyle = "default"
+
+// setStyle writes the output style into the person's settings, or takes it out of them.
 func (h *uiHost) setStyle(ctx context.Context, s *tui.Session, name string) (string, error) {
 	name = strings.TrimSpace(name)
 	styles, err := h.styles(ctx)
@@ -146,7 +154,11 @@ func (h *uiHost) setStyle(ctx context.Context, s *tui.Session, name string) (str
 	if err != nil {
 		return "", err
 	}
-	out, err := h.subcommand("config")(ctx, s, "set output_style "+string(value))
+	change := "set output_style " + string(value)
+	if name == usualStyle {
+		change = "unset output_style"
+	}
+	out, err := h.subcommand("config")(ctx, s, change)
 	return out + "\nIt counts from the next session on: /clear begins one.", err
 }
 

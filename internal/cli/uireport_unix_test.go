@@ -35,7 +35,7 @@ func TestUIReports(t *testing.T) {
 	x.keys("/release-notes", enter)
 	x.until(`No version has been released yet`)
 	x.keys("/output-style nope", enter)
-	x.until(`there is no output style "nope"; there are .*concise`)
+	x.until(`there is no output style "nope"; there are default, .*concise`)
 	x.keys("/bug", enter)
 	x.until(`what adze doctor prints`)
 	x.keys("begin", enter)
@@ -52,6 +52,19 @@ func TestUIReports(t *testing.T) {
 	}
 	x.keys("/add-dir --keep "+lib, enter)
 	x.until(`That is kept in`)
+	settings := func(want bool) {
+		t.Helper()
+		raw, err := os.ReadFile(filepath.Join(p.home, ".adze", "settings.json"))
+		if err != nil || strings.Contains(string(raw), `"output_style": "concise"`) != want {
+			t.Errorf("%s, %v", raw, err)
+		}
+	}
+	x.keys("/output-style concise", enter)
+	x.until(`It counts from the next session on`)
+	settings(true)
+	x.keys("/output-style default", enter)
+	x.until(`(It counts from the next session on[\s\S]*){2}`)
+	settings(false)
 }
 
 // A question on the side is answered while a turn runs, and nothing of it enters

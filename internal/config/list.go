@@ -229,7 +229,7 @@ func Parse(key, text string) (json.RawMessage, error) {
 	t := strings.TrimSpace(text)
 	for _, k := range Table() {
 		if k.Name == path {
-			if k.Kind == Strings && strings.HasPrefix(t, "[") && json.Valid([]byte(t)) {
+			if quoted := strings.HasPrefix(t, `"`) && k.Kind != Strings; (quoted || k.Kind == Strings && strings.HasPrefix(t, "[")) && json.Valid([]byte(t)) {
 				return json.RawMessage(t), nil
 			}
 			return json.Marshal(typed(k, text))

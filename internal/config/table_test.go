@@ -236,6 +236,7 @@ func TestParseText(t *testing.T) {
 	for _, tt := range [][3]string{
 		{"max_turns", "5", "5"}, {"max_turns", "x", `"x"`}, {"model", "5", `"5"`}, {"ui.plain", "on", "true"}, {"permissions.deny", "Bash(rm *), Edit", `["Bash(rm *)","Edit"]`},
 		{"permissions.deny", `["A b"]`, `["A b"]`}, {"tools.defer_above", "5%", `"5%"`}, {"env", `{"A":"1"}`, `{"A":"1"}`}, {"env.A", "x", `"x"`}, {"hooks", "{}", "{}"},
+		{"model", ` "opus" `, `"opus"`}, {"model", `"a b`, `"\"a b"`}, {"max_turns", `"5"`, `"5"`}, {"permissions.deny", `"A"`, `["\"A\""]`},
 	} {
 		got, err := Parse(tt[0], tt[1])
 		if err != nil || string(got) != tt[2] {
