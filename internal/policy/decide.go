@@ -158,6 +158,9 @@ func (c *call) one(a Action) Verdict {
 	if rule := c.find(Deny, a); rule != nil {
 		return byRule(Deny, rule, a, "a rule denies it")
 	}
+	if v, ok := c.mayBeDenied(a); ok {
+		return v
+	}
 	if r, ok := a.(Read); ok && r.Edits && !c.req.Sandboxed {
 		if rule := c.deniedEdit(r); rule != nil {
 			return c.unlessDontAsk(byRule(Ask, rule, a, "a rule denies to edit "+show(r.Asked, r.Path)+", and whether this command does is not known"))
@@ -201,6 +204,24 @@ func (c *call) one(a Action) Verdict {
 		return v
 	}
 	return c.nothing(a)
+}
+
+// mayBeDenied asks about a command that may turn out to be one which a rule denies or
+// asks about, because some word of it is not known before it runs.
+func (c *call) mayBeDenied(a Action) (Verdict, bool) {
+	e, ok := a.(Exec)
+	if !ok {
+		return Verdict{}, false
+	}
+	rule := c.mayMatch(Deny, e)
+	does := "denies"
+	if rule == nil {
+		rule, does = c.mayMatch(Ask, e), "asks about"
+	}
+	if rule == nil {
+		return Verdict{}, false
+	}
+	return c.unlessDontAsk(byRule(Ask, rule, a, "not all words of this command are known before it runs, and it may be one that a rule "+does)), true
 }
 
 // unseen asks, where a rule denies commands, about what may run one that nobody
@@ -311,6 +332,9 @@ func (c *call) immune(a Action) (Verdict, bool) {
 		if lost := vital(c.rules.Rules, a); lost != "" {
 			return Verdict{Effect: Ask, Reason: "this would remove " + lost, Check: CheckRemoval, Part: a.Path}, true
 		}
+		if name := device(a.Path); name != "" {
+			return Verdict{Effect: Ask, Reason: "this would write to the device " + name + ", and what is on it would be lost", Check: CheckRemoval, Part: a.Path}, true
+		}
 		return c.protectedWrite(a)
 	case Opaque, Net, Call, Spawn, Skill, Person, None:
 	}
@@ -386,7 +410,7 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 				continue
 			}
 		}
-		if w.Own && (c.mode == Bypass || w.Arg && c.covered != nil && !(w.Steers && c.covered.cmd.any)) {
+		if w.Own && (c.mode == Bypass && !w.Steers || w.Arg && c.covered != nil && !(w.Steers && c.covered.cmd.any)) {
 			continue // what allows the command allows what it is for
 		}
 		v := Verdict{Effect: Ask, Reason: fmt.Sprintf("%s is protected: %s", show(w.Asked, w.Path), why), Check: CheckProtected, Part: w.Path}

@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"path"
-	"strings"
-)
+import "strings"
 
 // find returns the first rule with this effect that matches a, nil if none.
 func (c *call) find(e Effect, a Action) *compiledRule {
@@ -99,12 +96,8 @@ func matchExec(rule *compiledRule, e Effect, a Exec) bool {
 
 // matchBase matches a command by its program's base name: /bin/./rm is rm.
 func matchBase(p commandPattern, argv []string) bool {
-	if len(argv) == 0 {
-		return false
-	}
-	base := strings.ToLower(path.Base(path.Clean(strings.ReplaceAll(argv[0], "\\", "/"))))
-	base = strings.TrimSuffix(base, ".exe")
-	if base == argv[0] {
+	base := baseName(argv)
+	if base == "" {
 		return false
 	}
 	return p.match(append([]string{base}, argv[1:]...))

@@ -50,6 +50,8 @@ type (
 		Loses string
 		// Loose means that some word of Argv is not literal but its source text.
 		Loose bool
+		// Open says what is known of those words.
+		Open []Open
 		// Maybe means that the words of another command may mean this one. It
 		// is there for what forbids or asks, and needs no approval of its own.
 		Maybe bool

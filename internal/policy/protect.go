@@ -133,6 +133,20 @@ func vital(r Rules, w Write) string {
 	return ""
 }
 
+// devices are those that nothing is kept on, and folders of them.
+var devices = map[string]bool{"null": true, "zero": true, "full": true, "tty": true, "stdin": true, "stdout": true, "stderr": true, "fd": true, "shm": true, "pts": true, "ptmx": true, "tcp": true, "udp": true, "mqueue": true, "random": true, "urandom": true}
+
+// device is the device that a path names, and on which something may be kept; ""
+// when it names none.
+func device(file string) string {
+	name, ok := strings.CutPrefix(filepath.ToSlash(file), "/dev/")
+	first, _, _ := strings.Cut(name, "/")
+	if !ok || devices[first] {
+		return ""
+	}
+	return name
+}
+
 // foreign says why a path may mean something else to another program or
 // system than what it resolves to here, "" when it does not.
 func foreign(asked string) string {

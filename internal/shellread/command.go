@@ -39,8 +39,27 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 		return in, in
 	}
 	ok, any = r.simple(words, c, in)
+	if split, more := fields(words); more && r.depth <= maxDepth/2 {
+		r.keepForRules(func() { r.simple(split, nil, in) })
+	}
 	r.env = r.env[:saved]
 	return ok, any
+}
+
+// fields are the words of a command as a shell reads them that splits values at
+// blanks; more is false when there are none that it does.
+func fields(ws []word) (split []word, more bool) {
+	for _, w := range ws {
+		if w.Fields == nil {
+			split = append(split, w)
+			continue
+		}
+		more = true
+		for _, f := range w.Fields {
+			split = append(split, lit(f))
+		}
+	}
+	return split, more
 }
 
 // prefix notes NAME=value before a command.
@@ -184,7 +203,10 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 		e.Dir = st.dirs[0]
 	}
 	for _, w := range ws {
-		e.Loose = e.Loose || w.Kind != exact
+		if w.Kind != exact || w.Text == "{}" { // find, fd and parallel put a name there
+			e.Loose = e.Loose || w.Kind != exact
+			e.Open = append(e.Open, policy.Open{Source: w.Source, Head: w.Head, Tail: w.Tail})
+		}
 	}
 	for i := range min(len(r.outer), 20) {
 		argv := slices.Concat(r.outer[i:]...)
@@ -197,6 +219,9 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 				e.Also = append(e.Also, append([]string{programs.Base(e.Argv[0])}, e.Argv[i:]...))
 			}
 		}
+	}
+	if verb, ok := strings.CutPrefix(programs.Base(e.Argv[0]), "git-"); ok { // a program of git's own folder
+		e.Also = append(e.Also, append([]string{"git", verb}, e.Argv[1:]...))
 	}
 	if e.Argv[0] == "git" || programs.Base(e.Argv[0]) == "git" {
 		if plain := programs.GitPlain(ws); plain != nil {

@@ -25,6 +25,7 @@ func TestDeniedInEveryMode(t *testing.T) {
 		{"denied_reads.txt", []string{"Read(.env)", "Read(src/**)", "Edit(src/**)"}, 1000},
 		{"denied_edits.txt", []string{"Edit(src/**)"}, 280},
 		{"denied_commands.txt", []string{"Bash(rm:*)"}, 500},
+		{"denied_subcommands.txt", []string{"Bash(git push:*)", "Bash(npm publish:*)"}, 50},
 	} {
 		var rules []policy.Rule
 		for _, text := range c.deny {
@@ -66,7 +67,7 @@ func TestDeniedElsewhere(t *testing.T) {
 	f.mkdir("/home/u/project/secrets")
 	f.files["/home/u/project/secrets/a"] = true
 	for _, command := range lines(t, "denied_elsewhere.txt") {
-		if v := decide(t, f, command, policy.Bypass, "deny:Read(.env)", "deny:Edit(secrets/**)", "deny:Read(secrets/**)", "deny:Bash(shred:*)"); v.Effect != policy.Allow {
+		if v := decide(t, f, command, policy.Bypass, "deny:Read(.env)", "deny:Edit(secrets/**)", "deny:Read(secrets/**)", "deny:Bash(shred:*)", "deny:Bash(git stash:*)", "deny:Bash(npm publish:*)", "deny:Bash(git push --force:*)"); v.Effect != policy.Allow {
 			t.Errorf("%q: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
 		}
 	}

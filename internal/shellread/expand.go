@@ -231,7 +231,25 @@ func (r *reader) subst(p *syntax.CmdSubst, st state) value {
 	if r.counts(p) {
 		return value{kind: number}
 	}
-	return value{kind: unknown, commit: r.namesCommit(p)}
+	return value{kind: unknown, commit: r.namesCommit(p), head: r.temporary(p)}
+}
+
+// temporary is how the name begins that mktemp prints: it is one in a folder for
+// temporary files unless a template says where.
+func (r *reader) temporary(p *syntax.CmdSubst) string {
+	if len(p.Stmts) != 1 || r.funcs["mktemp"] != nil {
+		return ""
+	}
+	call, ok := p.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 || len(call.Args) == 0 || call.Args[0].Lit() != "mktemp" || len(p.Stmts[0].Redirs) > 0 {
+		return ""
+	}
+	for _, a := range call.Args[1:] {
+		if l := a.Lit(); l != "-d" && l != "-u" && l != "-q" {
+			return ""
+		}
+	}
+	return "/"
 }
 
 // oddBackquotes names what the parser and shells read differently between
@@ -258,18 +276,24 @@ func (r *reader) oddBackquotes(p *syntax.CmdSubst) (why string) {
 	return why
 }
 
-// printed knows $(cat <<'EOF' … EOF), which prints its here-document, and
-// $(pwd).
+// printed knows $(cat <<'EOF' … EOF), which prints its here-document, $(pwd), and
+// what echo and printf print of plain words.
 func (r *reader) printed(p *syntax.CmdSubst, st state) (value, bool) {
-	if len(p.Stmts) != 1 || p.Backquotes || r.funcs["cat"] != nil || r.funcs["pwd"] != nil {
+	if len(p.Stmts) != 1 || p.Backquotes {
 		return value{}, false
 	}
 	s := p.Stmts[0]
 	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 || len(call.Args) != 1 || s.Negated || s.Background {
+	if !ok || len(call.Assigns) > 0 || len(call.Args) == 0 || s.Negated || s.Background || r.funcs[call.Args[0].Lit()] != nil {
 		return value{}, false
 	}
 	name := call.Args[0].Lit()
+	if (name == "echo" || name == "printf") && len(s.Redirs) == 0 {
+		return r.echoed(call, st)
+	}
+	if len(call.Args) != 1 {
+		return value{}, false
+	}
 	if name == "pwd" && len(s.Redirs) == 0 && len(st.dirs) == 1 {
 		r.simple([]word{lit("pwd")}, nil, st)
 		return value{kind: exact, text: st.dirs[0]}, true
@@ -300,6 +324,49 @@ func (r *reader) printed(p *syntax.CmdSubst, st state) (value, bool) {
 	}
 	r.simple([]word{lit("cat")}, nil, st)
 	return value{kind: exact, text: strings.TrimRight(text, "\n")}, true
+}
+
+// echoed is what echo or printf prints, when its words are plain: shells differ in
+// what a backslash means there, and so in what a flag does.
+func (r *reader) echoed(call *syntax.CallExpr, st state) (value, bool) {
+	ws := []word{lit(call.Args[0].Lit())}
+	for _, a := range call.Args[1:] {
+		v := r.quietly(func() value { return r.value(a, st) })
+		if v.kind != exact || strings.ContainsAny(v.text, "\\%\x00") || hasBrace(a) || !quotedOr(a, func(l string) bool { return !strings.ContainsAny(l, "*?[~=") }) {
+			return value{}, false
+		}
+		ws = append(ws, lit(v.text))
+	}
+	out := programs.Literals(ws[1:])
+	switch {
+	case len(out) == 0:
+	case ws[0].Is("printf") && (len(out) != 1 || strings.HasPrefix(out[0], "-")):
+		return value{}, false
+	case ws[0].Is("echo") && strings.HasPrefix(out[0], "-") && strings.Trim(out[0][1:], "neE") == "":
+		if out[0] != "-n" {
+			return value{}, false
+		}
+		out = out[1:]
+	}
+	r.simple(ws, nil, st)
+	return value{kind: exact, text: strings.TrimRight(strings.Join(out, " "), "\n")}, true
+}
+
+// quotedOr reports whether each part of a word is quoted, or is a literal of which
+// plain is true.
+func quotedOr(w *syntax.Word, plain func(text string) bool) bool {
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+		case *syntax.Lit:
+			if !plain(p.Value) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // withoutTabs takes off the tabs that <<- ignores at the beginning of each line.

@@ -52,10 +52,10 @@ func TestEveryCommandAllowed(t *testing.T) {
 		if command == "" {
 			continue
 		}
-		if v := decideIn(command, policy.Default, all); v.Effect != policy.Ask || v.Check != policy.CheckProtected {
-			t.Errorf("allowed Bash: %q: %s %s (%s), want ask protected-path", command, v.Effect, v.Check, v.Reason)
+		if v := decideIn(command, policy.Default, all); v.Effect != policy.Ask || v.Check != policy.CheckProtected && v.Check != policy.CheckRemoval {
+			t.Errorf("allowed Bash: %q: %s %s (%s), want ask protected-path or dangerous-removal", command, v.Effect, v.Check, v.Reason)
 		}
-		if v := decideIn(command, policy.Bypass); v.Effect != policy.Ask && !strings.HasPrefix(command, "git config") && !strings.HasPrefix(command, "git init") {
+		if v := decideIn(command, policy.Bypass); v.Effect != policy.Ask && !strings.HasPrefix(command, "git init") {
 			t.Errorf("bypass: %q: %s %s (%s), want ask", command, v.Effect, v.Check, v.Reason)
 		}
 	}

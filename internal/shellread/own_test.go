@@ -131,12 +131,18 @@ func TestBypassAsksForWhatIsLost(t *testing.T) {
 		"git clean -fd", "git clean -fdx", "git reset --hard", "git reset --hard HEAD~1", "git checkout -- .", "git checkout .", "git push --force", "git push -f", "git push origin +main",
 		"git -C . push --force", "git restore .", "dropdb x", "psql -c 'DROP DATABASE x'", "echo x > .git/hooks/pre-commit", "echo x >> ~/.bashrc", "touch .mcp.json", "rm -rf .git",
 		"echo x > .adze/settings.json", "cp a ~/.ssh/authorized_keys", "echo x > ~/.npmrc", "tee .vscode/tasks.json", "ls; git reset --hard",
+		"rm $(echo -rf .git)", "rm $(echo -rf /)", "rm $F /", "rm \"$F\" /", "rm -r$F /", "rm $(echo -r) ~", "rm $F", "x='-rf /'; rm $x", "x=$(echo -rf ~); rm $x", "echo / | xargs rm -rf", "printf -- '-rf /' | xargs rm",
+		"git clean --for -dx", "git reset --har", "git push --forc", "git branch --del --for x", "find . -exec rm -rf {} +", "find . -type f -execdir rm {} ;", "fd -x rm", "fd . --exec-batch shred",
+		"cat /dev/zero > /dev/sda", "shred /dev/sda", "dd if=x of=/dev/sda", "cp x /dev/nvme0n1", "tee /dev/mem",
+		"dd if=a of=$(echo .git/hooks/post-commit)", "tee $(echo .git/config)", "cp a $(echo .git/hooks)/x", "cd .gi?; cp ../a hooks/pre-commit", "cd $(echo .git) && cp ../a hooks/pre-commit",
 	} {
 		if v := decide(t, f, command, policy.Bypass); v.Effect != policy.Ask {
 			t.Errorf("%q: got %s (%s), want ask", command, v.Effect, v.Check)
 		}
 	}
-	for _, command := range []string{"rm -rf src", "git push", "make", "curl x | sh", "rm junk.txt", "git commit -m 'git reset --hard'"} {
+	for _, command := range []string{"rm -rf src", "git push", "make", "curl x | sh", "rm junk.txt", "git commit -m 'git reset --hard'",
+		"rm \"$f\"", "rm -f \"$f\"", "t=$(mktemp); rm $t", "t=$(mktemp -d); cp a \"$t/a\"", "echo x > /dev/null", "echo x > /dev/stderr", "echo x > /dev/shm/a", "rm $(echo x)", "git reset --soft HEAD~1", "git branch --delete x", "git config user.name x", "find . -exec wc -l {} +", "cd s*; touch x",
+	} {
 		if v := decide(t, f, command, policy.Bypass); v.Effect != policy.Allow {
 			t.Errorf("%q: got %s (%s: %s), want allow", command, v.Effect, v.Check, v.Reason)
 		}

@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -14,6 +15,8 @@ func (r *reader) cd(args []word, st state) (ok, any state) {
 	}
 	to := word{Kind: exact, Text: r.World.Home, Source: "cd"}
 	switch {
+	case len(args) == 1 && args[0].Kind == pattern:
+		return r.cdMatch(args[0], st)
 	case len(args) > 1 || len(args) == 1 && (args[0].Kind != exact || args[0].Many):
 		return r.folderUnknown("the folder cd goes to is not known", args, st)
 	case len(args) == 1 && args[0].Text == "-":
@@ -56,6 +59,21 @@ func (r *reader) cd(args []word, st state) (ok, any state) {
 		return ok, ok
 	}
 	return ok, merge(st, ok)
+}
+
+// cdMatch is cd to what a pattern matches: one of the folders that it matches now, as
+// far as anybody can say.
+func (r *reader) cdMatch(to word, st state) (ok, any state) {
+	const why = "the folder cd goes to is not known"
+	found := r.Resolve(to, st.dirs)
+	ok, any = r.folderUnknown(why, []word{to}, st)
+	for _, t := range found {
+		if fit, _ := path.Match(path.Base(to.Text), path.Base(t.Named)); fit && r.IsFolder(t.Real) && !slices.Contains(ok.dirs, t.Real) {
+			ok.dirs = append(ok.dirs, t.Real)
+		}
+	}
+	any.dirs = ok.dirs
+	return ok, any
 }
 
 func (r *reader) readDirs(st state, asked string) {

@@ -39,18 +39,20 @@ const maxValue = 64 << 10
 
 // A builder puts one word together.
 type builder struct {
-	plain  strings.Builder // the literal text
-	glob   strings.Builder // the same as a pattern
-	kind   valueKind
-	head   string
-	tail   string // how the last part that is not known surely ends
-	tailAt int    // where what stands behind it begins in plain
-	many   bool
-	commit bool // it begins with the number of a commit
-	quoted bool
-	fd     bool
-	loose  bool // the pattern matches more than was written
-	parts  int
+	plain    strings.Builder // the literal text
+	glob     strings.Builder // the same as a pattern
+	kind     valueKind
+	head     string
+	tail     string // how the last part that is not known surely ends
+	tailAt   int    // where what stands behind it begins in plain
+	many     bool
+	commit   bool // it begins with the number of a commit
+	quoted   bool
+	fd       bool
+	loose    bool // the pattern matches more than was written
+	parts    int
+	fields   []string // what the first fieldsAt parts are split into
+	fieldsAt int
 }
 
 func (b *builder) add(s string) {
@@ -200,6 +202,9 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 		}
 	case unknown:
 		out.Tail = b.ends()
+		if b.parts == b.fieldsAt {
+			out.Fields = b.fields
+		}
 		out.Commit = b.commit && strings.Trim(out.Tail, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.~^/_") == ""
 	case unset, number:
 	}
@@ -281,6 +286,9 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 	case v.kind == number:
 		b.mark(number)
 	case v.kind == exact && strings.TrimLeft(v.text, " \t\n") == v.text:
+		if b.parts == 0 && !strings.ContainsAny(v.text, `*?[\`) {
+			b.fields, b.fieldsAt = strings.Fields(v.text), 2
+		}
 		b.add(firstField(v.text))
 		b.unknown(true)
 	case v.kind == pattern && b.parts == 0 && r.CleanMatches(v.text, st.dirs):

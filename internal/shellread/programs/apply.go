@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"path"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -202,7 +203,14 @@ func applyLink(u *Invocation) bool {
 		into = []Word{Lit(".")}
 	}
 	for _, s := range rest {
-		u.get(s, policy.Read{})
+		u.get(s, policy.Read{Edits: true})
+		if !strings.HasPrefix(s.Text, "/") && s.Kind == Exact && len(into) > 0 && into[0].Kind == Exact { // it counts from where the link is
+			at := path.Dir(into[0].Text)
+			if u.folder(into[0]) {
+				at = into[0].Text
+			}
+			u.get(Word{Kind: Exact, Text: at + "/" + s.Text, Source: s.Source}, policy.Read{Edits: true})
+		}
 	}
 	if len(into) > 0 {
 		from := len(u.Actions)

@@ -18,12 +18,6 @@ func Loses(name string, ws []Word) string {
 		return rmLoses(args)
 	case "dropdb", "mkfs", "wipefs", "fdisk", "parted", "mkswap", "blkdiscard", "shutdown", "reboot", "halt", "poweroff":
 		return name + " destroys what cannot be brought back"
-	case "dd":
-		for _, w := range args {
-			if w.Kind == Exact && strings.HasPrefix(w.Text, "of=/dev/") && w.Text != "of=/dev/null" {
-				return "dd would overwrite a device"
-			}
-		}
 	case "psql", "mysql", "sqlite3", "mariadb", "mongosh", "mongo", "redis-cli", "sqlcmd", "cockroach", "clickhouse-client":
 		return sqlLoses(args)
 	case "find":
@@ -32,9 +26,22 @@ func Loses(name string, ws []Word) string {
 				return "find -delete removes every match for good"
 			}
 		}
+		return startsRemoval(args, "-exec", "-execdir", "-ok", "-okdir")
+	case "fd", "fdfind":
+		return startsRemoval(args, "-x", "-X", "--exec", "--exec-batch")
 	}
 	if strings.HasPrefix(name, "mkfs.") {
 		return name + " destroys what is on the device"
+	}
+	return ""
+}
+
+// startsRemoval names a removal of every match, behind one of the flags.
+func startsRemoval(args []Word, flags ...string) string {
+	for i, w := range args[:max(0, len(args)-1)] {
+		if slices.Contains(flags, w.Text) && args[i+1].Kind == Exact && slices.Contains([]string{"rm", "shred", "unlink"}, Base(args[i+1].Text)) {
+			return w.Text + " " + args[i+1].Text + " removes every match for good"
+		}
 	}
 	return ""
 }
@@ -49,11 +56,13 @@ func (f gitFlags) short(c string) bool {
 	})
 }
 
-// has reports one of the words, alone or with a value.
+// has reports one of the words, alone or with a value. git takes a long flag by
+// what it begins with (gitcli(7)).
 func (f gitFlags) has(names ...string) bool {
 	return slices.ContainsFunc(f, func(w string) bool {
 		name, _, _ := strings.Cut(w, "=")
-		return slices.Contains(names, name)
+		return slices.Contains(names, name) || len(name) > 2 && strings.HasPrefix(name, "--") &&
+			slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, name) })
 	})
 }
 
@@ -107,24 +116,36 @@ func gitLoses(ws []Word) string {
 
 // rmLoses names a recursive removal whose target is not known.
 func rmLoses(args []Word) string {
-	recursive := false
 	for _, w := range args {
-		if w.Kind == Exact && (w.Text == "--recursive" || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.ContainsAny(w.Text, "rR")) {
-			recursive = true
-		}
 		if w.Is("--no-preserve-root") {
 			return "rm --no-preserve-root may remove everything on this system"
 		}
 	}
-	if !recursive {
+	if !mayRecurse(args) {
 		return ""
 	}
 	for _, w := range args {
-		if w.Kind != Exact && w.Kind != Pattern {
-			return "what " + w.Source + " names is not known before it runs, and everything below it would be removed"
+		if w.Kind != Exact && w.Kind != Pattern && (w.Many || !w.FlagLike() || recurses(args)) {
+			what := "what " + w.Source + " stands for"
+			if w.Source == "…" {
+				what = "what xargs adds"
+			}
+			return what + " is not known before it runs, and everything below it would be removed"
 		}
 	}
 	return ""
+}
+
+// recurses reports a flag with which rm removes what is below its operands.
+func recurses(args []Word) bool {
+	return slices.ContainsFunc(args, func(w Word) bool {
+		return w.Kind == Exact && (len(w.Text) > 2 && strings.HasPrefix("--recursive", w.Text) || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.ContainsAny(w.Text, "rR"))
+	})
+}
+
+// mayRecurse is recurses, or that a word which is not known may be such a flag.
+func mayRecurse(args []Word) bool {
+	return recurses(args) || slices.ContainsFunc(args, func(w Word) bool { return w.Kind != Exact && w.FlagLike() })
 }
 
 func sqlLoses(args []Word) string {

@@ -28,6 +28,13 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 	if u.name == "find" && len(ws) > 1 && ws[1].Kind == Exact && slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-delete") }) {
 		c.put(ws[1], policy.Write{Remove: true, Tree: true})
 	}
+	if u.name == "rm" && mayRecurse(ws[1:]) {
+		for _, w := range ws[1:] {
+			if w.Kind == Exact && !w.FlagLike() {
+				c.put(w, policy.Write{Remove: true, Tree: true, Maybe: !recurses(ws[1:])})
+			}
+		}
+	}
 	if u.name == "rsync" || u.name == "scp" {
 		c.synced(ws[1:])
 	}

@@ -25,6 +25,7 @@ type Word struct {
 	Substitution bool      // it names a process substitution: harmless to read
 	Bare         bool      // an exact word without any quoting
 	Made         bool      // it came out of a brace expansion
+	Fields       []string  // unknown: the words that it becomes where a shell splits it at blanks
 }
 
 // Lit is an exact word.
