@@ -159,7 +159,13 @@ func (r *reader) forClause(c *syntax.ForClause, in state) state {
 		}
 		st := r.forgetIn(c, in)
 		st = r.assignedIn(l, st)
-		return r.repeat(st, c, func(st state) state { return r.stmts(c.Do, r.forgetIn(l, st)) })
+		return r.repeat(st, c, func(st state) state {
+			r.checkArithm(l.Cond, st)
+			out := r.stmts(c.Do, r.forgetIn(l, st))
+			r.checkArithm(l.Post, out) // the body may have set what it counts with
+			r.checkArithm(l.Cond, out)
+			return out
+		})
 	case *syntax.WordIter:
 		return r.forWords(c, l, in)
 	}
