@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
@@ -18,7 +19,7 @@ func FuzzCame(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		i := newInspector()
+		i := newInspector(time.Now)
 		i.sent(int64(5))
 		if i.came(raw) != nil {
 			return

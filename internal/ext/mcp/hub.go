@@ -87,6 +87,9 @@ type Config struct {
 	// Seen is a folder that keeps what tools said of themselves when a call of
 	// theirs was allowed; "" keeps it in memory.
 	Seen string
+	// Now is the clock by which is counted what a server sends in a second; nil is
+	// time.Now.
+	Now func() time.Time
 }
 
 // A Status is how a server is now.
@@ -144,6 +147,9 @@ func New(c Config) *Hub {
 	}
 	if c.Tell == nil {
 		c.Tell = func(Status) {}
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	if c.Changed == nil {
 		c.Changed = func() {}

@@ -42,7 +42,7 @@ type inspector struct {
 	count int
 }
 
-func newInspector() *inspector { return &inspector{now: time.Now} }
+func newInspector(now func() time.Time) *inspector { return &inspector{now: now} }
 
 // sent notes a request of ours. Their numbers rise from 1.
 func (i *inspector) sent(id any) {

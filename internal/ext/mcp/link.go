@@ -141,7 +141,7 @@ func (s *server) open(ctx context.Context, version string, older bool) (*link, e
 		ctx, cancel = context.WithTimeout(ctx, listenWait)
 		defer cancel()
 	}
-	l := &link{s: s, older: older, look: newInspector(), ended: make(chan struct{}), calls: map[string]*call{}, watch: map[string]bool{}, open: map[string]chan struct{}{}, person: make(chan struct{}, 1)}
+	l := &link{s: s, older: older, look: newInspector(s.hub.conf.Now), ended: make(chan struct{}), calls: map[string]*call{}, watch: map[string]bool{}, open: map[string]chan struct{}{}, person: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancelCause(context.Background())
 	t, leave, err := l.transport(ctx)
 	if err != nil {
