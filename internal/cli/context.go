@@ -31,7 +31,6 @@ func newContext(sys System, f *runFlags) *cobra.Command {
 			case err != nil:
 				return err
 			default:
-				all.Unread = noteTo(sys)
 				for e, err := range all.Read(cmd.Context(), info, 0) {
 					if err != nil {
 						return err

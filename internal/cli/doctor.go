@@ -369,11 +369,16 @@ func stateFindings(p settings.Paths) []finding {
 			f.Level, f.Hint = "broken", "make room: sessions stop when they cannot be recorded"
 		}
 	}
-	list, err := sessions.In(p.State).List(context.Background(), "")
-	if err != nil {
-		return []finding{f, {"sessions", "broken", err.Error(), ""}}
+	out := []finding{f}
+	st := sessions.In(p.State)
+	st.Unread = func(note string) {
+		out = append(out, finding{"sessions", "broken", note, "put the file log.jsonl itself there, or remove the session's folder"})
 	}
-	return []finding{f, {"sessions", "ok", fmt.Sprintf("%d", len(list)), ""}}
+	list, err := st.List(context.Background(), "")
+	if err != nil {
+		return append(out, finding{"sessions", "broken", err.Error(), ""})
+	}
+	return append(out, finding{"sessions", "ok", fmt.Sprintf("%d", len(list)), ""})
 }
 
 // existing is the nearest folder above path that exists.

@@ -40,6 +40,7 @@ func findSession(sys System, f *runFlags, cmd *cobra.Command, names ...string) (
 	if err != nil {
 		return st, store.Info{}, err
 	}
+	st.Unread = noteTo(sys)
 	i, err := st.Find(cmd.Context(), key, query)
 	var many *store.AmbiguousError
 	switch {
@@ -65,6 +66,7 @@ func sessionsList(sys System, f *runFlags) *cobra.Command {
 			if all {
 				key = ""
 			}
+			st.Unread = noteTo(sys)
 			list, err := st.List(cmd.Context(), key)
 			if err != nil {
 				return err
@@ -199,7 +201,6 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 
 func writeExport(ctx context.Context, sys System, w io.Writer, st sessions.Store, i store.Info, format string, most int) error {
 	o := export.Options{Title: i.Title, Secrets: secret.Environ(sys.Environ), MaxResult: most}
-	st.Unread = noteTo(sys)
 	events := st.Read(ctx, i, 0)
 	switch format {
 	case "json":

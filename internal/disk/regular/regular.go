@@ -55,6 +55,17 @@ func OpenIn(root *os.Root, path string, same fs.FileInfo) (*os.File, error) {
 	return f, err
 }
 
+// In opens path below root with the flags and the mode of os.OpenFile. A link at
+// its end is followed as long as it stays below root.
+func In(root *os.Root, path string, flag int, perm fs.FileMode) (*os.File, error) {
+	f, err := root.OpenFile(path, flag|nonblock, perm)
+	if err != nil {
+		return nil, err
+	}
+	f, _, err = check(f)
+	return f, err
+}
+
 func check(f *os.File) (*os.File, fs.FileInfo, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {

@@ -46,10 +46,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"os"
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/anthropic"
 )
@@ -87,9 +87,12 @@ func New(s *Script, c Config) *Model {
 	return m
 }
 
+// maxScript bounds a script file, in bytes.
+const maxScript = 64 << 20
+
 // Load reads and parses a script file.
 func Load(path string, c Config) (*Model, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, maxScript)
 	if err != nil {
 		return nil, fmt.Errorf("read script: %w", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/adze-agent/adze/internal/disk/regular"
 )
 
 // Modes of what adze creates: nobody else may look.
@@ -76,7 +78,7 @@ func Create(path string) (Dir, error) {
 }
 
 func (r root) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	f, err := r.Root.OpenFile(name, flag, perm)
+	f, err := regular.In(r.Root, name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +113,8 @@ func Why(err error) string {
 		return "permission was denied"
 	case errors.Is(err, fs.ErrNotExist):
 		return "the folder is gone"
+	case errors.Is(err, regular.ErrKind):
+		return "something else is in its file's place: a pipe or a device"
 	}
 	return "the disk refused it"
 }

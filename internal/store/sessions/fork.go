@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/blob"
@@ -213,7 +214,7 @@ func (s Store) Kin(parent string) (dirs []string) {
 
 // began reads the first event of a log.
 func began(root *os.Root, log string) (b event.SessionStarted) {
-	f, err := root.Open(log)
+	f, err := regular.In(root, log, os.O_RDONLY, 0)
 	if err != nil {
 		return b
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
@@ -32,7 +33,7 @@ const (
 // info reads what is new in a session's log since the last time.
 func (s Store) info(root *os.Root, key, id string) (store.Info, error) {
 	folder := filepath.Join(key, id)
-	f, err := root.Open(filepath.Join(folder, logName))
+	f, err := regular.In(root, filepath.Join(folder, logName), os.O_RDONLY, 0)
 	if err != nil {
 		return store.Info{}, err
 	}
@@ -73,7 +74,7 @@ func (s Store) info(root *os.Root, key, id string) (store.Info, error) {
 
 func loadDigest(root *os.Root, folder string) digest {
 	var d digest
-	f, err := root.Open(filepath.Join(folder, digestName))
+	f, err := regular.In(root, filepath.Join(folder, digestName), os.O_RDONLY, 0)
 	if err != nil {
 		return d
 	}

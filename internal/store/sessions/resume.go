@@ -73,6 +73,7 @@ type Opened struct {
 // a person can mend is a hint.Mistake.
 func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 	st := In(r.State)
+	st.Unread = func(note string) { r.Note("%s", note) }
 	if c.Fork || c.At != "" {
 		st.Key, _ = seal.Key(r.State) // the copy is sealed, too
 	}
@@ -330,8 +331,13 @@ func (r Run) begin(id string) event.SessionStarted {
 // inMemory goes on without a disk when the home cannot be written to, and
 // says so. Any other fault is an error.
 func (l *Opened) inMemory(err error) error {
-	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) {
+	cannot := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOTDIR) ||
+		errors.Is(err, fs.ErrNotExist) // as /proc says where nothing can be made
+	switch {
+	case full(err):
 		return hint.With(err, "make room on the disk, or keep nothing: --no-session")
+	case !cannot:
+		return hint.With(err, "keep nothing: --no-session")
 	}
 	l.Session = &mem.Session{}
 	l.run.Note("nothing of this session is kept on disk, and it cannot be gone on with later: %v", err)

@@ -37,7 +37,8 @@ type Store struct {
 	Self lease.Self // the zero value is this process
 	Key  []byte     // copies are sealed with it; see package seal. nil seals nothing
 	// Unread, if it is not nil, is told of lines that Read skipped because they
-	// are no events, once it has come to the end of a log.
+	// are no events, once it has come to the end of a log, and of sessions that
+	// List left out because their logs cannot be read.
 	Unread func(note string)
 }
 
@@ -121,8 +122,11 @@ func (s Store) List(ctx context.Context, key string) ([]store.Info, error) {
 			if !ValidID(id) {
 				continue
 			}
-			if info, err := s.info(root, k, id); err == nil { // a broken one must not hide the others
+			switch info, err := s.info(root, k, id); {
+			case err == nil:
 				out = append(out, info)
+			case s.Unread != nil && !errors.Is(err, fs.ErrNotExist): // a folder without a log is no session
+				s.Unread(fmt.Sprintf("session %s is left out: %v", id, err)) // a broken one must not hide the others
 			}
 		}
 	}
@@ -155,8 +159,8 @@ func folders(root *os.Root, name string) ([]string, error) {
 // Find implements store.Catalogue. A whole ID is looked up without a list.
 func (s Store) Find(ctx context.Context, project, query string) (store.Info, error) {
 	if id := strings.ToLower(strings.TrimSpace(query)); ValidID(id) {
-		if i, err := s.byID(id); err == nil {
-			return i, nil
+		if i, err := s.byID(id); !errors.Is(err, store.ErrNone) && !errors.Is(err, fs.ErrNotExist) {
+			return i, err
 		}
 	}
 	if strings.TrimSpace(query) == "" {
@@ -185,8 +189,9 @@ func (s Store) byID(id string) (store.Info, error) {
 		return store.Info{}, err
 	}
 	for _, k := range keys {
-		if i, err := s.info(root, k, id); err == nil {
-			return i, nil
+		i, err := s.info(root, k, id)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return i, err
 		}
 	}
 	return store.Info{}, store.ErrNone
@@ -254,7 +259,7 @@ func (s Store) remove(i store.Info) error {
 		return errors.Join(fmt.Errorf("%w in process %d on %s", store.ErrRunning, other.PID, other.Host), dir.Close())
 	}
 	release := func() error { return held.Release() }
-	if full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT); full && !lease.There(dir) {
+	if full(err) && !lease.There(dir) {
 		err, release = nil, func() error { return nil } // there is no room to take it for anybody, and this makes room
 	}
 	if err != nil {
@@ -269,6 +274,9 @@ func (s Store) remove(i store.Info) error {
 	_ = fulltext.In(filepath.Dir(s.Dir), nil).Mark(i.ID) // its words go with the next search
 	return root.RemoveAll(filepath.Join(i.Key, i.ID))
 }
+
+// full reports whether a disk or a quota has no room left.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // Cleanup removes sessions that were not used for so many days, but never a
 // running one, and returns how many it removed. days of 0 or less keep all.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store/disk"
@@ -110,7 +111,7 @@ func used(root *os.Root, id string, since time.Time) (k sheet, ok bool) {
 	if from == stat.Size() {
 		return k, true
 	}
-	f, err := root.Open(log)
+	f, err := regular.In(root, log, os.O_RDONLY, 0)
 	if err != nil {
 		return k, false
 	}
