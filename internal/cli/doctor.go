@@ -335,7 +335,7 @@ func providerFindings(ctx context.Context, o invocation, p settings.Paths, cfg *
 		}
 		list = append(list, finding{"providers", "ok", text, ""})
 	}
-	c, err := ch.Choose(ctx, cfg.Model)
+	c, err := ch.Choose(ctx, ch.Wish())
 	var none *choose.NoModelError
 	if errors.As(err, &none) {
 		return append(list, finding{"model", "note", "none yet: no key is set and no local server answers", none.Hint()})

@@ -32,7 +32,7 @@ func (f *runFlags) askForHook(sys System, cmd *cobra.Command, p settings.Paths, 
 		if err != nil {
 			return "", event.Spent{}, err
 		}
-		return set.Answer(ctx, cmp.Or(model, cfg.SmallModel), cfg.Model, question)
+		return set.Answer(ctx, cmp.Or(model, cfg.SmallModel), set.Wish(), question)
 	}
 }
 

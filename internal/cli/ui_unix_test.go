@@ -289,6 +289,33 @@ func TestUIFirstKey(t *testing.T) {
 	}
 }
 
+// A model for which there is no key is no dead end: a key can be saved, and another
+// model chosen.
+func TestUIModelWithoutKey(t *testing.T) {
+	p := newPlace(t)
+	p.put("one.txt", "> One.\n")
+	if err := os.MkdirAll(filepath.Join(p.home, ".adze"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.home, ".adze", "settings.json"), []byte(`{"model": "opus", "ui": {"theme": "dark"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := p.adze("--sandbox", "off")
+	c.Env = append(c.Env, "OLLAMA_HOST="+closedPort())
+	x := p.inTerminal(c, 90, 30)
+	x.until(`no key is set`)
+	x.until(`settings\.json:1:11\)`)
+	x.until(`❯ Save a key`)
+	x.keys(down)
+	x.until(`❯ Choose another model`)
+	x.keys(esc)
+	x.gone(`There is no session`)
+	x.keys("/model script/one.txt", enter)
+	x.until(`one\.txt .*for help`)
+	x.keys("hello", enter)
+	x.until(`● One\.`)
+}
+
 func TestUITrust(t *testing.T) {
 	p := newPlace(t)
 	if err := os.MkdirAll(filepath.Join(p.dir, ".adze"), 0o755); err != nil {

@@ -60,6 +60,29 @@ func (c *Config) Setting(key string) (s Setting, ok bool) {
 	return s, true
 }
 
+// Borrowed reports whether the value of a setting that is a text stands in a file of
+// another agent (.claude), and where. own is what our own files say, "" where none does.
+func (c *Config) Borrowed(key string) (own string, at Origin, other bool) {
+	n := c.tree.at(key)
+	if n == nil || !c.ccFile(n.from.File) {
+		return "", Origin{}, false
+	}
+	for _, f := range c.Files { // in the order in which they count
+		if f.CC || f.State == Ignored {
+			continue
+		}
+		if said := c.said[f.Path].at(key); said != nil && said.kind == '"' {
+			own = said.text
+		}
+	}
+	return own, n.from, true
+}
+
+// ccFile reports whether a file is one of another agent.
+func (c *Config) ccFile(path string) bool {
+	return slices.ContainsFunc(c.Files, func(f File) bool { return f.CC && f.Path == path })
+}
+
 // find follows a path whose last part may be a name with dots in it, such as
 // a host's.
 func (n *node) find(path string) *node {

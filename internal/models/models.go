@@ -227,6 +227,7 @@ func (m *Set) Described(ctx context.Context, begun string) (Target, error) {
 }
 
 func (m *Set) main(ctx context.Context, begun string, named func(context.Context, ...string) (Target, error)) (Target, error) {
+	wish, note := m.wish()
 	asked := ""
 	if s, ok := m.cfg.Setting("model"); ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
 		asked = m.cfg.Model
@@ -238,15 +239,36 @@ func (m *Set) main(ctx context.Context, begun string, named func(context.Context
 			m.conf.note("the session's model %s cannot be used now: %v", begun, err)
 		}
 	}
-	t, err := named(ctx, asked, m.cfg.Model)
+	t, err := named(ctx, asked, wish)
+	if err == nil && note != "" && m.conf.Memory.First(note) {
+		m.conf.note("%s, so %s answers; hint: adze config set model %s", note, t.ID(), t.ID())
+	}
 	return t, m.where("model", err)
 }
 
-// where says which setting a name stands in that nothing has.
+// Wish is what the settings ask for as the model, "" when they leave it open.
+func (m *Set) Wish() string {
+	name, _ := m.wish()
+	return name
+}
+
+// wish is Wish, and why it is not the setting itself. A name in another agent's file
+// means the models of that agent's provider: where there is no key for it, what our
+// own files say counts.
+func (m *Set) wish() (name, note string) {
+	own, at, other := m.cfg.Borrowed("model")
+	if !other || m.Reachable(m.cfg.Model) {
+		return m.cfg.Model, ""
+	}
+	return own, fmt.Sprintf("there is no key for the model %q of %s", m.cfg.Model, at)
+}
+
+// where says which setting a name stands in that nothing has, or for which there is
+// no key.
 func (m *Set) where(key string, err error) error {
 	var name *choose.NameError
 	s, _ := m.cfg.Setting(key)
-	if !errors.As(err, &name) || s.Origin.File == "" {
+	if !errors.As(err, &name) && !errors.Is(err, choose.ErrNoKey) || s.Origin.File == "" {
 		return err
 	}
 	return fmt.Errorf("%w (%s at %s)", err, key, s.Origin)
@@ -272,7 +294,7 @@ func (m *Set) Classifier(ctx context.Context, mode policy.Mode) *auto.Classifier
 	}
 	a := m.cfg.Permissions.AutoMode
 	c := &auto.Classifier{Sentences: auto.Sentences{Allow: a.Allow, SoftDeny: a.SoftDeny, HardDeny: a.HardDeny, Environment: a.Environment}}
-	if s, ok := m.small(ctx, m.cfg.Model); ok {
+	if s, ok := m.small(ctx, m.Wish()); ok {
 		c.Model = asked(s)
 	}
 	return c

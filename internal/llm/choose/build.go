@@ -72,7 +72,7 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 		}
 		source = FromHelper
 	}
-	if key == "" && !p.local && !p.custom {
+	if key == "" && c.needsKey(p) {
 		return c.noKey(p)
 	}
 	choice.KeySource = source

@@ -284,6 +284,22 @@ func (c *Chooser) usable(p provider) bool {
 	return key != "" || p.name == "anthropic" && c.c.KeyHelper != nil
 }
 
+// Reachable reports whether a name means a model whose provider has a key, or needs
+// none. Nobody is asked.
+func (c *Chooser) Reachable(wish string) bool {
+	p, _, err := c.resolve(wish, 0)
+	return err == nil && (c.usable(p) || !c.needsKey(p))
+}
+
+// needsKey reports whether nothing can be asked of a provider without a key.
+func (c *Chooser) needsKey(p provider) bool {
+	switch p.wire {
+	case "script", "replay", "cloud":
+		return false
+	}
+	return !p.local && !p.custom
+}
+
 // Choose turns the first of the wishes that is not empty into a model. Their
 // order is that of the call: flag or op, session, settings. Without any it
 // takes the default model of the first provider with a key, then a local

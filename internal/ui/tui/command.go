@@ -362,6 +362,11 @@ func (m *Model) save(key string, value any) []effect {
 func (m *Model) modelCommand(args string) []effect {
 	set := func(m *Model, name string) []effect {
 		m.say("choosing "+name, draw.Quiet)
+		if m.s == nil { // there may be one with this model
+			to := m.start
+			to.Model = name
+			return m.begin(to)
+		}
 		return []effect{submit{op: op.SetModel{Name: name}, then: func(m *Model, err error) []effect {
 			m.flash = flash{}
 			return m.fail(err)

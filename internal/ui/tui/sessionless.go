@@ -29,6 +29,13 @@ func (m *Model) sessionless() dialog {
 	if named {
 		all = append(all, Choice{ID: "new", Name: "Begin a new session"})
 	}
+	login, logsIn := m.host.Reports["login"]
+	if m.host.Unkeyed != nil && m.host.Unkeyed(m.gone) {
+		if logsIn {
+			all = append(all, Choice{ID: "login", Name: "Save a key"})
+		}
+		all = append(all, Choice{ID: "model", Name: "Choose another model"})
+	}
 	all = append(all, Choice{ID: "again", Name: "Try again"}, Choice{ID: "exit", Name: "Leave adze"})
 	d := newMenu(m, "There is no session", all, func(m *Model, c Choice) []effect {
 		switch c.ID {
@@ -38,6 +45,10 @@ func (m *Model) sessionless() dialog {
 			return m.pickSession((*Model).without)
 		case "new":
 			return m.begin(Start{Fresh: true})
+		case "login":
+			return m.reportOf("login", login, "")
+		case "model":
+			return m.modelCommand("")
 		case "exit":
 			return m.leave()
 		}

@@ -205,6 +205,9 @@ type Host struct {
 	// Keyless reports whether a session could not be opened because there is no
 	// model: no key and no local server.
 	Keyless func(error) bool
+	// Unkeyed reports whether a session could not be opened because there is no key
+	// for the model that was named.
+	Unkeyed func(error) bool
 	// Taken reports whether a session could not be opened because another
 	// process has it open.
 	Taken func(error) bool
