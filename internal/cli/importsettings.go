@@ -213,8 +213,8 @@ func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) e
 		return nil
 	}
 	text := string(now)
-	if claude := filepath.Join(p.Home, ".claude", "CLAUDE.md"); text == "" && isFile(claude) {
-		text = "@" + tilde(claude, p.Home) + "\n" // it would be read no longer where this file is
+	if text == "" {
+		text = keepsClaude(p)
 	}
 	if err := os.MkdirAll(p.Config, 0o700); err != nil {
 		return failf("make it writable", "%v", err)
@@ -229,6 +229,16 @@ func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) e
 	}
 	fmt.Fprintf(sys.Stderr, "instructions written to %s\n", clip.Visible(path))
 	return nil
+}
+
+// keepsClaude is what a person's own AGENTS.md begins with, so that ~/.claude/CLAUDE.md
+// is read as before: without it, it would be read no longer where this file is.
+func keepsClaude(p settings.Paths) string {
+	claude := filepath.Join(p.Home, ".claude", "CLAUDE.md")
+	if p.Home == "" || !isFile(claude) {
+		return ""
+	}
+	return "@" + tilde(claude, p.Home) + "\n"
 }
 
 func isFile(path string) bool {

@@ -345,20 +345,33 @@ func (h *uiHost) memory() []tui.Choice {
 	if err != nil {
 		return nil
 	}
-	project := filepath.Join(p.Root, "AGENTS.md")
-	if !exists(project) && exists(filepath.Join(p.Root, "CLAUDE.md")) {
-		project = filepath.Join(p.Root, "CLAUDE.md")
-	}
+	project := firstThere(p.Root, "AGENTS.md", "CLAUDE.md", "GEMINI.md", filepath.Join(".claude", "CLAUDE.md"))
+	local := firstThere(p.Root, "AGENTS.local.md", "CLAUDE.local.md")
 	return []tui.Choice{
 		{ID: project, Name: "this project", About: tilde(project, p.Home)},
-		{ID: filepath.Join(p.Root, "AGENTS.local.md"), Name: "this project, only for me", About: tilde(filepath.Join(p.Root, "AGENTS.local.md"), p.Home)},
+		{ID: local, Name: "this project, only for me", About: tilde(local, p.Home)},
 		{ID: filepath.Join(p.Folders.Config, "AGENTS.md"), Name: "all my projects", About: tilde(filepath.Join(p.Folders.Config, "AGENTS.md"), p.Home)},
 	}
+}
+
+// firstThere is the first of the names in a folder that is there, as it is the one
+// that is read; the first of all where none is.
+func firstThere(dir string, names ...string) string {
+	for _, n := range names {
+		if exists(filepath.Join(dir, n)) {
+			return filepath.Join(dir, n)
+		}
+	}
+	return filepath.Join(dir, names[0])
 }
 
 // note appends a line to a memory file, as an item of a list. A link that
 // leads elsewhere is not followed.
 func (h *uiHost) note(file, line string) error {
+	p, _, err := h.loaded()
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
@@ -375,6 +388,9 @@ func (h *uiHost) note(file, line string) error {
 	text := "- " + strings.Join(strings.Fields(line), " ") + "\n"
 	if len(old) > 0 && old[len(old)-1] != '\n' {
 		text = "\n" + text
+	}
+	if len(old) == 0 && file == filepath.Join(p.Config, "AGENTS.md") {
+		text = keepsClaude(p) + text
 	}
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {

@@ -45,6 +45,21 @@ func TestUIMemory(t *testing.T) {
 	x.until(`Add this line to`)
 	x.keys(enter)
 	x.until(`added to this project`)
+	theirs := filepath.Join(p.home, ".claude", "CLAUDE.md")
+	if err := os.MkdirAll(filepath.Dir(theirs), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(theirs, []byte("theirs"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	x.keys("# be brief", enter)
+	x.until(`Add this line to`)
+	x.keys(down, down, enter)
+	x.until(`added to all my projects`)
+	x.keys("# and kind", enter)
+	x.until(`Add this line to`)
+	x.keys(down, down, enter)
+	x.gone(`Add this line to`)
 	x.keys("look", enter)
 	x.until(`● I have seen it`)
 	x.keys("/memory", enter)
@@ -60,6 +75,9 @@ func TestUIMemory(t *testing.T) {
 		if b, err := os.ReadFile(filepath.Join(p.dir, name)); err != nil || string(b) != want {
 			t.Errorf("%s: %q, %v; want %q", name, b, err, want)
 		}
+	}
+	if b, err := os.ReadFile(filepath.Join(p.home, ".adze", "AGENTS.md")); err != nil || string(b) != "@~/.claude/CLAUDE.md\n- be brief\n- and kind\n" {
+		t.Errorf("all my projects: %q, %v", b, err)
 	}
 	if es, _ := os.ReadDir(p.dir); strings.Contains(strings.Join(names(es), " "), "AGENTS.local.md") {
 		t.Errorf("%v", names(es))

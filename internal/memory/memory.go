@@ -119,7 +119,11 @@ func (r *Reader) Start() []File {
 		out = append(out, r.first(d, Managed, "AGENTS.md", "CLAUDE.md")...)
 	}
 	if _, err := os.Lstat(filepath.Join(r.o.Config, "AGENTS.md")); err == nil || r.o.Home == "" {
-		out = append(out, r.first(r.o.Config, User, "AGENTS.md")...)
+		own := r.first(r.o.Config, User, "AGENTS.md")
+		if n := len(own); n > 0 && r.o.Home != "" && r.leftOut(own[n-1], filepath.Join(r.o.Home, ".claude", "CLAUDE.md")) {
+			own[n-1].Warnings = append(own[n-1].Warnings, "~/.claude/CLAUDE.md is not read where this file is; a line @~/.claude/CLAUDE.md in it reads both")
+		}
+		out = append(out, own...)
 	} else {
 		out = append(out, r.first(filepath.Join(r.o.Home, ".claude"), User, "CLAUDE.md")...)
 	}
@@ -182,7 +186,11 @@ func (r *Reader) first(dir string, scope Scope, names ...string) []File {
 			out := r.read(p, scope, nil, nil)
 			if len(out) > 0 {
 				f := &out[len(out)-1]
-				f.Warnings = append(f.Warnings, r.leftOut(dir, *f, names[i+1:])...)
+				for _, other := range names[i+1:] {
+					if r.leftOut(*f, filepath.Join(dir, other)) {
+						f.Warnings = append(f.Warnings, fmt.Sprintf("%s beside it is not read: one file counts in a folder; a line @%[1]s in it reads both", filepath.ToSlash(other)))
+					}
+				}
 			}
 			return out
 		}
@@ -190,28 +198,22 @@ func (r *Reader) first(dir string, scope Scope, names ...string) []File {
 	return nil
 }
 
-// leftOut warns of files that say something else than f and are not read
+// leftOut reports whether another file says something else than f, and is not read
 // because f is there.
-func (r *Reader) leftOut(dir string, f File, names []string) (out []string) {
-	for _, n := range names {
-		p := filepath.Join(dir, n)
-		if _, err := os.Lstat(p); err != nil || r.excluded(p) {
-			continue
-		}
-		real, text, note := r.open(p, f.Scope)
-		if note != "" || r.seen[real] {
-			continue
-		}
-		body, imports := parse(clip.Clean(text))
-		if body = strings.TrimSpace(body); body == "" || body == f.Text || slices.ContainsFunc(imports, func(im string) bool {
-			to, err := place.Absolute(filepath.Dir(real), r.o.Home, im)
-			return err == nil && filepath.Clean(to) == f.Path
-		}) {
-			continue
-		}
-		out = append(out, fmt.Sprintf("%s beside it is not read: one file counts in a folder; a line @%s in it reads both", n, filepath.ToSlash(n)))
+func (r *Reader) leftOut(f File, other string) bool {
+	if _, err := os.Lstat(other); err != nil || r.excluded(other) {
+		return false
 	}
-	return out
+	real, text, note := r.open(other, f.Scope)
+	if note != "" || r.seen[real] {
+		return false
+	}
+	body, imports := parse(clip.Clean(text))
+	body = strings.TrimSpace(body)
+	return body != "" && body != f.Text && !slices.ContainsFunc(imports, func(im string) bool {
+		to, err := place.Absolute(filepath.Dir(real), r.o.Home, im)
+		return err == nil && filepath.Clean(to) == f.Path
+	})
 }
 
 func (r *Reader) excluded(path string) bool {

@@ -71,7 +71,7 @@ func TestOrder(t *testing.T) {
 	r := reader(dir)
 	check(t, "start", show(t, dir, r.Start()), `
 managed etc/AGENTS.md "managed"
-user home/.adze/AGENTS.md "user"
+user home/.adze/AGENTS.md "user" [~/.claude/CLAUDE.md is not read where this file is; a line @~/.claude/CLAUDE.md in it reads both]
 project w/AGENTS.md "root" [CLAUDE.md beside it is not read: one file counts in a folder; a line @CLAUDE.md in it reads both] [GEMINI.md beside it is not read: one file counts in a folder; a line @GEMINI.md in it reads both]
 project w/.adze/AGENTS.md "root own"
 project w/.claude/rules/c.md "rule c"
@@ -105,7 +105,7 @@ func TestOtherAgentsUserRules(t *testing.T) {
 	})
 	r := reader(dir)
 	check(t, "start", show(t, dir, r.Start()), `
-user home/.adze/AGENTS.md "own"
+user home/.adze/AGENTS.md "own" [~/.claude/CLAUDE.md is not read where this file is; a line @~/.claude/CLAUDE.md in it reads both]
 user home/.claude/rules/b.md "theirs b"
 user home/.claude/rules/deep/a.md "theirs a"
 user home/.adze/rules/z.md "own rule"
@@ -113,7 +113,7 @@ user home/.adze/rules/z.md "own rule"
 	check(t, "touched", show(t, dir, r.Touched(filepath.Join(dir, "w/a/x.go"))), "user home/.claude/rules/go.md \"go here\"\n")
 	r = New(Options{Config: filepath.Join(dir, "home/.adze"), Home: filepath.Join(dir, "home"), Root: filepath.Join(dir, "w"), Dir: filepath.Join(dir, "w"), Excludes: []string{"**/.claude/rules/**"}})
 	check(t, "excluded", show(t, dir, r.Start()), `
-user home/.adze/AGENTS.md "own"
+user home/.adze/AGENTS.md "own" [~/.claude/CLAUDE.md is not read where this file is; a line @~/.claude/CLAUDE.md in it reads both]
 user home/.adze/rules/z.md "own rule"
 `)
 	check(t, "excluded, touched", show(t, dir, r.Touched(filepath.Join(dir, "w/a/x.go"))), "")
