@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/near"
 )
 
@@ -30,4 +31,4 @@ func hintNear(c *cobra.Command, name string) string {
 	return hintFor(near.Words(name, commandNames(c)), c.CommandPath()+" ", fmt.Sprintf("%s --help", c.CommandPath()))
 }
 
-func jsonText(s string) (json.RawMessage, error) { return json.Marshal(s) }
+func jsonText(s string) (json.RawMessage, error) { return fastjson.Append(nil, s) }

@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // A setting is one that would be taken over: as it is shown, and what it changes.
@@ -135,7 +136,7 @@ func newSettings(sys System, cfg *config.Config, s foreign.Settings) (out []impo
 			continue
 		}
 		key := "permissions." + x.Effect.String()
-		raw, err := json.Marshal(x.Ours)
+		raw, err := fastjson.Append(nil, x.Ours)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +172,7 @@ func maskedServer(raw json.RawMessage) string {
 			}
 		}
 	}
-	out, err := json.Marshal(m)
+	out, err := fastjson.Append(nil, m)
 	if err != nil {
 		return ""
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/pattern"
@@ -304,7 +305,7 @@ func (o addFlags) server() (json.RawMessage, error) {
 	if o.client != "" || o.port != 0 {
 		s.OAuth = &servers.OAuth{ClientID: o.client, CallbackPort: o.port}
 	}
-	raw, err := json.Marshal(s)
+	raw, err := fastjson.Append(nil, s)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 func newPlugin(sys System, f *runFlags) *cobra.Command {
@@ -78,7 +78,7 @@ func (s *shop) write(ctx context.Context, scope string, edits ...confedit.Edit) 
 }
 
 func set(key string, value any) (confedit.Edit, error) {
-	b, err := json.Marshal(value)
+	b, err := fastjson.Append(nil, value)
 	return confedit.Edit{Op: confedit.Set, Key: key, Value: b}, err
 }
 

@@ -3,13 +3,13 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
@@ -150,7 +150,7 @@ func (h *uiHost) setStyle(ctx context.Context, s *tui.Session, name string) (str
 	if !known {
 		return "", fmt.Errorf("there is no output style %q; there are %s", name, strings.Join(names, ", "))
 	}
-	value, err := json.Marshal(name)
+	value, err := fastjson.Append(nil, name)
 	if err != nil {
 		return "", err
 	}

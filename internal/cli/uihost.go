@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +24,7 @@ import (
 	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -132,7 +132,7 @@ func (h *uiHost) save(key string, value any) error {
 
 // writeOwn sets a key of the person's own settings file.
 func (h *uiHost) writeOwn(ctx context.Context, p settings.Paths, key string, value any) error {
-	raw, err := json.Marshal(value)
+	raw, err := fastjson.Append(nil, value)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/near"
 )
 
@@ -242,7 +242,7 @@ func (c *checker) entries(n *node, s *spec, path string) *node {
 		switch {
 		case v.kind == 'n':
 		case s.key.Kind == StringMap && (v.kind == '0' || v.kind == 't'):
-			raw, _ := json.Marshal(string(v.raw))
+			raw, _ := fastjson.Append(nil, string(v.raw))
 			v = &node{kind: '"', text: string(v.raw), raw: raw, from: v.from}
 		case s.key.Kind == StringMap && v.kind != '"':
 			c.bad(v, at, "a string")

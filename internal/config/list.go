@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -255,13 +256,13 @@ func Parse(key, text string) (json.RawMessage, error) {
 			if quoted := strings.HasPrefix(t, `"`) && k.Kind != Strings; (quoted || k.Kind == Strings && strings.HasPrefix(t, "[")) && json.Valid([]byte(t)) {
 				return json.RawMessage(t), nil
 			}
-			return json.Marshal(typed(k, text))
+			return fastjson.Append(nil, typed(k, text))
 		}
 	}
 	if json.Valid([]byte(t)) {
 		return json.RawMessage(t), nil
 	}
-	return json.Marshal(text)
+	return fastjson.Append(nil, text)
 }
 
 // A Change is a key whose value differs between two loads. Values whose name

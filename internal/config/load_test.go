@@ -481,3 +481,18 @@ func TestFolders(t *testing.T) {
 		t.Errorf("ADZE_HOME alone: %+v, %v", got, err)
 	}
 }
+
+// TestAsWritten: what a person is to judge is shown as it is written, without JSON's
+// escapes for HTML.
+func TestAsWritten(t *testing.T) {
+	o := options(disk{userFile: `{"env": {"A": "echo a > b && c < d"}, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a >> b"}]}]}}`})
+	c := load(t, o)
+	for key, want := range map[string]string{"env.A": `"echo a > b && c < d"`, "hooks": `{"Stop":[{"hooks":[{"type":"command","command":"a >> b"}]}]}`} {
+		if s, _ := c.Setting(key); string(s.Value) != want {
+			t.Errorf("%s: %s, want %s", key, s.Value, want)
+		}
+	}
+	if raw, err := Parse("env.B", "a > b"); err != nil || string(raw) != `"a > b"` {
+		t.Errorf("%s, %v", raw, err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -102,7 +103,7 @@ func (n *node) append(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			name, _ := json.Marshal(m.name)
+			name, _ := fastjson.Append(nil, m.name)
 			b = append(append(b, name...), ':')
 			b = m.value.append(b)
 		}
@@ -122,7 +123,7 @@ func (n *node) append(b []byte) []byte {
 
 // fromGo makes a node of a plain Go value.
 func fromGo(v any, from Origin) (*node, error) {
-	b, err := json.Marshal(v)
+	b, err := fastjson.Append(nil, v)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +299,7 @@ func (b *builder) build(v hujson.Value) *node {
 			n.kind = 't'
 		case '"':
 			n.text = x.String()
-			n.raw, _ = json.Marshal(n.text)
+			n.raw, _ = fastjson.Append(nil, n.text)
 		}
 	}
 	return n
@@ -392,7 +393,7 @@ func (b *builder) strings(at int) []*node {
 			if json.Unmarshal(b.text[i:j+1], &s) != nil {
 				return out
 			}
-			raw, _ := json.Marshal(s)
+			raw, _ := fastjson.Append(nil, s)
 			out = append(out, &node{kind: '"', text: s, raw: raw, from: b.origin(i)})
 			i = j
 		default:
