@@ -135,7 +135,7 @@ func TestUIApprovesEachWay(t *testing.T) {
 		"project":       {keys: []string{down, "\x1b[C", "\x1b[C", enter}, done: true, file: "work/.adze/settings.json"},
 		"everywhere":    {keys: []string{down, "\x1b[D", enter}, done: true, file: "home/.adze/settings.json"},
 		"edited rule":   {keys: []string{down, "e", "\x15", "Bash(touch:*)", enter, enter}, second: "touch two", done: true},
-		"no":            {keys: []string{"n"}},
+		"no":            {keys: []string{"n", enter, enter}},
 		"with a remark": {keys: []string{down, down, enter, "use make", enter}},
 	} {
 		t.Run(name, func(t *testing.T) {

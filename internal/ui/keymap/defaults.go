@@ -37,8 +37,8 @@ var table = []actionRow{
 	{Autocomplete, AutocompletePageUp, []string{"pgup"}, "page up"},
 	{Autocomplete, AutocompletePageDn, []string{"pgdown"}, "page down"},
 
-	{Confirmation, ConfirmYes, []string{"enter", "y"}, "yes, or the choice"},
-	{Confirmation, ConfirmNo, []string{"esc", "n"}, "no; Esc leaves"},
+	{Confirmation, ConfirmYes, []string{"enter", "y"}, "the choice; a letter marks yes"},
+	{Confirmation, ConfirmNo, []string{"esc", "n"}, "Esc leaves; a letter marks no"},
 	{Confirmation, ConfirmPrev, []string{"up", "k", "ctrl+p"}, "choice above"},
 	{Confirmation, ConfirmNext, []string{"down", "j", "ctrl+n"}, "choice below"},
 	{Confirmation, ConfirmComment, []string{"tab"}, "add a comment"},

@@ -22,10 +22,15 @@ func TestAnswers(t *testing.T) {
 		keys []string
 		want op.Answer
 	}{
-		"yes":             {[]string{"enter"}, op.Answer{Allow: true}},
-		"y":               {[]string{"down", "down", "'y"}, op.Answer{Allow: true}},
-		"no":              {[]string{"?", "esc", "tab", "'so", "enter", "esc", "esc"}, op.Answer{}}, // no turn runs that could be stopped
-		"n":               {[]string{"'n"}, op.Answer{}},
+		"yes": {[]string{"enter"}, op.Answer{Allow: true}},
+		"y":   {[]string{"down", "down", "'y", "enter"}, op.Answer{Allow: true}},
+		"no":  {[]string{"?", "esc", "tab", "'so", "enter", "esc", "esc"}, op.Answer{}}, // no turn runs that could be stopped
+		"n":   {[]string{"'n", "enter", "enter"}, op.Answer{}},
+		// What is typed without a look at the dialog is no answer but words.
+		"words":           {[]string{"'why?", "enter"}, op.Answer{Comment: "why?"}},
+		"words of y":      {[]string{"'you should not", "enter"}, op.Answer{Comment: "you should not"}},
+		"words of n":      {[]string{"'no, use main", "enter"}, op.Answer{Comment: "no, use main"}},
+		"words of e":      {[]string{"down", "'j", "'just explain", "enter"}, op.Answer{Comment: "jjust explain"}},
 		"no, in words":    {[]string{"down", "down", "enter", "'use main", "enter"}, op.Answer{Comment: "use main"}},
 		"yes, in words":   {[]string{"tab", "'mind it", "enter", "enter"}, op.Answer{Allow: true, Comment: "mind it"}},
 		"session":         {[]string{"down", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},

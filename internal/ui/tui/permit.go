@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
@@ -53,6 +56,8 @@ type permit struct {
 	whole   bool
 	off     reading
 	from    []string // the commands that may be what connects
+	run     string   // the letters typed last, one soon after the other
+	ranAt   time.Time
 }
 
 func newPermit(q event.Asked) *permit {
@@ -241,11 +246,19 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return nil, false
 	}
+	if types := m.pressed.Types(); types && d.letter(m, a) {
+		return nil, true
+	} else if types && (a == keymap.ConfirmYes || a == keymap.ConfirmNo) {
+		d.mark(m, 0) // a letter only marks: it may be the first of a word
+		if a == keymap.ConfirmNo {
+			d.mark(m, len(d.answers)-1)
+		}
+		return nil, true
+	} else if !types {
+		d.run = ""
+	}
 	switch a {
 	case keymap.ConfirmYes:
-		if m.pressed.Types() { // "y" is yes, whatever is marked
-			d.at = yes
-		}
 		return d.choose(m), true
 	case keymap.ConfirmNo:
 		if m.pressed.Name == "esc" {
@@ -275,6 +288,34 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+// wordPause is how soon after another a letter belongs to the same word.
+const wordPause = time.Second
+
+// letter notes a letter that was typed, with the action it has, and takes several for
+// what somebody writes, not knowing that a question stands here: no answer then, but
+// the beginning of what to do instead.
+func (d *permit) letter(m *Model, a keymap.Action) bool {
+	if m.now.Sub(d.ranAt) > wordPause || a == keymap.ConfirmExplain {
+		d.run = ""
+	}
+	if a == keymap.ConfirmExplain {
+		return false
+	}
+	before := d.run
+	d.run, d.ranAt = d.run+m.pressed.Text, m.now
+	switch {
+	case a == keymap.ConfirmPrev, a == keymap.ConfirmNext:
+		return false
+	case a == keymap.ConfirmEdit && strings.Trim(before, "jk") == "":
+		return false
+	case a != "" && before == "":
+		return false
+	}
+	d.at, d.comment, d.whole = len(d.answers)-1, field(m, strings.TrimLeft(d.run, " ")), false
+	d.run = ""
+	return true
 }
 
 // leave is Esc: it closes the whole decision, takes a comment back, and at last
@@ -317,6 +358,9 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 		default:
 			e.Key(k)
 		}
+		return nil
+	}
+	if r, _ := utf8.DecodeRuneInString(k.Text); k.Types() && (unicode.IsLetter(r) || d.run != "") && d.letter(m, "") {
 		return nil
 	}
 	switch k.Name {

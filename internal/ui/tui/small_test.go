@@ -104,7 +104,7 @@ func TestDialogsOnTinyScreens(t *testing.T) {
 			r.keys("pgdown").has("main", "▴")
 			r.keys("down").has("Bash(git push", "❯ Yes, and")
 		}
-		r.keys("y")
+		r.keys("y", "enter")
 		if a, ok := last[op.Answer](r); !ok || !a.Allow {
 			t.Errorf("%v: %+v", z, a)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
@@ -200,6 +202,9 @@ func (d *survey) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return nil, false
 	}
+	if m.pressed.Types() && (a == keymap.ConfirmYes || a == keymap.ConfirmNo || a == keymap.ConfirmEdit && len(d.about) == 0) {
+		return nil, false // the first letter of an answer, perhaps
+	}
 	switch a {
 	case keymap.ConfirmYes:
 		return d.choose(m), true
@@ -261,6 +266,10 @@ func (d *survey) typed(m *Model, k keymap.Key) []effect {
 			return nil
 		}
 		return d.choose(m)
+	case k.Types():
+		if r, _ := utf8.DecodeRuneInString(k.Text); unicode.IsLetter(r) { // an answer of one's own
+			pg.at, pg.words = len(pg.Options), field(m, pg.own+k.Text)
+		}
 	}
 	return nil
 }
