@@ -32,7 +32,12 @@ func (r *Running) reload(was, now *config.Config) {
 // not be made; those stay as they are.
 func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Settings, bad []string) {
 	w := r.world
-	rules, _ := settings.UsableRules(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
+	rules, problems := settings.UsableRules(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
+	for _, x := range problems {
+		if x.Severity == config.Error {
+			bad = append(bad, x.String())
+		}
+	}
 	if err := r.extendRules(&rules); err != nil {
 		bad = append(bad, err.Error())
 	}

@@ -148,11 +148,15 @@ func sessionsShow(sys System, f *runFlags) *cobra.Command {
 func sessionsRemove(sys System, f *runFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "rm SESSION…", Aliases: []string{"remove"}, Short: "Remove sessions for good", Args: cobra.MinimumNArgs(1),
+		Long: "Removes sessions for good. SESSION is an id, at least four characters of its beginning,\nor a title; words that a session holds are not enough.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, q := range args {
 				st, i, err := findSession(sys, f, cmd, q)
 				if err != nil {
 					return err
+				}
+				if !i.Named(q) {
+					return usagef("adze sessions rm "+i.ID, "%q is neither the id nor the title of a session; %s holds it (%s)", clip.Visible(q), i.ID, clip.Line(clip.VisibleText(i.Name()), 60))
 				}
 				err = st.Remove(cmd.Context(), i)
 				if errors.Is(err, store.ErrRunning) {

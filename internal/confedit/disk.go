@@ -36,6 +36,9 @@ func (Disk) Read(path string, max int64) ([]byte, error) {
 				return nil, fmt.Errorf("its folder is closed to this user: %w", fs.ErrPermission)
 			}
 		}
+		if at, lerr := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && lerr == nil && at.Mode()&fs.ModeSymlink != 0 {
+			return nil, errors.New("it is a link to a file that is not there") // which may forbid something
+		}
 		if errors.Is(err, syscall.ENOTDIR) { // something above it is a file
 			return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 		}

@@ -23,8 +23,8 @@ func Permissions(e Environment, cfg *config.Config, p Paths, skip bool) (policy.
 		return rules, "", err
 	}
 	for _, x := range problems {
-		if x.Key == dirsKey && e.Note != nil { // of rules, adze config check tells
-			e.Note(x.String())
+		if x.Key == dirsKey || x.Severity == config.Error { // of other rules, adze config check tells
+			e.Notef("%s", x)
 		}
 	}
 	mode := cfg.Permissions.Mode()
@@ -105,7 +105,11 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 					if given(c.Origin) {
 						missing(unusable(c, why))
 					}
-					problems = append(problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q: %s", c.Text, why)})
+					severity := config.Warning
+					if part.effect != policy.Allow { // what it was to keep from running runs
+						severity = config.Error
+					}
+					problems = append(problems, config.Problem{Severity: severity, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q: %s", c.Text, why)})
 				}
 			} else {
 				if given(c.Origin) {

@@ -260,7 +260,7 @@ func Match(all []Info, project, query string) (Info, error) {
 	lower := strings.ToLower(query)
 	tests := []func(Info) bool{
 		func(i Info) bool { return i.ID == lower },
-		func(i Info) bool { return len(lower) >= 4 && strings.HasPrefix(i.ID, lower) },
+		func(i Info) bool { return begins(i, lower) },
 		func(i Info) bool { return strings.EqualFold(i.Title, query) },
 		func(i Info) bool { return hasWords(i, strings.Fields(lower)) },
 	}
@@ -282,6 +282,16 @@ func Match(all []Info, project, query string) (Info, error) {
 		}
 	}
 	return Info{}, hint.With(fmt.Errorf("%w: %q", ErrNone, query), `"adze sessions list" lists them`)
+}
+
+// begins reports whether an ID begins with enough of itself.
+func begins(i Info, lower string) bool { return len(lower) >= 4 && strings.HasPrefix(i.ID, lower) }
+
+// Named reports whether a query is the session's ID, the beginning of it, or its title,
+// and not only words that it holds.
+func (i Info) Named(query string) bool {
+	query = strings.TrimSpace(query)
+	return begins(i, strings.ToLower(query)) || i.Title != "" && strings.EqualFold(i.Title, query)
 }
 
 func hasWords(i Info, words []string) bool {

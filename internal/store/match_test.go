@@ -29,3 +29,16 @@ func TestTheNewestWasBegun(t *testing.T) {
 		}
 	}
 }
+
+// TestNamed: words that a session holds do not name it.
+func TestNamed(t *testing.T) {
+	i := store.Info{ID: "0199c5a2-7d3e-7b11-8f00-2a6c1d9e4b57"}
+	i.Title, i.First = "The parser", "mend the parser 0199"
+	for query, want := range map[string]bool{
+		i.ID: true, "0199": true, " 0199C5A2 ": true, "the parser": true, "019": false, "parser": false, "mend": false, "": false,
+	} {
+		if got := i.Named(query); got != want {
+			t.Errorf("Named(%q) = %v", query, got)
+		}
+	}
+}
