@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -79,6 +80,20 @@ func (c *calls) len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.list)
+}
+
+// futile are the calls with their arguments, when all of them failed; "" otherwise.
+func (c *calls) futile() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var b strings.Builder
+	for _, k := range c.list {
+		if !k.isErr {
+			return ""
+		}
+		b.WriteString(k.use.Name + "\x00" + string(k.use.Input) + "\x00")
+	}
+	return b.String()
 }
 
 // add takes a finished call; it starts as soon as the gate and its

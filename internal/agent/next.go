@@ -50,6 +50,8 @@ const (
 	Refused              End = "refused"
 	ToolDeferred         End = event.ToolDeferred
 	StructuredRetries    End = "structured_output_retries"
+	// RepeatedFailure ends a turn that does nothing but the same failing calls.
+	RepeatedFailure End = "repeated_failure"
 )
 
 // Limits of the recoveries (loop.md).
@@ -61,6 +63,7 @@ const (
 	maxStopHookBlocks  = 10
 	smallStep          = 500 // tokens: less than that is no progress
 	maxSmallSteps      = 3
+	maxSameFailures    = 25 // replies in a row with the same calls, all of which failed; waiting for something looks like that, too
 )
 
 // memory is what the loop remembers from step to step, so that no recovery is
@@ -77,10 +80,12 @@ type memory struct {
 	compacted  bool
 	fellBack   bool
 	hookBlocks int
-	empty      int // replies in a row that said nothing
-	structured int // answers that did not fit, or replies without one
-	small      int // nudges in a row that brought less than smallStep tokens
-	spent      int // output tokens of this turn
+	empty      int    // replies in a row that said nothing
+	structured int    // answers that did not fit, or replies without one
+	small      int    // nudges in a row that brought less than smallStep tokens
+	spent      int    // output tokens of this turn
+	futile     string // the calls of the last reply, when all of them failed
+	futiles    int    // replies in a row with these calls
 }
 
 // An outcome is what one step came to.
@@ -93,11 +98,12 @@ type outcome struct {
 	tokens      int      // output tokens of the reply
 	err         *llm.Error
 	interrupted bool
-	inTools     bool // the interrupt came while tools ran
-	answered    bool // the structured answer was accepted
-	rejected    int  // structured answers of this step that did not fit
-	stopped     bool // a hook ends the turn
-	deferred    bool // a hook puts the call of this reply off
+	inTools     bool   // the interrupt came while tools ran
+	answered    bool   // the structured answer was accepted
+	futile      string // the calls, when all of them failed; "" otherwise
+	rejected    int    // structured answers of this step that did not fit
+	stopped     bool   // a hook ends the turn
+	deferred    bool   // a hook puts the call of this reply off
 	hook        hookRuling
 }
 
@@ -155,6 +161,17 @@ func next(m memory, o outcome, can means) (memory, choice) {
 	}
 	if o.stop == llm.Refused {
 		return m, choice{end: Refused}
+	}
+	if o.calls > 0 {
+		if o.futile != m.futile {
+			m.futile, m.futiles = o.futile, 0
+		}
+		if o.futile != "" {
+			m.futiles++
+		}
+		if m.futiles >= maxSameFailures {
+			return m, choice{end: RepeatedFailure}
+		}
 	}
 	if o.calls > 0 || o.stop == llm.Paused {
 		return m.again(NextStep)

@@ -266,6 +266,9 @@ func (r *run) ending(e End, o outcome) Outcome {
 	case StructuredRetries:
 		out.Text = fmt.Sprintf("no answer that fits the schema after %d tries", maxStructuredTries)
 		out.Hint = "check the schema given by --json-schema, or use a more capable model"
+	case RepeatedFailure:
+		out.Text = fmt.Sprintf("the model made the same calls %d times in a row, and each time all of them failed", maxSameFailures)
+		out.Hint = "say what it should do instead, or use a more capable model"
 	case StopHookPrevented, HookStopped:
 		out.Text = r.stopped
 	case Completed, ToolDeferred, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming, InterruptedTools, InterruptedSummary:
@@ -333,6 +336,7 @@ func (r *run) results(ctx context.Context, calls *calls, o outcome) (outcome, er
 			return o, err
 		}
 	}
+	o.futile = calls.futile()
 	o.rejected, r.answer = calls.structured()
 	r.final = calls.final()
 	o.answered = r.answer != nil || r.final != ""

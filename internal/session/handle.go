@@ -312,7 +312,7 @@ func ended(out agent.Outcome, err error) event.TurnEnded {
 	case agent.MaxTurns, agent.MaxBudget, agent.TokenBudget, agent.StopHookPrevented, agent.HookStopped:
 		e.How = event.Stopped
 	case agent.BlockingLimit, agent.PromptTooLong, agent.OutputCap, agent.MediaTooLarge,
-		agent.ModelError, agent.Refused, agent.StructuredRetries:
+		agent.ModelError, agent.Refused, agent.StructuredRetries, agent.RepeatedFailure:
 		e.How = event.Failed
 	}
 	if out.Err != nil {
