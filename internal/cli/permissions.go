@@ -46,7 +46,7 @@ func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}
-			opts := permcheck.Options{Rules: rules, Mode: cfg.Permissions.Mode(), Dir: p.Dir, Home: p.Home}
+			opts := permcheck.Options{Rules: rules, Mode: cfg.Permissions.Mode(), Dir: p.Dir, Home: p.Home, Sandbox: cfg.Sandbox.Enabled && cfg.Sandbox.AutoAllow}
 			if o.batch != "" {
 				opts.Rules = policy.Rules{} // a batch brings its own rules
 			}
@@ -124,6 +124,9 @@ func checkBatch(sys System, path string, o permcheck.Options) error {
 func printCheck(w io.Writer, color painter, r permcheck.Report) {
 	fmt.Fprintf(w, "%s  %s\n", color.paint(effectRole(r.Verdict.Effect.String()), r.Verdict.Effect.String()), clip.Visible(r.Command))
 	fmt.Fprintf(w, "why: %s\n", why(r.Verdict))
+	if r.Sandboxed != nil {
+		fmt.Fprintln(w, "in the sandbox, where it works: allow, because sandbox.auto_allow is on (adze sandbox explain)")
+	}
 	for _, p := range r.Commands {
 		effect := p.Verdict.Effect.String()
 		fmt.Fprintf(w, "  %s %-8s %s", color.cell(effectRole(effect), effect, len("allow")), p.Kind, clip.Visible(p.Text))

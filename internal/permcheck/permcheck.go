@@ -19,6 +19,9 @@ type Options struct {
 	Mode  policy.Mode  // "" is policy.Default
 	Dir   string       // where the command would run; absolute
 	Home  string
+	// Sandbox: commands run confined where the system can do that, and need no
+	// question then.
+	Sandbox bool
 	// World replaces the real file system, in tests; Dir and Home of it count.
 	World *world.World
 }
@@ -28,8 +31,11 @@ type Report struct {
 	Command  string         `json:"command"`
 	Verdict  policy.Verdict `json:"verdict"`
 	Commands []Part         `json:"commands"`
-	Mode     policy.Mode    `json:"mode"`
-	Dir      string         `json:"dir"`
+	// Sandboxed is the verdict where the sandbox runs and is reason enough, of a
+	// question that it would answer; nil otherwise.
+	Sandboxed *policy.Verdict `json:"sandboxed,omitempty"`
+	Mode      policy.Mode     `json:"mode"`
+	Dir       string          `json:"dir"`
 	// Warnings are about the rules themselves.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -59,6 +65,12 @@ func Check(command string, o Options) Report {
 	req := policy.Request{Tool: "Bash", Actions: script.Actions}
 	verdict, each := policy.Judge(rules, mode, req)
 	out := Report{Command: command, Mode: mode, Dir: w.Dir, Verdict: verdict}
+	if o.Sandbox && verdict.Effect == policy.Ask {
+		req.Sandboxed = true
+		if v := policy.Decide(rules, mode, req); v.Effect == policy.Allow {
+			out.Sandboxed = &v
+		}
+	}
 	known := true // the command before: what its arguments are to it
 	for i, v := range each {
 		a := script.Actions[i]

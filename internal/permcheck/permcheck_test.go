@@ -125,3 +125,16 @@ func FuzzBatch(f *testing.F) {
 		}
 	})
 }
+
+// TestSandboxed: the sandbox spares a question that is about nothing protected.
+func TestSandboxed(t *testing.T) {
+	for command, want := range map[string]bool{"make": true, "rm -rf .git": false, "ls": false} {
+		r := permcheck.Check(command, permcheck.Options{Dir: t.TempDir(), Home: t.TempDir(), Sandbox: true})
+		if got := r.Sandboxed != nil; got != want {
+			t.Errorf("%q: %+v", command, r)
+		}
+		if permcheck.Check(command, permcheck.Options{Dir: t.TempDir(), Home: t.TempDir()}).Sandboxed != nil {
+			t.Errorf("%q without a sandbox", command)
+		}
+	}
+}
