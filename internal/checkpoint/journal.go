@@ -135,15 +135,9 @@ func (j *Journal) forget(kind byte) {
 	j.add(kind, nil)
 }
 
-// named is a file that a call names, as it was.
-type named struct {
-	Path   string         `json:"path"`
-	Before effect.Version `json:"before"`
-}
-
 type beginRecord struct {
 	Call   int             `json:"call"`
-	Files  []named         `json:"files,omitempty"`
+	Files  []effect.Change `json:"files,omitempty"`  // that the call names, as they were before
 	Others []effect.Change `json:"others,omitempty"` // of calls that began before
 	Apart  bool            `json:"apart,omitempty"`  // a tree is not in the journal
 }

@@ -99,7 +99,7 @@ func (r *Recorder) journal(b beginRecord, paths []string, before []effect.Versio
 	r.running++
 	b.Call = r.calls
 	for i, p := range paths {
-		b.Files = append(b.Files, named{p, before[i]})
+		b.Files = append(b.Files, effect.Change{Path: p, Before: before[i]})
 	}
 	r.Journal.begin(r.running == 1, b)
 	return r.calls

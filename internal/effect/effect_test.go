@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 func TestStored(t *testing.T) {
@@ -73,5 +74,28 @@ func TestOf(t *testing.T) {
 	}
 	if got := Files(list); !reflect.DeepEqual(got, []File{{Path: "1"}, {Path: "2"}}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestPathsOfAnyBytes: a path that is no UTF-8 is the same one after JSON, and one that
+// is has the form it always had.
+func TestPathsOfAnyBytes(t *testing.T) {
+	for _, c := range []Change{
+		{Path: "/w/caf\xe9.txt", Before: Version{Kind: IsFile, Hash: "x"}, Names: []string{"/w/a", "/w/\xff", "/w/b"}},
+		{Path: "/w/café.txt", Names: []string{"/w/a"}, After: Version{Link: "to\xe9"}},
+		{Path: "\xff"},
+	} {
+		b, err := fastjson.Append(nil, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Change
+		if err := fastjson.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, c) {
+			t.Errorf("%s: %+v, %v; want %+v", b, got, err, c)
+		}
+	}
+	b, err := fastjson.Append(nil, Change{Path: "/w/a", After: Version{Kind: IsFile, Size: 1}, Names: []string{"/w/b"}})
+	if want := `{"path":"/w/a","before":{},"after":{"kind":"file","size":1},"names":["/w/b"]}`; err != nil || string(b) != want {
+		t.Errorf("%s, %v; want %s", b, err, want)
 	}
 }
