@@ -30,7 +30,7 @@ func TestEveryCommandWithoutRoom(t *testing.T) {
 			p.put("hello.txt", "> hello\n")
 			p.put(".mcp.json", `{"mcpServers":{"db":{"command":"true"}}}`)
 			script := "mount -t tmpfs -o size=2m none $HOME || exit 9\n" +
-				"adze -p 'say hello' --model script/hello.txt >/dev/null 2>&1; adze -p 'say more' --model script/hello.txt >/dev/null 2>&1; adze config set max_steps 3 2>/dev/null; adze config set max_turns 5\n" + fill + "\n"
+				"adze -p 'say hello' --model script/hello.txt >/dev/null 2>&1; adze -p 'say more' --model script/hello.txt --session-id 0199c5a2-7d3e-7b11-8f00-2a6c1d9e4b99 >/dev/null 2>&1; adze config set max_steps 3 2>/dev/null; adze config set max_turns 5\n" + fill + "\n"
 			scope := map[bool]string{true: " --scope user", false: ""}
 			for _, line := range append(slices.Clone(writes), lines...) {
 				words := make([]string, 0, 9)
@@ -40,7 +40,7 @@ func TestEveryCommandWithoutRoom(t *testing.T) {
 				rest := scope[strings.HasPrefix(line, "mcp add ") || strings.HasPrefix(line, "mcp add-json")]
 				script += fmt.Sprintf("adze %s %s >/dev/null 2>err; echo \"== %s == $?\"; cat err\n", strings.Join(words, " "), rest, strings.ReplaceAll(line, `"`, `\"`))
 			}
-			script += "adze config get max_turns\nadze sessions list\nadze sessions rm more && rm -f $HOME/fill && adze -p hi --model script/hello.txt\n"
+			script += "adze config get max_turns\nadze sessions list\nadze sessions rm 0199c5a2 && rm -f $HOME/fill && adze -p hi --model script/hello.txt\n"
 			c := exec.Command("unshare", "-rm", "sh", "-c", script)
 			c.Dir, c.Env = p.dir, p.adze().Env
 			out, err := c.CombinedOutput()

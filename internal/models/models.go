@@ -241,7 +241,7 @@ func (m *Set) main(ctx context.Context, begun string, named func(context.Context
 	}
 	t, err := named(ctx, asked, wish)
 	if err == nil && note != "" && m.conf.Memory.First(note) {
-		m.conf.note("%s, so %s answers; hint: adze config set model %s", note, t.ID(), t.ID())
+		m.conf.note("%s, so %s answers; hint: adze models lists what else there is", note, t.ID())
 	}
 	return t, m.where("model", err)
 }
