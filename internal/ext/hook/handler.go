@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,7 +81,13 @@ type Hook struct {
 	match matcher
 	rule  *policy.Rule
 	idle  []string // what of it has no effect, and why
+	// broken is why a guard cannot be asked, because of a mistake in what it is.
+	broken error
 }
+
+// Broken is why a guard cannot be asked, nil when it can. It is there all the same, as
+// one that cannot answer: what it is set to guard does not run without it.
+func (h Hook) Broken() error { return h.broken }
 
 // Timeout is how long the hook may take.
 func (h Hook) Timeout() time.Duration {
@@ -154,7 +161,13 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 		match, err = matcher{list: split(g.Matcher)}, nil
 	}
 	if err != nil {
-		return nil, []error{fmt.Errorf("hooks of %s: matcher %q: %w", name, g.Matcher, err)}
+		err = fmt.Errorf("matcher %q: %w", g.Matcher, err)
+		for _, raw := range g.Hooks {
+			if h, ok := guard(Hook{Event: e, Matcher: g.Matcher, Place: at, match: matcher{all: true}}, raw, err); ok {
+				hooks = append(hooks, h)
+			}
+		}
+		return hooks, []error{fmt.Errorf("hooks of %s: %w", name, err)}
 	}
 	if s := events[e].subject; s == "" && !match.all {
 		problems = append(problems, fmt.Errorf("hooks of %s: the event has nothing to match, so the matcher %q says nothing", name, g.Matcher))
@@ -171,6 +184,9 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 		}
 		if err != nil {
 			problems = append(problems, fmt.Errorf("hook of %s: %w", name, err))
+			if h, ok := guard(h, raw, err); ok {
+				hooks = append(hooks, h)
+			}
 			continue
 		}
 		h.idle = append(h.idle, h.vain()...)
@@ -178,6 +194,22 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 		hooks = append(hooks, h)
 	}
 	return hooks, problems
+}
+
+// guard is a hook that cannot be used, as one that cannot answer; ok is false for one
+// that is not meant to block then.
+func guard(h Hook, raw json.RawMessage, why error) (_ Hook, ok bool) {
+	var said struct {
+		Type    string          `json:"type"`
+		Command string          `json:"command"`
+		OnError json.RawMessage `json:"onError"`
+	}
+	if json.Unmarshal(raw, &said) != nil || len(said.OnError) == 0 || string(said.OnError) == "null" || !h.Event.Blocks() {
+		return h, false
+	}
+	h.Handler = Handler{Type: Command, Command: cmp.Or(said.Command, "of the type "+strconv.Quote(said.Type)), OnError: "block"}
+	h.rule, h.broken = nil, fmt.Errorf("cannot be used: %w", why)
+	return h, true
 }
 
 func unknownEvent(e Event) error {
@@ -217,6 +249,9 @@ func (h *Hook) check() error {
 	h.rule = &r
 	if err != nil {
 		return fmt.Errorf("if: %w", err)
+	}
+	if why := policy.Dead(r); why != "" {
+		return fmt.Errorf("if: the rule %q: %s", h.If, why)
 	}
 	return nil
 }

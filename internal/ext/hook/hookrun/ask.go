@@ -37,6 +37,9 @@ func bounded(s string) string { return clip.Middle(s, maxStored, "") }
 
 // ask has a hook answer, in the way of its kind.
 func (r *Runner) ask(ctx context.Context, h hook.Hook, q question) hook.Ran {
+	if err := h.Broken(); err != nil {
+		return failed(err)
+	}
 	switch h.Type {
 	case hook.Command:
 		return r.command(ctx, h, q)
