@@ -88,7 +88,11 @@ func (l *loader) give(k Key, g Given, scope Scope) error {
 	}
 	ok := c.value(v, at, k.Name)
 	if len(c.problems) > 0 && (ok == nil || c.problems[0].Severity == Error) {
-		return fmt.Errorf("%s: found %s, expected %s", g.From, c.problems[0].Found, c.problems[0].Expected)
+		expected := c.problems[0].Expected
+		if k.Name == "sandbox.enabled" {
+			expected = "on, off or strict"
+		}
+		return fmt.Errorf("%s: found %s, expected %s", g.From, c.problems[0].Found, expected)
 	}
 	if k.Replaces {
 		l.tree = l.tree.unset(k.Name)
@@ -114,6 +118,9 @@ func typed(k Key, v any) any {
 	switch k.Kind {
 	case Int, Number, Bool:
 		t := strings.ToLower(strings.TrimSpace(s))
+		if k.Kind == Bool && (t == "1" || t == "0") { // as in the environment of other programs
+			return t == "1"
+		}
 		if json.Valid([]byte(t)) {
 			return json.RawMessage(t)
 		}

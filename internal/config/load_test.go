@@ -496,3 +496,19 @@ func TestAsWritten(t *testing.T) {
 		t.Errorf("%s, %v", raw, err)
 	}
 }
+
+// TestSwitches: what is on or off may be said in all the ways in which variables say it.
+func TestSwitches(t *testing.T) {
+	for text, want := range map[string]bool{"1": true, "0": false, "true": true, "OFF": false, "on": true, "no": false, "strict": true} {
+		o := options(disk{})
+		o.Env = func(n string) string { return map[string]string{"ADZE_SANDBOX": text}[n] }
+		if c := load(t, o); c.Sandbox.Enabled != want {
+			t.Errorf("ADZE_SANDBOX=%s: %v", text, c.Sandbox.Enabled)
+		}
+	}
+	o := options(disk{})
+	o.Env = func(n string) string { return map[string]string{"ADZE_SANDBOX": "maybe"}[n] }
+	if _, err := Load(o); err == nil || !strings.HasSuffix(err.Error(), "expected on, off or strict") {
+		t.Error(err)
+	}
+}

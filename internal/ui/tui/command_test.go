@@ -48,6 +48,8 @@ func TestEnterRunsNoOtherCommand(t *testing.T) {
 		{"'/ntx|tab", "› /context", "there is no command"},
 		{"'/ntx|down|up|enter", "free", "there is no command"},
 		{"'/moed|enter", "did you mean /mode", "Permission mode"},
+		{"'/undo|enter", "there is no command /undo; did you mean /rewind?", ""},
+		{"'/approvals|enter", "there is no command /approvals", ""},
 		{"'/plan2|enter", "did you mean /plan?", ""},
 		{"'/HELP|enter", "did you mean /help?", "Begin a prompt with"},
 		{"'/hel|enter", "Begin a prompt with", "there is no command"},

@@ -48,6 +48,9 @@ func (m *Model) command(line string) []effect {
 	if m.s == nil && m.gone == nil || m.screen.past { // what extensions bring is not known yet
 		return m.sendCommand(line)
 	}
+	if name == "quit" {
+		return m.leave()
+	}
 	text := "there is no command /" + draw.String(name)
 	if close := m.nearest(name, all); len(close) > 0 {
 		text += "; did you mean /" + strings.Join(close, " or /") + "?"
@@ -57,9 +60,19 @@ func (m *Model) command(line string) []effect {
 	return nil
 }
 
+// elsewhere are names that commands have in other agents, and ours.
+var elsewhere = map[string]string{
+	"new": "clear", "reset": "clear", "undo": "rewind", "checkpoint": "rewind", "restore": "rewind", "approvals": "permissions", "allowed-tools": "permissions", "tools": "permissions",
+	"models": "model", "sessions": "resume", "chat": "resume", "history": "resume", "continue": "resume", "settings": "config", "summarize": "compact", "compress": "compact", "themes": "theme",
+	"directory": "add-dir", "editor": "keybindings", "vi": "vim", "todo": "todos", "bashes": "tasks", "ps": "tasks", "agent": "agents", "share": "export", "feedback": "bug", "connect": "login", "auth": "login",
+}
+
 // nearest are up to three commands that a name which is none may stand for:
 // those a slip of the finger away, else those that have its letters.
 func (m *Model) nearest(name string, all []command) []string {
+	if own := elsewhere[name]; own != "" && slices.ContainsFunc(all, func(c command) bool { return c.name == own }) {
+		return []string{own}
+	}
 	var names []string
 	for _, c := range all {
 		names = append(names, c.name)
