@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // handle runs on the session's goroutine.
@@ -293,7 +295,7 @@ func (s *Session) close(st *state, e event.TurnEnded) (ok bool) {
 	err := s.record(context.Background(), st, e)
 	if err != nil { // the log cannot say it, but whoever watches must know
 		e.How, e.Reason = event.Failed, string(agent.ModelError)
-		e.Err, e.Kind, e.Hint = err.Error(), "storage", storageHint
+		e.Err, e.Kind, e.Hint = err.Error(), "storage", cmp.Or(hint.Of(err), storageHint)
 		s.fan.send(event.Event{Time: s.cfg.Now(), Body: e})
 	}
 	return err == nil
@@ -325,7 +327,7 @@ func ended(out agent.Outcome, err error) event.TurnEnded {
 		}
 	}
 	if err != nil {
-		e.How, e.Reason, e.Kind, e.Err, e.Hint = event.Failed, string(agent.ModelError), "storage", err.Error(), storageHint
+		e.How, e.Reason, e.Kind, e.Err, e.Hint = event.Failed, string(agent.ModelError), "storage", err.Error(), cmp.Or(hint.Of(err), storageHint)
 	}
 	return e
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // A Log is append-only. It has one writer and any number of readers, in any
@@ -55,6 +56,9 @@ var ErrReadOnly = errors.New("this session is open for reading only")
 
 // ErrLost is returned by Append when another process took the session over.
 var ErrLost = errors.New("another process took over this session")
+
+// ErrRemoved is returned by Append when the session's log was removed while it was open.
+var ErrRemoved = hint.With(errors.New("the session's folder was removed while it ran, and nothing can be recorded in it"), "begin a new session: /clear in the terminal UI, or adze; nothing more runs in this one")
 
 // ErrLocked is what a LockedError wraps.
 var ErrLocked = errors.New("another process has this session open")

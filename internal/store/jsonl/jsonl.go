@@ -73,17 +73,18 @@ type Log struct {
 	scan  scanner // readers
 	blobs *blob.Late
 
-	mu    sync.Mutex // guards everything below
-	opt   Options
-	dir   disk.Dir // nil before the first event of a new session
-	f     disk.File
-	lease *lease.Lease
-	lost  bool
-	done  bool
-	torn  int64
-	cut   int64 // bytes that were there when the snapshot was sealed, and are gone
-	kept  *head // of the snapshot that is there, nil without
-	added int   // lines
+	mu      sync.Mutex // guards everything below
+	opt     Options
+	dir     disk.Dir // nil before the first event of a new session
+	f       disk.File
+	lease   *lease.Lease
+	lost    bool
+	removed bool // the log has no name any more
+	done    bool
+	torn    int64
+	cut     int64 // bytes that were there when the snapshot was sealed, and are gone
+	kept    *head // of the snapshot that is there, nil without
+	added   int   // lines
 
 	last   event.Seq    // of the log
 	seal   *seal.Sealer // nil without a key
@@ -317,7 +318,7 @@ func (l *Log) flush(sync bool) error {
 	if cap(l.tail) > 1<<20 {
 		l.tail = nil
 	}
-	return nil
+	return l.there()
 }
 
 // stillOurs looks at the lease again when it was not refreshed for long: the
@@ -327,8 +328,21 @@ func (l *Log) stillOurs() error {
 	if l.lease != nil && !l.lost && now.Sub(l.shown) > lease.Expiry/2 {
 		l.refresh(now)
 	}
-	if l.lost {
+	switch {
+	case l.removed:
+		return store.ErrRemoved
+	case l.lost:
 		return store.ErrLost
+	}
+	return nil
+}
+
+// there is store.ErrRemoved when the log has no name in its folder any more, or the
+// folder is gone: what is written then is nowhere.
+func (l *Log) there() error {
+	if _, err := l.dir.Stat(LogName); errors.Is(err, fs.ErrNotExist) {
+		l.removed = true
+		return store.ErrRemoved
 	}
 	return nil
 }
@@ -338,7 +352,7 @@ func (l *Log) stillOurs() error {
 func (l *Log) refresh(now time.Time) {
 	switch err := l.lease.Refresh(); {
 	case errors.Is(err, lease.ErrLost):
-		l.lost = true
+		l.lost = l.there() == nil
 	case err == nil:
 		l.shown = now
 	}
