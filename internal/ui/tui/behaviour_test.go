@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -156,4 +157,23 @@ func TestTypingDisarmsQuit(t *testing.T) {
 		t.Error("it was left")
 	}
 	newRig(t, 80, 24).open().keys("'/todos ", "enter").has("there is no todo list")
+}
+
+// TestTaskThatEnded: the end of a background task is told for good, and what it wrote
+// can be looked at.
+func TestTaskThatEnded(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.m.host.ReadFile = func(path string) (string, error) {
+		if path != "/out" {
+			return "", errors.New("another file")
+		}
+		return "forty-two\n", nil
+	}
+	r.open().event(event.TaskStarted{ID: "b1", Call: "1", Text: "make watch"}).event(event.TaskStarted{ID: "b2", Call: "2", Text: "sleep 9"})
+	r.event(event.TaskEnded{ID: "b1", Exit: 3, Took: 15 * time.Second, Output: "/out"})
+	r.has("The background task b1 (make watch) ended after 15 s with exit code 3.", "/tasks shows what it wrote")
+	r.keys("'/tasks", "enter").has("b2  sleep 9", "b1  make watch", "ended", "Enter stops one that runs")
+	r.keys("down", "enter").has("forty-two")
+	r.event(event.TaskEnded{ID: "b2", Killed: "stopped"})
+	r.has("The background task b2 (sleep 9) was stopped.")
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // A command is a word after "/".
@@ -219,7 +221,7 @@ func (m *Model) leaves(to Start) {
 	m.s, m.st, m.start, m.gone = nil, transcript.State{}, to, nil
 	// What is said and asked of it goes with it: a status line, a dialog, the
 	// turn that Enter would go on with.
-	m.turn, m.status, m.dialogs, m.going, m.cutOff = turn{}, status{}, nil, nil, false
+	m.turn, m.status, m.dialogs, m.going, m.cutOff, m.tasks = turn{}, status{}, nil, nil, false, nil
 }
 
 func (m *Model) modeCommand(args string) []effect {
@@ -425,16 +427,44 @@ func (m *Model) tasksCommand(string) []effect {
 		t := m.st.Background[id]
 		all = append(all, Choice{ID: id, Name: id + "  " + story.FirstLine(t.Text)})
 	}
+	hint, ended := "Enter stops it", map[string]task{}
+	for i, t := range slices.Backward(m.tasks) {
+		if t.end != nil && t.end.Output != "" && m.host.ReadFile != nil {
+			hint = "Enter stops one that runs, and shows what one wrote that has ended"
+			key := fmt.Sprintf("%s, the %d.", t.start.ID, i)
+			ended[key] = t
+			all = append(all, Choice{ID: key, Name: t.start.ID + "  " + story.FirstLine(t.start.Text), Right: "ended"})
+		}
+	}
 	if len(all) == 0 {
 		m.say("nothing runs in the background", draw.Quiet)
 		return nil
 	}
 	d := newMenu(m, "Background tasks", all, func(m *Model, c Choice) []effect {
+		if t, ok := ended[c.ID]; ok {
+			return m.wrote(t)
+		}
 		return []effect{submit{op: op.StopTask{ID: c.ID}, urgent: true}}
 	})
-	d.hint = "Enter stops it"
+	d.hint = hint
 	m.open(d)
 	return nil
+}
+
+// wrote shows what a task in the background wrote.
+func (m *Model) wrote(t task) []effect {
+	read := m.host.ReadFile
+	return []effect{work{func(context.Context) func(*Model) []effect {
+		text, err := read(t.end.Output)
+		return func(m *Model) []effect {
+			if err != nil {
+				return m.fail(err)
+			}
+			shape := view.Terminal{Command: t.start.Text, Output: text, Exit: t.end.Exit, Note: "in the background as " + t.start.ID}
+			m.story.Add(&story.Item{Kind: story.Noted, Done: true, At: m.now, Level: "report", Shape: shape, Hint: "/tasks"})
+			return nil
+		}
+	}}}
 }
 
 // contextCommand shows what fills the window.

@@ -1,12 +1,15 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -101,7 +104,10 @@ func (m *Model) happened(e event.Event) []effect {
 		m.flash = flash{} // that it is being compacted
 	case event.RewindPlan:
 		m.planned(b)
-	case event.ModeChanged, event.ModelChanged, event.Titled, event.TaskStarted:
+	case event.TaskStarted:
+		m.tasks = append(m.tasks, task{start: b})
+		return m.changed()
+	case event.ModeChanged, event.ModelChanged, event.Titled:
 		return m.changed()
 	case event.SettingsChanged:
 		return m.resettled(b)
@@ -127,16 +133,38 @@ func (m *Model) resettled(b event.SettingsChanged) []effect {
 	return nil
 }
 
+// A task is one in the background, as far as this client saw it.
+type task struct {
+	start event.TaskStarted
+	end   *event.TaskEnded // nil while it runs
+}
+
+// maxTasks bounds the tasks that are remembered when they have ended.
+const maxTasks = 50
+
 // taskEnded says what became of a background task.
 func (m *Model) taskEnded(b event.TaskEnded) {
-	text := "background task " + b.ID + " ended"
+	name := b.ID
+	for i := range m.tasks {
+		if t := &m.tasks[i]; t.start.ID == b.ID && t.end == nil {
+			t.end = &b
+			name += " (" + story.FirstLine(t.start.Text) + ")"
+			break
+		}
+	}
+	m.tasks = m.tasks[max(0, len(m.tasks)-maxTasks):]
+	text := "The background task " + name + " ended after " + clip.Span(b.Took) + "."
 	switch {
 	case b.Killed != "":
-		text = "background task " + b.ID + " was stopped"
+		text = "The background task " + name + " was stopped."
 	case b.Exit != 0:
-		text += " with an error"
+		text = fmt.Sprintf("The background task %s ended after %s with exit code %d.", name, clip.Span(b.Took), b.Exit)
 	}
-	m.say(text, draw.Quiet)
+	hint := ""
+	if b.Output != "" && m.host.ReadFile != nil {
+		hint = "/tasks shows what it wrote"
+	}
+	m.note("info", text, hint)
 }
 
 // serverChanged says once that an MCP server needs a person: not each time it

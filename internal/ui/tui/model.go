@@ -40,6 +40,7 @@ type Model struct {
 	scroll    *pager     // the conversation, when adze has the whole screen
 	screen    screen
 	flash     flash
+	tasks     []task // in the background, in the order in which they began
 	armed     armed
 	status    status
 	files     fileList
