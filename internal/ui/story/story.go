@@ -153,6 +153,12 @@ func (s *Story) Own() *Call {
 	return nil
 }
 
+// Shell reports whether the call runs a command of the shell.
+func (c *Call) Shell() bool { return c.name == "Bash" || c.name == "PowerShell" }
+
+// Lasts is how long a call runs by now.
+func (c *Call) Lasts(now time.Time) time.Duration { return now.Sub(c.at) }
+
 // Open is the newest call that runs, nil without.
 func (s *Story) Open() *Call {
 	for i := len(s.Items) - 1; i >= s.Printed; i-- {

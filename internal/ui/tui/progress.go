@@ -12,6 +12,10 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
+// longCommand is how long a command has run when the key is named that moves it to the
+// background.
+const longCommand = 5 * time.Second
+
 // spinner says what goes on, how long, and how to stop it.
 func (m *Model) spinner(p paper) draw.Line {
 	if m.s == nil && m.gone == nil {
@@ -39,6 +43,12 @@ func (m *Model) spinner(p paper) draw.Line {
 	}
 	stop := dot + m.keys.Hint(keymap.Cancel) + " interrupts"
 	verb := m.verb()
+	if c := m.story.Open(); c != nil && c.Shell() && c.Lasts(m.now) >= longCommand {
+		long := stop + dot + m.keys.Hint(keymap.TaskBackground) + " moves it to the background"
+		if 2+draw.Width(verb+took+tokens+long) <= p.Cols() {
+			stop = long
+		}
+	}
 	room := p.Cols() - 2 - draw.Width(took+tokens+stop)
 	if room < draw.Width(verb) && p.Cols() < 60 { // how to stop it counts more
 		room, tokens = room+draw.Width(tokens), ""
