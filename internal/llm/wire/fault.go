@@ -250,7 +250,7 @@ func classify(status int, f Fault) llm.Kind {
 	text := strings.ToLower(f.Message + " " + f.Type + " " + f.Code)
 	has := func(words ...string) bool { return containsAny(text, words) }
 	switch {
-	case f.HTML && status < 500 && status != http.StatusTooManyRequests && status != http.StatusRequestEntityTooLarge:
+	case f.HTML && (status < 500 || status == http.StatusNotImplemented) && status != http.StatusTooManyRequests && status != http.StatusRequestEntityTooLarge:
 		return llm.BadReply
 	case status != http.StatusTooManyRequests && tooLong(text), has("context_length_exceeded"):
 		return llm.TooLong
@@ -275,6 +275,8 @@ func classify(status int, f Fault) llm.Kind {
 	case status == 529, status == 498, status >= 500 && has("overload", "capacity", "slow_down", "high demand"),
 		status == http.StatusServiceUnavailable && strings.EqualFold(f.Type, "UNAVAILABLE"):
 		return llm.Overloaded
+	case status == http.StatusNotImplemented: // RFC 9110, section 15.6.2: it cannot do that for any resource
+		return llm.BadRequest
 	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusConflict && has("conflict_error", "lock timeout"):
 		return llm.ServerError
 	case status == http.StatusProxyAuthRequired:

@@ -269,7 +269,7 @@ func TestClassify(t *testing.T) {
 		{404, `{"error":"model 'x' not found, try pulling it first"}`, llm.NotFound}, {400, `{"error":{"message":"foo/bar is not a valid model ID"}}`, llm.NotFound},
 		{503, `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, llm.Overloaded}, {503, `down`, llm.ServerError},
 		{529, ``, llm.Overloaded}, {500, `{"error":{"type":"overloaded_error","message":"Overloaded"}}`, llm.Overloaded}, {500, ``, llm.ServerError},
-		{408, ``, llm.ServerError}, {504, ``, llm.ServerError}, {407, ``, llm.Transport}, {422, `{"detail":[{"msg":"field required"}]}`, llm.BadRequest},
+		{501, ``, llm.BadRequest}, {501, `<html>`, llm.BadReply}, {408, ``, llm.ServerError}, {504, ``, llm.ServerError}, {407, ``, llm.Transport}, {422, `{"detail":[{"msg":"field required"}]}`, llm.BadRequest},
 		{301, ``, llm.BadReply}, {403, `<html>`, llm.BadReply}, {502, `<html>`, llm.ServerError}, {413, `<html>413</html>`, llm.TooLong},
 		{400, `{"error":{"message":"max_tokens: 999999 > 64000, which is the maximum allowed number of output tokens"}}`, llm.BadRequest},
 	} {
