@@ -24,6 +24,7 @@ type talk struct {
 	lines chan map[string]any
 	errs  *heard
 	wait  func() error
+	stuck func() // ends it, and has it say on stderr why it does not go on
 }
 
 // heard keeps what a run that goes on writes to stderr, for whoever says why a test failed.
@@ -73,6 +74,13 @@ func (p *place) talk(args ...string) *talk {
 		}
 	}()
 	k.wait = func() error { <-read; return c.Wait() }
+	k.stuck = func() { // adze writes what each of its goroutines waits for
+		if c.Process.Signal(syscall.SIGABRT) == nil {
+			for range k.lines {
+			}
+			_ = k.wait()
+		}
+	}
 	p.t.Cleanup(func() { _ = c.Process.Kill() })
 	return k
 }
@@ -94,6 +102,7 @@ func (k *talk) until(what string, is func(m map[string]any) bool) string {
 				return all.String()
 			}
 		case <-late:
+			k.stuck()
 			k.t.Fatalf("no %s:\n%s\n%s", what, all.String(), k.errs)
 		}
 	}
