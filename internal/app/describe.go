@@ -68,7 +68,7 @@ func (r *Running) Facts(id string) (window, limit int) {
 // Switchable are the models that the session can be switched to: those of
 // providers with a key, and what local servers have.
 func (r *Running) Switchable(ctx context.Context) []models.Row {
-	return slices.DeleteFunc(r.world.models.Load().List(ctx), func(row models.Row) bool { return !row.HasKey && !row.Local })
+	return slices.DeleteFunc(r.world.models.Load().List(ctx), func(row models.Row) bool { return !row.Usable })
 }
 
 // Instructions are the parts of the system prompt.

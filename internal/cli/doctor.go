@@ -325,13 +325,18 @@ func providerFindings(ctx context.Context, o invocation, p settings.Paths, cfg *
 	seen := map[string]bool{}
 	var list []finding
 	for _, r := range ch.List(ctx) {
-		if seen[r.Provider] || !r.HasKey && !r.Local {
+		if seen[r.Provider] || !r.Usable {
 			continue
 		}
 		seen[r.Provider] = true
 		text := r.Provider + ": key from " + r.KeySource
-		if r.Local {
+		switch {
+		case r.Found && r.Local:
 			text = r.Provider + ": a local server answers"
+		case r.Found:
+			text = r.Provider + ": its server answers"
+		case r.KeySource == "":
+			text = r.Provider + ": it needs no key by the settings"
 		}
 		list = append(list, finding{"providers", "ok", text, ""})
 	}

@@ -17,7 +17,7 @@ func newModels(sys System, f *runFlags) *cobra.Command {
 	var asJSON, all, sources bool
 	c := &cobra.Command{
 		Use: "models [WORD…]", Short: "List models: window, prices per million tokens, abilities",
-		Long: "models lists what can be used now: models of providers with a key, and of local\nservers that answer. --all adds those that lack a key. Words narrow the list.",
+		Long: "models lists what can be used now: models of providers with a key, of local\nservers that answer, and of your own providers. --all adds those that lack a key. Words narrow the list.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := f.options(sys, cmd.Flags())
 			if err != nil {
@@ -33,7 +33,7 @@ func newModels(sys System, f *runFlags) *cobra.Command {
 			}
 			var rows []choose.Row
 			for _, r := range ch.List(cmd.Context()) {
-				if (r.HasKey || r.Local || all || len(args) > 0) && matches(r, args) {
+				if (r.Usable || all || len(args) > 0) && matches(r, args) {
 					rows = append(rows, r)
 				}
 			}
@@ -77,7 +77,7 @@ func modelList(w io.Writer, color painter, rows []choose.Row) error {
 	row(draw.Heading, "MODEL", "WINDOW", "IN", "OUT", "TAKES")
 	keyless := false
 	for _, r := range rows {
-		if !r.HasKey && !r.Local && !keyless {
+		if !r.Usable && !keyless {
 			keyless = true
 			b.WriteString(color.paint(draw.Attention, "without a key:") + "\n")
 		}
@@ -146,7 +146,7 @@ func modelRow(r choose.Row) []string {
 	key := r.KeySource
 	switch {
 	case key != "":
-	case r.Local:
+	case r.Usable:
 		key = "none needed"
 	default:
 		key = "no key"

@@ -237,7 +237,7 @@ func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
 	}
 	var out []tui.Choice
 	for _, r := range ch.List(ctx) {
-		if !r.HasKey && !r.Local {
+		if !r.Usable {
 			continue
 		}
 		c := tui.Choice{ID: r.Provider + "/" + r.Model, Name: r.Provider + "/" + r.Model, About: strings.Join(r.Aliases, ", ")}

@@ -28,7 +28,7 @@ const (
 // asked for its window.
 func (c *Chooser) describe(ctx context.Context, p provider, model string) Choice {
 	c.ask(ctx, p, model)
-	return Choice{Provider: p.name, Name: model, Facts: c.facts(p, model), Local: p.local || p.custom && own(p.baseURL)}
+	return Choice{Provider: p.name, Name: model, Facts: c.facts(p, model), Local: p.near()}
 }
 
 // build makes the model of a provider.

@@ -149,6 +149,12 @@ type provider struct {
 	start   string
 }
 
+// near reports whether the provider's server is on this machine, or beside it.
+func (p provider) near() bool { return p.local || p.custom && own(p.baseURL) }
+
+// open reports whether the provider is a server that no key is configured for.
+func (p provider) open() bool { return p.local || p.custom && p.key == "" && len(p.keys) == 0 }
+
 // New returns a chooser.
 func New(c Config) (*Chooser, error) {
 	if c.Env == nil {

@@ -9,11 +9,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // dead are addresses where nobody listens.
@@ -250,5 +252,54 @@ func TestList(t *testing.T) {
 	}
 	if !ollama || !big {
 		t.Errorf("ollama %v, alias %v", ollama, big)
+	}
+}
+
+// What a person's own server says it has is listed, and so are the names that the
+// settings give one; without a key, only where none is configured.
+func TestListOfOwnProviders(t *testing.T) {
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.URL.Path == "/x/v4/models" {
+			asked = append(asked, r.Header.Get("Authorization")+" "+r.Header.Get("X-Team")+" "+r.UserAgent())
+			_, _ = io.WriteString(w, `{"data":[{"id":"one"},{"id":"text-embed"}]}`)
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	c := chooser(t, Config{Version: "7", Local: dead(), Providers: map[string]Provider{
+		"mine":   {BaseURL: server.URL + "/x/v4/", Key: "k", Headers: map[string]string{"X-Team": "a"}},
+		"named":  {BaseURL: server.URL + "/x/v4", Models: []string{"two"}},
+		"keyed":  {BaseURL: "https://keyed.invalid", KeyEnv: "KEYED", Models: []string{"three"}},
+		"silent": {BaseURL: strings.Replace(server.URL, "http://", "http://x:secret@", 1) + "/nothing"},
+	}})
+	got := map[string]Row{}
+	for _, r := range c.List(t.Context()) {
+		if _, own := c.c.Providers[r.Provider]; own {
+			got[r.Provider+"/"+r.Model] = r
+		}
+	}
+	if len(got) != 3 {
+		t.Errorf("%v", got)
+	}
+	for name, want := range map[string]Row{
+		"mine/one":    {HasKey: true, KeySource: "the settings (provider mine)", Local: true, Found: true, Usable: true},
+		"named/two":   {Local: true, Usable: true},
+		"keyed/three": {},
+	} {
+		r := got[name]
+		if r.HasKey != want.HasKey || r.KeySource != want.KeySource || r.Local != want.Local || r.Found != want.Found || r.Usable != want.Usable {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if !slices.Equal(asked, []string{"Bearer k a adze/7"}) {
+		t.Errorf("asked %q", asked)
+	}
+	if c, err := c.Choose(t.Context(), "mine"); err != nil || c.String() != "mine/one" {
+		t.Errorf("%v %v", c, err)
+	}
+	if _, err := c.Choose(t.Context(), "silent"); err == nil || !strings.Contains(hint.Of(err), "--model silent/MODEL") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v: %s", err, hint.Of(err))
 	}
 }

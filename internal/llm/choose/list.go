@@ -15,25 +15,28 @@ type Row struct {
 	HasKey   bool
 	// KeySource names the variable, or what else the key comes from; never the key.
 	KeySource string
-	Local     bool
+	Local     bool // its server is here, or beside this machine
+	Found     bool // its server named it just now
+	// Usable: it has a key, or needs none.
+	Usable bool
 	// Aliases that stand for this model.
 	Aliases []string
 }
 
 // List returns the models that are known: those of providers with a key first,
-// then the local ones that answer, then the rest.
+// then those of servers that answer, then the rest.
 func (c *Chooser) List(ctx context.Context) []Row {
-	locals := c.locals()
-	found := c.probeAll(ctx, locals)
-	c.askAll(ctx, locals, found)
-	return c.list(locals, found)
+	servers := c.servers()
+	found := c.probeAll(ctx, servers)
+	c.askAll(ctx, servers, found)
+	return c.list(servers, found)
 }
 
-// Known is List without those that only a local server knows: it asks nobody.
+// Known is List without those that only a server knows: it asks nobody.
 func (c *Chooser) Known() []Row { return c.list(nil, nil) }
 
-// list makes the rows; found are the models of each of the local providers.
-func (c *Chooser) list(locals []provider, found [][]string) []Row {
+// list makes the rows; found are the models that each of the servers named.
+func (c *Chooser) list(servers []provider, found [][]string) []Row {
 	names := map[string][]string{}
 	for _, a := range price.Aliases() {
 		if full, ok := c.alias(a); ok {
@@ -50,14 +53,20 @@ func (c *Chooser) list(locals []provider, found [][]string) []Row {
 	}
 	row := func(p provider, model string) Row {
 		_, source, _ := c.key(p)
+		if source == "" && c.usable(p) {
+			source = FromHelper
+		}
 		return Row{Provider: p.name, Model: model, Facts: c.facts(p, model), HasKey: c.usable(p), KeySource: source,
-			Local: p.local, Aliases: names[p.name+"/"+model]}
+			Local: p.near(), Usable: c.usable(p) || p.open(), Aliases: names[p.name+"/"+model]}
 	}
 	var with, here, without []Row
 	for _, p := range c.providers {
 		rows := &without
-		if c.usable(p) {
+		switch {
+		case c.usable(p):
 			rows = &with
+		case p.open():
+			rows = &here
 		}
 		seen := map[string]bool{}
 		for _, m := range p.models {
@@ -70,9 +79,14 @@ func (c *Chooser) list(locals []provider, found [][]string) []Row {
 			}
 		}
 	}
-	for i, p := range locals {
+	for i, p := range servers {
 		for _, m := range found[i] {
-			here = append(here, row(p, m))
+			if slices.Contains(p.models, m) {
+				continue
+			}
+			r := row(p, m)
+			r.Found = true
+			here = append(here, r)
 		}
 	}
 	return slices.Concat(with, here, without)

@@ -5,15 +5,21 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
 // probeLimit is how long a local server may take to say what it has.
 const probeLimit = 150 * time.Millisecond
+
+// listLimit is how long a person's own server elsewhere may take for that.
+const listLimit = 2 * time.Second
 
 // locals are the servers that are tried, in the order of preference.
 func (c *Chooser) locals() []provider {
@@ -24,6 +30,24 @@ func (c *Chooser) locals() []provider {
 		}
 	}
 	return out
+}
+
+// servers are those that are asked what they have: the local ones, and a person's
+// own of which neither a table nor the settings name a model.
+func (c *Chooser) servers() []provider {
+	out := c.locals()
+	for _, p := range c.providers {
+		if c.lists(p) && !slices.ContainsFunc(out, func(q provider) bool { return q.name == p.name }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// lists reports whether only its server says which models a person's own provider has.
+func (c *Chooser) lists(p provider) bool {
+	return p.custom && p.wire == "compat" && len(p.models) == 0 &&
+		!slices.ContainsFunc(c.table.All(), func(f price.Facts) bool { return f.Provider == p.name })
 }
 
 // probe asks all servers at once and takes the first, in their order, that
@@ -40,8 +64,6 @@ func (c *Chooser) probe(ctx context.Context, ps []provider) (provider, string, b
 
 // probeAll returns the models of each server, none for one that is silent.
 func (c *Chooser) probeAll(ctx context.Context, ps []provider) [][]string {
-	ctx, cancel := context.WithTimeout(ctx, probeLimit)
-	defer cancel()
 	tr := wire.NewTransport(wire.Dial{Connect: probeLimit})
 	defer tr.CloseIdleConnections()
 	type answer struct {
@@ -50,7 +72,15 @@ func (c *Chooser) probeAll(ctx context.Context, ps []provider) [][]string {
 	}
 	answers := make(chan answer, len(ps))
 	for i, p := range ps {
-		go func() { answers <- answer{i, modelsOf(ctx, tr, p, c.agent())} }() // ends with the context at the latest
+		go func() { // ends with the context at the latest
+			limit, by := probeLimit, http.RoundTripper(tr)
+			if p.custom && !own(p.baseURL) {
+				limit, by = listLimit, c.c.Transport
+			}
+			ctx, cancel := context.WithTimeout(ctx, limit)
+			defer cancel()
+			answers <- answer{i, c.modelsOf(ctx, by, p)}
+		}()
 	}
 	found := make([][]string, len(ps))
 	for range ps {
@@ -62,21 +92,33 @@ func (c *Chooser) probeAll(ctx context.Context, ps []provider) [][]string {
 
 const maxList = 1 << 20 // bytes of a list of models
 
-// agent is the User-Agent of questions to servers.
-func (c *Chooser) agent() string { return "adze/" + cmp.Or(c.c.Version, "0") }
+// headers are those of questions to a server.
+func (c *Chooser) headers(p provider) map[string]string {
+	out := map[string]string{"User-Agent": "adze/" + cmp.Or(c.c.Version, "0")}
+	if key, _, _ := c.key(p); key != "" {
+		out["Authorization"] = "Bearer " + key
+	}
+	maps.Copy(out, p.headers)
+	return out
+}
 
 // modelsOf asks one server what it has.
-func modelsOf(ctx context.Context, tr http.RoundTripper, p provider, agent string) []string {
-	base := strings.TrimSuffix(strings.TrimRight(p.baseURL, "/"), "/v1")
-	url := base + "/v1/models"
-	if p.name == "ollama" {
-		url = base + "/api/tags"
+func (c *Chooser) modelsOf(ctx context.Context, tr http.RoundTripper, p provider) []string {
+	base := strings.TrimRight(p.baseURL, "/")
+	url := base + "/models" // beside /chat/completions
+	switch {
+	case p.name == "ollama":
+		url = strings.TrimSuffix(base, "/v1") + "/api/tags"
+	case p.local:
+		url = strings.TrimSuffix(base, "/v1") + "/v1/models"
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil
 	}
-	req.Header.Set("User-Agent", agent)
+	for k, v := range c.headers(p) {
+		req.Header.Set(k, v)
+	}
 	resp, err := tr.RoundTrip(req)
 	if err != nil {
 		return nil

@@ -1,14 +1,17 @@
 package choose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // named resolves one wish.
@@ -118,14 +121,23 @@ func (c *Chooser) onlyProvider(ctx context.Context, p provider) (provider, strin
 	if model := c.defaultModel(p); model != "" {
 		return p, model, nil
 	}
-	if p.local {
+	if p.local || c.lists(p) {
 		if q, model, ok := c.probe(ctx, []provider{p}); ok {
 			return q, model, nil
 		}
-		return p, "", &llm.Error{Kind: llm.Transport, Provider: p.name, Fix: p.start,
-			Err: fmt.Errorf("no server with a model answers at %s", p.baseURL)}
+		return p, "", &llm.Error{Kind: llm.Transport, Provider: p.name, Fix: cmp.Or(p.start, "name the model: --model "+hint.Shell(p.name+"/MODEL")),
+			Err: fmt.Errorf("no server with a model answers at %s", shown(p.baseURL))}
 	}
 	return p, "", noModel(p.name, p.name)
+}
+
+// shown is a URL without the password that it may hold.
+func shown(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "its base URL"
+	}
+	return u.Redacted()
 }
 
 // bare finds the provider of a model written without one: the table says who

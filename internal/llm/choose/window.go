@@ -55,7 +55,7 @@ func (c *Chooser) asks(p provider, model string) bool {
 	if _, known := c.table.Lookup(p.name, model); known {
 		return false
 	}
-	return p.wire == "compat" && (p.local || p.custom && own(p.baseURL))
+	return p.wire == "compat" && p.near()
 }
 
 // ask asks the server that a person configured what it says of a model, and
@@ -68,7 +68,7 @@ func (c *Chooser) ask(ctx context.Context, p provider, model string) {
 	defer cancel()
 	tr := wire.NewTransport(wire.Dial{Connect: c.tell})
 	defer tr.CloseIdleConnections()
-	a := asker{tr: tr, agent: c.agent(), base: strings.TrimSuffix(strings.TrimRight(p.baseURL, "/"), "/v1"), headers: p.headers, environ: c.c.Env(contextLength)}
+	a := asker{tr: tr, base: strings.TrimSuffix(strings.TrimRight(p.baseURL, "/"), "/v1"), headers: c.headers(p), environ: c.c.Env(contextLength)}
 	var ways []func(context.Context, string) said
 	switch p.name {
 	case "ollama":
@@ -140,7 +140,6 @@ func (s said) over(f price.Facts) price.Facts {
 // An asker asks one server.
 type asker struct {
 	tr      http.RoundTripper
-	agent   string // User-Agent
 	base    string
 	headers map[string]string
 	environ string // our value of contextLength
@@ -161,7 +160,6 @@ func (a asker) get(ctx context.Context, path string, body any, into any) bool {
 	if err != nil {
 		return false
 	}
-	req.Header.Set("User-Agent", a.agent)
 	for k, v := range a.headers {
 		req.Header.Set(k, v)
 	}
