@@ -41,7 +41,7 @@ func fileFindings(sys System, p settings.Paths) (out []finding) {
 	}
 	file := filepath.Join(p.Config, keysFile)
 	if b, err := os.ReadFile(file); err == nil {
-		_, problems := keymap.Load(b, keymap.Terminal{Windows: runtime.GOOS == "windows"})
+		_, problems := keymap.Load(b, keyTerminal)
 		for _, x := range problems {
 			out = append(out, finding{"keyboard", "note", file + ": " + x.String(), "what is wrong does not count; the other keys do"})
 		}

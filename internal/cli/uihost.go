@@ -215,9 +215,12 @@ func (h *uiHost) theme(name string, dark bool) (*draw.Theme, error) {
 // keysFile is the person's own keys, in the folder of their settings.
 const keysFile = "keybindings.json"
 
+// keyTerminal is what is known of the terminal before it is asked.
+var keyTerminal = keymap.Terminal{Windows: runtime.GOOS == "windows"}
+
 // keys are the bindings of keybindings.json over the defaults.
 func (h *uiHost) keys() (*keymap.Map, []string) {
-	t := keymap.Terminal{Windows: runtime.GOOS == "windows"}
+	t := keyTerminal
 	path := filepath.Join(h.configDir(), keysFile)
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func TestUISettingsCountAtOnce(t *testing.T) {
 	p := newPlace(t)
 	p.startedBefore()
-	editor := p.put("editor", "#!/bin/sh\nprintf '{\"bindings\":[{\"context\":\"Chat\",\"bindings\":{\"alt+q\":\"chat:cycleMode\"}}]}' > \"$1\"\n")
+	editor := p.put("editor", "#!/bin/sh\ngrep -q '\"chat:cycleMode\", //' \"$1\" && printf '{\"bindings\":[{\"context\":\"Chat\",\"bindings\":{\"alt+q\":\"chat:cycleMode\"}}]}' > \"$1\"\n")
 	if err := os.Chmod(editor, 0o755); err != nil {
 		t.Fatal(err)
 	}

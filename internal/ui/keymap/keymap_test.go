@@ -2,6 +2,7 @@ package keymap
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -224,4 +225,34 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What /keybindings writes at first changes nothing, names all there is, and each of
+// its lines counts without its mark.
+func TestTemplate(t *testing.T) {
+	for _, terminal := range []Terminal{{}, {Windows: true}} {
+		text := Template(terminal)
+		if m, problems := Load([]byte(text), terminal); len(problems) > 0 || !reflect.DeepEqual(m, Default(terminal)) {
+			t.Errorf("as it is: %v", problems)
+		}
+		for _, row := range table {
+			if !terminal.absent(row.action) && !strings.Contains(text, fmt.Sprintf("%q, // %s\n", row.action, row.what)) {
+				t.Errorf("%s is not in it", row.action)
+			}
+		}
+		for _, c := range contexts() {
+			if where[Context(c)] == "" {
+				t.Errorf("nothing is said of %s", c)
+			}
+		}
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, `      // "`) || strings.HasPrefix(line, `      // "KEY"`) {
+				continue
+			}
+			own := strings.Replace(text, line, strings.Replace(line, "// ", "", 1), 1)
+			if m, problems := Load([]byte(own), terminal); len(problems) > 0 || !slices.ContainsFunc(m.Help(), func(r Row) bool { return r.Own }) {
+				t.Errorf("%s: %v", line, problems)
+			}
+		}
+	}
 }
