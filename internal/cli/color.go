@@ -68,6 +68,9 @@ func (p painter) lines(ls []draw.Line) string {
 
 // columns is how wide what a command draws may be.
 func (s System) columns() int {
+	if n := s.asked(); n > 0 {
+		return n
+	}
 	tty := s.Stdout.File
 	stderr := s.Stderr
 	if a, ok := stderr.(*above); ok {

@@ -51,6 +51,7 @@ func configList(sys System, f *runFlags) *cobra.Command {
 				return printJSON(sys, cfg.Settings())
 			}
 			w := sys.table()
+			w.whole = 1
 			for _, s := range cfg.Settings() {
 				if string(s.Value) != "null" || all {
 					fmt.Fprintf(w, "%s\t%s\t%s\n", s.Key, clip.Visible(string(s.Value)), clip.Visible(s.Origin.String()))

@@ -22,6 +22,7 @@ var variables = []variable{
 	{"XDG_CACHE_HOME", "where what may be lost is (in adze/)"},
 	{"HOME", "your folder, with ~/.adze and ~/.claude"},
 	{"CLAUDE_CONFIG_DIR", "where adze import looks, with CODEX_HOME, GEMINI_CLI_HOME, XDG_DATA_HOME and CRUSH_GLOBAL_DATA"},
+	{columnsVariable, "how many characters a line of a table has at most where stdout is no terminal; else any"},
 	{"ADZE_KEYRING", "off: keys are saved in a file, not in the system's keyring"},
 	{"ADZE_BYPASS_AS_ROOT", "1: bypassPermissions may be used as root outside a container"},
 	{"ADZE_MCP_TOKEN", "the token that clients of adze mcp serve --http know"},

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -13,16 +14,31 @@ type table struct {
 	bytes.Buffer
 	out   io.Writer
 	width int // that its lines have at most, in characters; 0 is any
+	whole int // columns in front that are cut last: names that a person types
 }
 
 // table writes columns to stdout: cut to its width at a terminal, whole elsewhere,
-// because programs read them there.
+// because programs read them there, unless they ask for a width.
 func (s System) table() *table {
 	t := &table{out: s.Stdout}
-	if s.OutTTY {
+	if s.OutTTY || s.asked() > 0 {
 		t.width = s.columns()
 	}
 	return t
+}
+
+const (
+	columnsVariable = "ADZE_COLUMNS"
+	leastColumns    = 20
+)
+
+// asked is the width that a program asks for that reads what is drawn; 0 for none.
+func (s System) asked() int {
+	n, err := strconv.Atoi(s.Env(columnsVariable))
+	if s.OutTTY || err != nil {
+		return 0
+	}
+	return max(n, leastColumns)
 }
 
 const (
@@ -35,7 +51,7 @@ func (t *table) Flush() error {
 	text := t.String()
 	t.Reset()
 	if t.width > 0 {
-		text = fitted(text, t.width)
+		text = fitted(text, t.width, t.whole)
 	}
 	w := tabwriter.NewWriter(t.out, 0, 4, tableGap, ' ', 0)
 	if _, err := io.WriteString(w, text); err != nil {
@@ -44,9 +60,10 @@ func (t *table) Flush() error {
 	return w.Flush()
 }
 
-// fitted cuts cells until no line is wider: those of the widest columns first. A
-// line without a tab is no part of the table.
-func fitted(text string, width int) string {
+// fitted cuts cells until no line is wider: those of the widest columns first, and
+// those of the whole columns in front last. A line without a tab is no part of the
+// table.
+func fitted(text string, width, whole int) string {
 	lines := strings.Split(text, "\n")
 	var cols []int
 	for _, l := range lines {
@@ -63,16 +80,20 @@ func fitted(text string, width int) string {
 		total += n
 	}
 	for ; total > width; total-- {
-		widest := 0
-		for i, n := range cols {
-			if n > cols[widest] {
+		widest := min(whole, len(cols)-1)
+		for i := widest + 1; i < len(cols); i++ {
+			if cols[i] > cols[widest] {
 				widest = i
 			}
 		}
-		if cols[widest] <= leastCol {
-			break // a terminal this narrow wraps
+		switch {
+		case cols[widest] > leastCol:
+			cols[widest]--
+		case whole > 0:
+			whole, total = 0, total+1 // those in front, too
+		default:
+			total = width // a terminal this narrow wraps
 		}
-		cols[widest]--
 	}
 	for i, l := range lines {
 		cells := strings.Split(l, "\t")

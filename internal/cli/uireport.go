@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/auth"
@@ -18,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/paths"
+	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
@@ -27,14 +29,6 @@ var (
 	//go:embed release-notes.md
 	releaseNotes string
 )
-
-const emptyBindings = `// Keys by context and action; /help lists both. null takes a default away.
-{
-  "bindings": [
-    {"context": "Chat", "bindings": {}}
-  ]
-}
-`
 
 // reports are the slash commands that are commands of the command line, too.
 func (h *uiHost) reports() map[string]tui.Report {
@@ -77,6 +71,9 @@ func (h *uiHost) own(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	return c, nil
 }
 
+// reportMargin is how much narrower text stands in a report than the terminal.
+const reportMargin = 4
+
 // subcommand runs a command of adze and shows what it prints. With arguments
 // they follow its first word.
 func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session, string) (string, error) {
@@ -89,6 +86,7 @@ func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session,
 		if err != nil {
 			return "", err
 		}
+		c.Env = append(slices.Clip(c.Env), columnsVariable+"="+strconv.Itoa(h.sys.columns()-reportMargin))
 		out, err := c.CombinedOutput()
 		var failed *exec.ExitError
 		if err != nil && !errors.As(err, &failed) {
@@ -231,7 +229,7 @@ func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (str
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return "", err
 		}
-		if err := os.WriteFile(path, []byte(emptyBindings), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(keymap.Template(keyTerminal)), 0o600); err != nil {
 			return "", err
 		}
 	}
