@@ -107,8 +107,22 @@ func TestMenusInPlainMode(t *testing.T) {
 	if o, _ := last[op.SetModel](r); o.Name != "p/m11" {
 		t.Errorf("took %+v", o)
 	}
+	r.keys("'/model", "enter")
+	r.keys("'nosuch", "enter")
+	if got := said(); !strings.Contains(got, "nothing matches nosuch") || strings.Contains(got, "model 3") || !strings.Contains(got, "Enter alone leaves") {
+		t.Errorf("a line that names none:\n%s", got)
+	}
+	r.keys("enter")
+	if o, _ := last[op.SetModel](r); o.Name != "p/m11" || len(r.m.dialogs) > 0 {
+		t.Errorf("an empty line took %+v", o)
+	}
+	came = func() ([]Choice, error) { return nil, nil }
+	r.keys("'/model", "enter")
+	if got := said(); !strings.Contains(got, "No provider has a key") || len(r.m.dialogs) > 0 {
+		t.Errorf("without a model:\n%s", got)
+	}
 	r.keys("'/mode", "enter")
-	if got := said(); !strings.Contains(got, "3 plan") || !strings.Contains(got, "The number of a choice and Enter") || strings.Contains(got, "y and n") {
+	if got := said(); !strings.Contains(got, "3 plan") || !strings.Contains(got, "The number of a choice takes it") || strings.Contains(got, "y and n") {
 		t.Errorf("the mode:\n%s", got)
 	}
 	r.keys("3")

@@ -36,6 +36,7 @@ type menu struct {
 	none    string                               // why there are no choices, and what to do
 	sample  func(p paper, width int) []draw.Line // below the choices, when there is room; nil: nothing
 	wrong   string                               // with what was tried
+	misses  int                                  // lines in plain mode that named no choice
 	field   *question                            // a text that is asked for now, in the place of the search
 
 	chosen  func(m *Model, c Choice) []effect
@@ -285,9 +286,8 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return nil, true
 	case keymap.SelectAccept:
-		if c, ok := d.numbered(m); ok {
-			m.close(d)
-			return d.chosen(m, c), true
+		if m.screen.plain && !d.fixed {
+			return d.line(m), true
 		}
 		if d.at < len(d.found) {
 			m.close(d)

@@ -23,15 +23,30 @@ func (m *Model) announce() []draw.Line {
 		return nil
 	}
 	m.announced, m.step = d, step
-	lines, _ := d.view(m, m.paper(), plainRows)
+	p := m.paper()
+	lines, _ := d.view(m, p, plainRows)
+	if list, ok := d.(*menu); ok && list.misses > 0 { // the list was printed before
+		lines = p.failed(list.wrong, p.O.Width)
+	}
 	if how := howPlain(d); how != "" {
 		lines = append(lines, draw.L(draw.S("  "+how, draw.Quiet)))
 	}
-	if _, reads := d.(*sheet); reads { // there is nothing to answer
+	if read(d) {
 		m.close(d)
 		m.announced = nil
 	}
 	return lines
+}
+
+// read reports whether a dialog is there to be read: there is nothing to answer.
+func read(d dialog) bool {
+	switch d := d.(type) {
+	case *sheet:
+		return true
+	case *menu:
+		return !d.loading && len(d.all) == 0 && d.none != "" && d.field == nil && d.dropped == nil
+	}
+	return false
 }
 
 // howPlain says how a dialog is answered by lines that are typed, "" where it
@@ -45,26 +60,50 @@ func howPlain(d dialog) string {
 		case len(d.found) == 0:
 			return ""
 		case d.fixed:
-			return "The number of a choice and Enter takes it."
+			return "The number of a choice takes it; Esc leaves."
 		}
-		return "The number of a choice, or letters of one, and Enter takes it."
+		return "The number of a choice, or letters of one, takes it; Enter alone leaves."
 	}
 	return ""
 }
 
-// step tells plain mode that there is something new to print: the choices came.
+// step tells plain mode that there is something new to print: the choices came, or
+// a line named none of them.
 func (d *menu) step() int {
 	if d.loading {
 		return 0
 	}
-	return 1
+	return 1 + d.misses
+}
+
+// line takes a line that was typed in plain mode, where no choice is marked.
+func (d *menu) line(m *Model) []effect {
+	text := strings.TrimSpace(d.typed0.Text())
+	switch c, ok := d.numbered(); {
+	case ok:
+		m.close(d)
+		return d.chosen(m, c)
+	case text == "":
+		m.close(d)
+		if d.dropped != nil {
+			return d.dropped(m)
+		}
+	case len(d.found) > 0:
+		m.close(d)
+		return d.chosen(m, d.found[0].Choice)
+	default:
+		d.typed0 = field(m, "")
+		d.find()
+		d.misses, d.wrong = d.misses+1, "nothing matches "+draw.String(text)
+	}
+	return nil
 }
 
 // numbered is the choice whose number was typed, where numbers stand before
 // them.
-func (d *menu) numbered(m *Model) (Choice, bool) {
+func (d *menu) numbered() (Choice, bool) {
 	n, err := strconv.Atoi(strings.TrimSpace(d.typed0.Text()))
-	if !m.screen.plain || err != nil || n < 1 || n > len(d.all) {
+	if err != nil || n < 1 || n > len(d.all) {
 		return Choice{}, false
 	}
 	return d.all[n-1], true
