@@ -17,7 +17,7 @@ func newModels(sys System, f *runFlags) *cobra.Command {
 	var asJSON, all, sources bool
 	c := &cobra.Command{
 		Use: "models [WORD…]", Short: "List models: window, prices per million tokens, abilities",
-		Long: "models lists what can be used now: models of providers with a key, of local\nservers that answer, and of your own providers. --all adds those that lack a key. Words narrow the list.",
+		Long: "models lists what can be used now: models of providers with a key, of local\nservers that answer, and of your own providers. --all adds those that lack a key.\nWords narrow the list.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := f.options(sys, cmd.Flags())
 			if err != nil {
