@@ -96,7 +96,22 @@ func TestEachFile(t *testing.T) {
 			find src -type f -print0 | xargs -0 cat
 			find src -type f -exec cat {} +`, func(f fixture) { f.files["/home/u/project/src/x /etc/hosts"] = true }},
 		{"ask", `
-			git ls-files | xargs cat`, func(f fixture) { f.files["/home/u/project/-f"] = true }},
+			git ls-files | xargs cat
+			git ls-files -z | xargs -0 cat
+			git ls-files -z | xargs -0 sed -n p`, func(f fixture) { f.files["/home/u/project/-f"] = true }},
+		// The name of a file would be the program, the script, the pattern or a flag's value.
+		{"ask", `
+			git ls-files | xargs awk
+			git ls-files | xargs awk -F:
+			find src -type f | xargs awk
+			find src -type f -exec awk {} +
+			git ls-files | xargs sed
+			git ls-files | xargs sed -n
+			git ls-files | xargs sed -n -e
+			find src -type f -exec sed -n {} +
+			find src -type f -exec grep {} \;
+			find src -type f | xargs head -n
+			git ls-files | head -3 | xargs cut -d`, nil},
 		{"ask", `
 			find src -type d | xargs ls
 			find src -name '*.go' | xargs cat`, func(f fixture) { f.mkdir("/home/u/project/src/x /etc") }},

@@ -25,6 +25,7 @@ type Found struct {
 	Reads []policy.Read
 	Zero  bool // the names end in NUL bytes
 	plain bool // no name is one that xargs would split, nor a flag
+	flag  bool // some name begins as a flag does, which a program would take for one
 }
 
 // findRuns holds the program behind -exec against the table; tests is the expression
@@ -59,6 +60,9 @@ func (u *Invocation) forEach(inner []Word, found Found) string {
 	if inner[0].Kind != Exact || !perFile()[name] || len(found.Reads) == 0 {
 		return name + " is not known to only read the files it is started with"
 	}
+	if found.flag {
+		return name + " would take the name of a file for a flag"
+	}
 	at := found.Reads[0]
 	one := &Invocation{r: u.r, dirs: u.dirs, name: name}
 	if slices.ContainsFunc(inner, func(w Word) bool { return strings.HasPrefix(w.Text, "-d") || strings.HasPrefix(w.Text, "--dir") }) && strings.Contains(name, "grep") {
@@ -67,8 +71,12 @@ func (u *Invocation) forEach(inner []Word, found Found) string {
 	if why := one.ReadOnly(append(slices.Clone(inner), Word{Kind: Exact, Text: at.Path, Source: "{}"})); why != "" {
 		return why
 	}
+	// sed, awk and grep take their first operand for a script or a pattern, and a flag
+	// takes the word behind it: then the name of a file is run, or means something else.
+	opens := NamesOnly(name)
 	for _, a := range one.Actions {
 		r, ok := a.(policy.Read)
+		opens = opens || ok && r.Path == at.Path
 		if ok && r.Tree && !r.List {
 			return name + " reads folders, too, with all below them"
 		}
@@ -80,6 +88,9 @@ func (u *Invocation) forEach(inner []Word, found Found) string {
 			f.List = r.List
 			u.Actions = append(u.Actions, f)
 		}
+	}
+	if !opens {
+		return name + " would take the name of a file for something else than a file that it reads"
 	}
 	return ""
 }
@@ -182,7 +193,9 @@ func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
 				return f, false
 			}
 			for _, p := range below.Paths {
-				f.plain = f.plain && plainName(strings.TrimPrefix(p.Path, d+"/"))
+				name := strings.TrimPrefix(p.Path, d+"/")
+				f.plain = f.plain && plainName(name)
+				f.flag = f.flag || name[0] == '-' || name[0] == '+'
 			}
 			f.Reads = append(f.Reads, policy.Read{Path: d, Named: d, Asked: ".", Arg: true, Tree: true, Below: below})
 		}
