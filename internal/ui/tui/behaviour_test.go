@@ -150,8 +150,15 @@ func TestPromptBoxStandsStillWhenATurnEnds(t *testing.T) {
 	}
 }
 
-// What is said about a second Ctrl+C goes when it is not so any more.
-func TestTypingDisarmsQuit(t *testing.T) {
+// What is said about a second Ctrl+C goes when it is not so any more: with any other key.
+func TestOtherKeysDisarmQuit(t *testing.T) {
+	for _, key := range []string{"shift+tab", "ctrl+x", "ctrl+l", "left"} {
+		r := newRig(t, 80, 24).open().keys("ctrl+c").has("Ctrl+C again to quit").keys(key).hasNot("again to quit")
+		if r.keys("ctrl+c"); r.m.left {
+			t.Errorf("it was left, with %s between", key)
+		}
+	}
+	newRig(t, 80, 24).open().keys("ctrl+d").keys("ctrl+c").has("Ctrl+C again to quit").keys("ctrl+x").has("Ctrl+X …")
 	r := newRig(t, 80, 24).open().keys("ctrl+c").has("Ctrl+C again to quit").keys("'a").hasNot("again to quit")
 	if r.keys("ctrl+c"); r.m.left {
 		t.Error("it was left")

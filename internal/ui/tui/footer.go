@@ -39,11 +39,11 @@ const (
 // footer is the last line: how things stand.
 func (m *Model) footer(p paper) []draw.Line {
 	cols := m.screen.size.Cols
-	if l := m.flashed(p); len(l) > 0 {
-		return l
-	}
 	if label, _ := m.chord.Pending(); label != "" {
 		return []draw.Line{draw.L(draw.S("  "+label, draw.Quiet)).Truncate(cols, p.O)}
+	}
+	if l := m.flashed(p); len(l) > 0 {
+		return l
 	}
 	var out []draw.Line
 	if m.status.text != "" {

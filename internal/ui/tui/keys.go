@@ -13,8 +13,26 @@ import (
 	"github.com/adze-agent/adze/internal/ui/keymap"
 )
 
-// key takes one press, where it belongs.
+// key takes one press. What was said about the next one holds for that alone.
 func (m *Model) key(k keymap.Key) []effect {
+	was := m.armed
+	out := m.goesTo(k)
+	if m.armed == was {
+		m.disarm()
+	}
+	return out
+}
+
+// disarm: no key means more than it always does, and nothing says so.
+func (m *Model) disarm() {
+	if m.armed.action != "" && m.flash.till.Equal(m.armed.till) {
+		m.flash = flash{}
+	}
+	m.armed = armed{}
+}
+
+// goesTo gives a key to where it belongs.
+func (m *Model) goesTo(k keymap.Key) []effect {
 	switch {
 	case m.pager != nil:
 		return m.press(k, []keymap.Context{keymap.Transcript, keymap.Global}, m.pager.act, m.pager.typed)
@@ -70,9 +88,7 @@ func (m *Model) typeText(k keymap.Key) []effect {
 
 // edited follows a change of the prompt.
 func (m *Model) edited() []effect {
-	if m.armed.action != "" { // what is said about the next press is not so any more
-		m.armed, m.flash = armed{}, flash{}
-	}
+	m.disarm() // a paste is no key
 	return m.complete()
 }
 
