@@ -83,6 +83,11 @@ const (
 	SelectCancel Action = "select:cancel"
 	SelectMore   Action = "select:preview"
 
+	// Of the list of sessions.
+	SelectEverywhere Action = "select:allProjects"
+	SelectBranch     Action = "select:thisBranch"
+	SelectRename     Action = "select:rename"
+
 	TranscriptExit     Action = "transcript:exit"
 	TranscriptShowAll  Action = "transcript:toggleShowAll"
 	TranscriptSearch   Action = "transcript:search"

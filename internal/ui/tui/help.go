@@ -19,6 +19,10 @@ func newHelp(*Model) dialog {
 			out = append(out, draw.L(draw.S(s, draw.Heading)))
 		}
 		row := func(left, right string) {
+			if width < 60 { // no room for two columns
+				out = append(out, draw.L(draw.S(left, draw.Accent), draw.S("  "+right, draw.Plain)).Wrap(width, draw.S("  ", draw.Plain))...)
+				return
+			}
 			l := draw.L(draw.S(story.Pad(left, 22)+" ", draw.Accent), draw.S(right, draw.Plain))
 			out = append(out, l.Wrap(width, draw.S(strings.Repeat(" ", 23), draw.Plain))...)
 		}
@@ -30,7 +34,11 @@ func newHelp(*Model) dialog {
 		for _, part := range []struct {
 			name string
 			in   keymap.Context
-		}{{"Everywhere", keymap.Global}, {"In the prompt", keymap.Chat}, {"While a command runs", keymap.Task}, {"Editing", keymap.Edit}} {
+		}{
+			{"Everywhere", keymap.Global}, {"In the prompt", keymap.Chat}, {"While a command runs", keymap.Task},
+			{"At a question", keymap.Confirmation}, {"In a menu", keymap.Select}, {"In the search of prompts", keymap.HistorySearch},
+			{"In the list of files or commands", keymap.Autocomplete}, {"In the whole conversation", keymap.Transcript}, {"Editing", keymap.Edit},
+		} {
 			head(part.name)
 			for _, r := range m.keys.Help(part.in) {
 				if len(r.Keys) > 0 && offered(r.Action) {

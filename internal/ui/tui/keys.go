@@ -151,6 +151,11 @@ func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
 	case keymap.KillAgents:
 		m.say("no agents run: this version starts none", draw.Quiet)
 		return nil, true
+	case keymap.ToggleTodos:
+		if len(m.st.Tasks) == 0 && !m.box.Empty() {
+			return nil, false // Ctrl+T swaps characters then
+		}
+		return m.todosCommand(""), true
 	case keymap.EditDelete:
 		if m.box.Empty() {
 			return nil, false // Ctrl+D quits then
@@ -182,8 +187,6 @@ func (m *Model) anyAct(a keymap.Action) ([]effect, bool) {
 	case keymap.ShowHelp:
 		m.open(newHelp(m))
 		return nil, true
-	case keymap.ToggleTodos:
-		return m.todosCommand(""), true
 	case keymap.CycleMode:
 		return m.cycleMode(), true
 	case keymap.ThinkingToggle:

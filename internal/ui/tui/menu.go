@@ -27,8 +27,10 @@ type menu struct {
 	found   []found
 	at      int // of found
 	top     int
-	typed0  *edit.Editor // what was typed to find something
-	fixed   bool         // nothing is searched: letters do nothing
+	typed0  *edit.Editor   // what was typed to find something
+	fixed   bool           // nothing is searched: letters do nothing
+	slash   bool           // a "/" begins the search, as typing does, and is no part of it
+	context keymap.Context // asked before that of menus; "": none
 	loading bool
 	place   rank
 	answers string // the call that asked, "" where nobody waits
@@ -40,10 +42,10 @@ type menu struct {
 	field   *question                            // a text that is asked for now, in the place of the search
 
 	chosen  func(m *Model, c Choice) []effect
-	marked  func(m *Model, c Choice) []effect // another line is marked; nil: nothing
-	sought  func(m *Model) []effect           // other letters were typed to find something; nil: nothing
-	dropped func(m *Model) []effect           // closed without a choice; nil: nothing
-	more    func(m *Model, k keymap.Key) ([]effect, bool)
+	marked  func(m *Model, c Choice) []effect                // another line is marked; nil: nothing
+	sought  func(m *Model) []effect                          // other letters were typed to find something; nil: nothing
+	dropped func(m *Model) []effect                          // closed without a choice; nil: nothing
+	more    func(m *Model, a keymap.Action) ([]effect, bool) // actions of this menu alone; nil: it has none
 }
 
 // A question is a line of text that a menu asks for.
@@ -117,6 +119,9 @@ func (d *menu) rank() rank { return d.place }
 func (d *menu) in() []keymap.Context {
 	if d.field != nil {
 		return []keymap.Context{keymap.Edit}
+	}
+	if d.context != "" {
+		return []keymap.Context{d.context, keymap.Select, keymap.Edit}
 	}
 	return []keymap.Context{keymap.Select, keymap.Edit}
 }
@@ -248,12 +253,12 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 		return nil, false
 	}
 	switch a {
-	case keymap.SelectNext, keymap.EditDown:
+	case keymap.SelectNext, keymap.EditDown, keymap.HistorySearchNext:
 		if d.above != nil && d.at+1 >= len(d.found) { // nothing else is below
 			d.off.at++
 		}
 		return d.mark(m, d.at+1), true
-	case keymap.SelectPrev, keymap.EditUp:
+	case keymap.SelectPrev, keymap.EditUp, keymap.HistorySearchPrev:
 		if d.above != nil && d.at == 0 {
 			d.off.at = clampLow(d.off.at - 1)
 		}
@@ -279,24 +284,25 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 		return d.mark(m, 0), true
 	case keymap.SelectLast:
 		return d.mark(m, len(d.found)-1), true
-	case keymap.SelectCancel, keymap.Interrupt:
+	case keymap.SelectCancel, keymap.HistorySearchCancel, keymap.Interrupt:
 		m.close(d)
 		if d.dropped != nil {
 			return d.dropped(m), true
 		}
 		return nil, true
-	case keymap.SelectAccept:
+	case keymap.HistorySearchAccept:
+		if m.pressed.Name == "right" && d.typed0.Do(keymap.EditRight) != edit.Ignored {
+			return nil, true
+		}
+		return d.accept(m), true
+	case keymap.SelectAccept, keymap.HistorySearchExecute:
 		if m.screen.plain && !d.fixed {
 			return d.line(m), true
 		}
-		if d.at < len(d.found) {
-			m.close(d)
-			return d.chosen(m, d.found[d.at].Choice), true
-		}
-		return nil, true
+		return d.accept(m), true
 	}
 	if d.more != nil {
-		if out, done := d.more(m, m.pressed); done {
+		if out, done := d.more(m, a); done {
 			return out, true
 		}
 	}
@@ -308,6 +314,15 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 		return nil, true
 	}
 	return nil, false
+}
+
+// accept takes what is marked.
+func (d *menu) accept(m *Model) []effect {
+	if d.at >= len(d.found) {
+		return nil
+	}
+	m.close(d)
+	return d.chosen(m, d.found[d.at].Choice)
 }
 
 func (d *menu) mark(m *Model, i int) []effect {
@@ -337,16 +352,13 @@ func (d *menu) typed(m *Model, k keymap.Key) []effect {
 	if d.field != nil {
 		return d.answer(m, k)
 	}
-	if d.more != nil {
-		if out, done := d.more(m, k); done {
-			return out
-		}
+	if d.slash && k.Text == "/" && d.typed0.Empty() {
+		return nil
 	}
 	if d.fixed {
 		if n := len(k.Name); n == 1 && k.Name[0] >= '1' && int(k.Name[0]-'1') < len(d.found) {
 			d.at = int(k.Name[0] - '1')
-			m.close(d)
-			return d.chosen(m, d.found[d.at].Choice)
+			return d.accept(m)
 		}
 		return nil
 	}

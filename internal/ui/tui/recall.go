@@ -33,9 +33,10 @@ func (m *Model) searchHistory() []effect {
 		}
 		return m.edited()
 	}
-	d.hint = "Enter takes it, Ctrl+S this project or all"
-	d.more = func(m *Model, k keymap.Key) ([]effect, bool) {
-		if k.Mod == keymap.Ctrl && k.Name == "s" && m.host.Past != nil && m.host.Everyone != nil {
+	d.context = keymap.HistorySearch
+	d.hint = m.keys.Hint(keymap.HistorySearchExecute) + " takes it, " + m.keys.Hint(keymap.HistorySearchScope) + " this project or all"
+	d.more = func(m *Model, a keymap.Action) ([]effect, bool) {
+		if a == keymap.HistorySearchScope && m.host.Past != nil && m.host.Everyone != nil {
 			if from = m.host.Past; here {
 				from = m.host.Everyone
 			}

@@ -56,12 +56,12 @@ func (m *Model) pickSession(dropped func(*Model) []effect) []effect {
 		m.note("info", "That session works in another folder. Go on with it there:", s.Away)
 		return dropped(m)
 	}
-	d.dropped, d.more, d.loading = dropped, k.more, true
+	d.dropped, d.more, d.loading, d.slash = dropped, k.more, true, true
 	d.marked = func(m *Model, c Choice) []effect { return k.look(m) }
 	d.sought = k.search
 	d.sample = k.preview
 	k.d = d
-	k.hint()
+	k.hint(m)
 	m.open(d)
 	return k.load(m)
 }
@@ -107,7 +107,7 @@ func (k *sessionPicker) fill(m *Model, marked string) []effect {
 	}
 	k.d.set(out)
 	k.d.at = max(0, slices.IndexFunc(k.d.found, func(f found) bool { return f.ID == marked }))
-	k.hint()
+	k.hint(m)
 	return k.look(m)
 }
 
@@ -157,51 +157,46 @@ func (k *sessionPicker) family(out []Choice, all []Saved, s Saved, depth int) []
 	return out
 }
 
-func (k *sessionPicker) hint() {
+func (k *sessionPicker) hint(m *Model) {
+	everywhere, branch := m.keys.Hint(keymap.SelectEverywhere), m.keys.Hint(keymap.SelectBranch)
 	switch {
 	case k.ours:
-		k.d.none = "There is no other session of this branch. Ctrl+B shows those of all branches."
+		k.d.none = "There is no other session of this branch. " + branch + " shows those of all branches."
 	case k.all:
 		k.d.none = "There is no other session yet. What is said here can be gone on with later."
 	default:
-		k.d.none = "There is no other session of this project. Ctrl+A shows those of all projects."
+		k.d.none = "There is no other session of this project. " + everywhere + " shows those of all projects."
 	}
-	words := []string{"Ctrl+A all projects", "Ctrl+B this branch", "Ctrl+V preview", "Ctrl+R rename"}
+	words := []string{everywhere + " all projects", branch + " this branch", m.keys.Hint(keymap.SelectMore) + " preview", m.keys.Hint(keymap.SelectRename) + " rename"}
 	if k.all {
-		words[0] = "Ctrl+A this project"
+		words[0] = everywhere + " this project"
 	}
 	if k.ours {
-		words[1] = "Ctrl+B all branches"
+		words[1] = branch + " all branches"
 	}
 	k.d.hint = strings.Join(words, ", ")
 }
 
-func (k *sessionPicker) more(m *Model, key keymap.Key) ([]effect, bool) {
-	if key.Text == "/" && k.d.typed0.Text() == "" {
-		return nil, true // it begins a search, and typing does
-	}
-	if key.Mod != keymap.Ctrl {
-		return nil, false
-	}
+func (k *sessionPicker) more(m *Model, a keymap.Action) ([]effect, bool) {
 	now := ""
 	if c, ok := k.d.now(); ok {
 		now = c.ID
 	}
-	switch key.Name {
-	case "a":
+	switch a {
+	case keymap.SelectEverywhere:
 		k.all, k.asked = !k.all, ""
 		return append(k.load(m), k.search(m)...), true
-	case "b":
+	case keymap.SelectBranch:
 		if k.branch == "" {
 			m.say("this folder is on no branch", draw.Quiet)
 			return nil, true
 		}
 		k.ours = !k.ours
 		return k.fill(m, now), true
-	case "v":
+	case keymap.SelectMore:
 		k.shows = !k.shows
 		return k.look(m), true
-	case "r":
+	case keymap.SelectRename:
 		if s := k.find(now); m.host.Rename != nil && now != "" {
 			k.d.ask(m, "title", s.Title, func(m *Model, title string) []effect { return k.rename(m, s.ID, title) })
 		}
