@@ -34,7 +34,11 @@ type step struct {
 	wasLiteral bool
 	nowLiteral bool
 	kind       doing
+	counts     bool // also without changes: a command of vim that changed nothing
 }
+
+// void: undoing it would be nothing.
+func (s step) void() bool { return len(s.changes) == 0 && !s.counts }
 
 type undo struct {
 	done, undone []step
@@ -52,6 +56,10 @@ func (e *Editor) step(kind doing) {
 			u.open = false
 			u.pending(kind, e)
 			e.vim.joined = true
+			if !e.vim.inserting() {
+				u.done[len(u.done)-1].counts = true
+				u.undone = nil
+			}
 		}
 		return
 	}
@@ -67,7 +75,7 @@ func (e *Editor) step(kind doing) {
 
 // pending makes the step that the next change goes to.
 func (u *undo) pending(kind doing, e *Editor) {
-	if n := len(u.done); n > 0 && len(u.done[n-1].changes) == 0 {
+	if n := len(u.done); n > 0 && u.done[n-1].void() {
 		u.done = u.done[:n-1]
 	}
 	u.done = append(u.done, step{
@@ -137,7 +145,7 @@ func (e *Editor) closeStep() {
 // Undo takes the last step back.
 func (e *Editor) Undo() Result {
 	u := &e.undo
-	for n := len(u.done); n > 0 && len(u.done[n-1].changes) == 0; n = len(u.done) {
+	for n := len(u.done); n > 0 && u.done[n-1].void(); n = len(u.done) {
 		u.done = u.done[:n-1]
 	}
 	u.open = false
@@ -170,7 +178,7 @@ func (e *Editor) Redo() Result {
 		e.t.replace(c.at, c.at+len(c.old), c.ins)
 		u.runes += len(c.old) + len(c.ins)
 	}
-	if n := len(u.done); n > 0 && len(u.done[n-1].changes) == 0 {
+	if n := len(u.done); n > 0 && u.done[n-1].void() {
 		u.done = u.done[:n-1]
 	}
 	u.done = append(u.done, s)

@@ -234,6 +234,9 @@ func (v *vim) redo(e *Editor) bool {
 		return false
 	}
 	last := e.undo.done[len(e.undo.done)-1]
+	if len(last.changes) == 0 {
+		return true
+	}
 	e.at = e.t.firstNonBlank(min(last.changes[0].at, e.t.len()))
 	return true
 }
@@ -344,7 +347,12 @@ func (v *vim) again(e *Editor, typed []input, n int) {
 const maxGrown = 4 << 20
 
 func (v *vim) play(e *Editor, list []input) {
-	for _, in := range list {
+	from := -1 // where the text of a visit to insert mode begins
+	for i, in := range list {
+		typing := v.inserting()
+		if typing && from >= 0 && v.inserts > 1 && in.key.Name != "" { // Esc
+			v.again(e, list[from:i], v.inserts-1)
+		}
 		switch {
 		case in.text != "":
 			e.Type(in.text)
@@ -356,6 +364,9 @@ func (v *vim) play(e *Editor, list []input) {
 			if v.key(e, in.key); v.failed {
 				return
 			}
+		}
+		if !typing && v.inserting() {
+			from = i + 1
 		}
 	}
 }

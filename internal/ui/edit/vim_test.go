@@ -225,7 +225,7 @@ func TestVimRandom(t *testing.T) {
 			got, want = strings.ReplaceAll(got, "|", ""), strings.ReplaceAll(want, "|", "")
 		}
 		if got != want {
-			if bad++; bad > len(cases)/100 { // undo of a change that changed nothing, objects in empty lines
+			if bad++; bad > len(cases)/300 { // iw in an empty last line takes a character of the line before it there; ours does not
 				t.Errorf("%s  %s\n got %s\nwant %s", cases[i].before, cases[i].keys, got, want)
 			}
 		}
@@ -262,7 +262,7 @@ func randomVim(rnd *rand.Rand) vimCase {
 		case 4:
 			cmds = append(cmds, "c"+count()+motion()+pick("Z", "")+"␛")
 		case 5:
-			cmds = append(cmds, pick("d", "y")+object(), "c"+object()+"Q␛")
+			cmds = append(cmds, pick("d", "y", "v")+count()+object()+pick("", "", "d", "iwd", "awy"), "c"+object()+"Q␛")
 		case 6:
 			cmds = append(cmds, "J", count()+pick("x", "X", "D", "dd", "y2y", "~", "rz", ">>", "p", "P"))
 		case 7:
@@ -270,7 +270,7 @@ func randomVim(rnd *rand.Rand) vimCase {
 		case 8:
 			cmds = append(cmds, pick("v", "V")+count()+pick("w", "e", "b", "h", "l", "j", "k", "^", "$", "G")+pick("d", "y", "cR␛", "~", "J", "rz", "p", "u", "U", "o", ">"))
 		case 9:
-			cmds = append(cmds, pick("p", "P", ".", "2.", "\"ayw", "\"ap", "\"_dw"))
+			cmds = append(cmds, pick("p", "P", ".", "2.", "3.", "\"ayw", "\"ap", "\"_dw"))
 		}
 	}
 	if rnd.IntN(5) == 0 {

@@ -94,6 +94,7 @@ func (v *vim) short(e *Editor, k rune) {
 		return
 	}
 	if x.from == x.to && v.op == 'd' {
+		e.step(doOther)
 		v.fail(e)
 		return
 	}
@@ -167,7 +168,9 @@ func (v *vim) visualKey(e *Editor, k rune) {
 	case 'J':
 		v.remember(e)
 		n := t.lineOf(max(v.start, e.at)) - t.lineOf(min(v.start, e.at)) + 1
-		e.at = min(v.start, e.at)
+		if e.at = min(v.start, e.at); v.mode == VimVisualLine {
+			e.at, _ = t.bounds(e.at)
+		}
 		v.mode = VimNormal
 		v.doneOrFail(e, v.join(e, n))
 	case 'p', 'P':
@@ -221,6 +224,9 @@ func (v *vim) visualOp(e *Editor, k rune, x extent) {
 		}
 		e.at = x.from
 	case '>', '<':
+		if !x.lines { // what ends with a line's end is no part of the next one
+			x.to = max(x.from, x.to-1)
+		}
 		v.shift(e, x, k == '>', n)
 		v.counts()
 		v.finish(e, true)

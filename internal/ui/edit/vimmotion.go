@@ -105,8 +105,9 @@ func (t *text) wordForward(at, count int, big, op bool) (int, bool) {
 	return at, true
 }
 
-// wordEnd is vim's e; stay lets the end of the word at the position count.
-func (t *text) wordEnd(at, count int, big, stay bool) (int, bool) {
+// wordEnd is vim's e; stay lets the end of the word at the position count, and
+// an empty line beyond it when empty is set.
+func (t *text) wordEnd(at, count int, big, stay, empty bool) (int, bool) {
 	for ; count > 0; count-- {
 		class := t.class(at, big)
 		var m moved
@@ -120,6 +121,9 @@ func (t *text) wordEnd(at, count int, big, stay bool) (int, bool) {
 			continue
 		default:
 			for t.class(at, big) == classBlank {
+				if empty && t.emptyLine(at) {
+					return at, true
+				}
 				if at, m = t.inc(at); m == stuck {
 					return at, false
 				}
@@ -264,7 +268,7 @@ func (v *vim) motion(e *Editor, k rune, count int, counted bool) (reach, bool) {
 	case 'w', 'W':
 		return v.word(e, count, k == 'W')
 	case 'e', 'E':
-		p, ok := t.wordEnd(e.at, count, k == 'E', false)
+		p, ok := t.wordEnd(e.at, count, k == 'E', false, false)
 		return reach{to: p, inclusive: true, anyway: true}, ok || v.op != 0
 	case 'b', 'B':
 		p, ok := t.wordBack(e.at, count, k == 'B')
@@ -288,7 +292,7 @@ func (v *vim) motion(e *Editor, k rune, count int, counted bool) (reach, bool) {
 // word is w, and what cw makes of it.
 func (v *vim) word(e *Editor, count int, big bool) (reach, bool) {
 	if v.op == 'c' && e.t.class(e.at, big) != classBlank {
-		p, _ := e.t.wordEnd(e.at, count, big, true)
+		p, _ := e.t.wordEnd(e.at, count, big, true, false)
 		return reach{to: p, inclusive: true}, true
 	}
 	p, ok := e.t.wordForward(e.at, count, big, v.op != 0)

@@ -1,28 +1,41 @@
 package edit
 
+import (
+	"slices"
+	"strings"
+)
+
 // An extent is a part of the text that an operator works on.
 type extent struct {
 	from, to int // to is behind it
 	lines    bool
 }
 
-// object finds a text object around the cursor: i or a and its letter.
+// object finds a text object around the cursor: i or a and its letter. In visual
+// mode it is more than what is selected. Words are wordObject's.
 func (v *vim) object(e *Editor, around bool, k rune, count int) (extent, bool) {
-	switch k {
-	case 'w', 'W':
-		return v.wordObject(e, around, k == 'W', count)
-	case '"', '\'', '`':
-		return e.t.quoted(e.at, k, around)
-	case '(', ')', 'b':
-		return e.t.bracketed(e.at, '(', ')', around, count)
-	case '[', ']':
-		return e.t.bracketed(e.at, '[', ']', around, count)
-	case '{', '}', 'B':
-		return e.t.bracketed(e.at, '{', '}', around, count)
-	case '<', '>':
-		return e.t.bracketed(e.at, '<', '>', around, count)
+	pairs := []string{"()b", "[]", "{}B", "<>"}
+	if k == '"' || k == '\'' || k == '`' {
+		return e.t.quoted(e.at, k, around, count)
 	}
-	return extent{}, false
+	i := slices.IndexFunc(pairs, func(s string) bool { return strings.ContainsRune(s, k) })
+	if i < 0 {
+		return extent{}, false
+	}
+	open, end := rune(pairs[i][0]), rune(pairs[i][1])
+	if !v.visual() || v.start == e.at {
+		return e.t.bracketed(e.at, open, end, around, count)
+	}
+	a, b := min(v.start, e.at), max(v.start, e.at)
+	for ; ; count++ {
+		if _, enclosed := e.t.opening(a, open, end, count > 1); !enclosed {
+			return extent{}, false
+		}
+		x, ok := e.t.bracketed(a, open, end, around, count)
+		if !ok || x.from <= a && x.to > b && (x.from < a || x.to > b+1) {
+			return x, ok
+		}
+	}
 }
 
 // runEnd is where the characters of one class end, in their line.
@@ -43,54 +56,74 @@ func (t *text) runStart(at int, big bool) int {
 	return at
 }
 
-func (v *vim) wordObject(e *Editor, around, big bool, count int) (extent, bool) {
+// wordObject is iw and aw: from is where it starts, to its last character. Blanks
+// between words are words of iw's, and an empty line is one of blanks. What is
+// selected already is gone on from. Where it fails, the cursor goes to to.
+func (v *vim) wordObject(e *Editor, around, big bool, count int) (from, to int, ok bool) {
 	t := &e.t
-	if t.eol(e.at) {
-		return extent{e.at, e.at, false}, !around
+	from, to, ok = v.start, e.at, true
+	behind := false // blanks behind the first word belong to it
+	if !v.visual() || v.start == e.at {
+		from = t.runStart(e.at, big)
+		behind = around && t.class(from, big) != classBlank
+		to, ok = t.wordFrom(from, around, big)
+		count--
 	}
-	from := t.runStart(e.at, big)
-	end := from
-	blankFirst := t.class(from, big) == classBlank
-	trailing := false
-	for ; count > 0; count-- {
-		if t.eol(end) {
-			return extent{}, false
-		}
-		if !around {
-			end = t.runEnd(end, big)
+	for ; count > 0 && ok; count-- {
+		if v.visual() && to < from {
+			to, ok = t.wordBefore(to, around, big)
 			continue
 		}
-		blank := t.class(end, big) == classBlank
+		at, m := t.inc(to)
+		if m == movedEnd {
+			at, m = t.inc(at)
+		}
+		if m == stuck {
+			return from, to, false
+		}
+		to, ok = t.wordFrom(at, around, big)
+	}
+	if start, _ := t.bounds(from); ok && behind && t.class(to, big) != classBlank && from > start && t.class(t.prev(from), big) == classBlank {
+		if p := t.runStart(t.prev(from), big); p > start { // not the indentation
+			from = p
+		}
+	}
+	return from, to, ok
+}
+
+// wordFrom is the last character of the word or the blanks at a position; around adds
+// the blanks behind a word, or the word behind blanks.
+func (t *text) wordFrom(at int, around, big bool) (to int, ok bool) {
+	blank := t.class(at, big) == classBlank
+	if blank && around {
+		return t.wordEnd(at, 1, big, true, true)
+	}
+	end := t.runEnd(at, big)
+	if around && !t.eol(end) && t.class(end, big) == classBlank {
 		end = t.runEnd(end, big)
-		if blank && t.eol(end) { // the word on the next line
-			for end < len(t.r) && t.class(end, big) == classBlank && !t.emptyLine(end) {
-				end, _ = t.inc(end)
-			}
-		}
-		if blank != blankFirst && !blank {
-			continue
-		}
-		trailing = false
-		if !t.eol(end) && (t.class(end, big) == classBlank) != blank {
-			trailing = !blank
-			end = t.runEnd(end, big)
-		} else if blank {
-			return extent{}, false // blanks with no word behind them
-		}
 	}
-	if around && !blankFirst && !trailing {
-		if start, _ := t.bounds(from); from > start && t.class(t.prev(from), big) == classBlank {
-			if p := t.runStart(t.prev(from), big); p > start { // not the indentation
-				from = p
-			}
-		}
+	return max(at, t.prev(end)), true
+}
+
+// wordBefore goes back from the first character of a word to that of the one before.
+func (t *text) wordBefore(at int, around, big bool) (int, bool) {
+	if at == 0 {
+		return at, false
 	}
-	return extent{from, end, false}, true
+	if at = t.prev(at); at > 0 && t.eol(at) && !t.emptyLine(at) {
+		at = t.prev(at)
+	}
+	blank := t.class(at, big) == classBlank
+	at = t.runStart(at, big)
+	if start, _ := t.bounds(at); around && at > start && (blank || t.class(t.prev(at), big) == classBlank) {
+		at = t.runStart(t.prev(at), big)
+	}
+	return at, true
 }
 
 // quoted finds what stands in quotes in the line: around the cursor, or else
-// behind it.
-func (t *text) quoted(at int, q rune, around bool) (extent, bool) {
+// behind it. Two of what is inside is with the quotes.
+func (t *text) quoted(at int, q rune, around bool, count int) (extent, bool) {
 	from, to := t.bounds(at)
 	first, ok := -1, false
 	if at < to && t.r[at] == q { // which of a pair it is, only the line's start tells
@@ -126,6 +159,9 @@ func (t *text) quoted(at int, q rune, around bool) (extent, bool) {
 	last, ok := t.quote(first+1, to, q)
 	if !ok {
 		return extent{}, false
+	}
+	if !around && count > 1 {
+		return extent{first, last + 1, false}, true
 	}
 	if !around {
 		return extent{first + 1, last, false}, true

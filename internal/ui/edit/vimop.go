@@ -70,6 +70,10 @@ func (v *vim) second(e *Editor, k rune) {
 	case 'r':
 		v.replaceWith(e, k)
 	case 'i', 'a':
+		if k == 'w' || k == 'W' {
+			v.words(e, wait == 'a', k == 'W')
+			return
+		}
 		x, ok := v.object(e, wait == 'a', k, v.n())
 		switch {
 		case !ok:
@@ -83,6 +87,22 @@ func (v *vim) second(e *Editor, k rune) {
 		default:
 			v.operate(e, x)
 		}
+	}
+}
+
+// words runs the operator on words, or selects them.
+func (v *vim) words(e *Editor, around, big bool) {
+	from, to, ok := v.wordObject(e, around, big, v.n())
+	switch {
+	case !ok:
+		e.at = to
+		v.fail(e)
+	case v.visual():
+		v.start, e.at, v.mode = from, to, VimVisual
+		v.counts()
+	default:
+		e.at = from
+		v.operate(e, v.extent(e, reach{to: to, inclusive: true}))
 	}
 }
 
@@ -212,6 +232,9 @@ func (v *vim) operate(e *Editor, x extent) {
 		v.keep(t.r[x.from:x.to], x.lines, false)
 		e.step(doOther)
 		e.change(x.from, x.to, nil)
+		if v.count > 0 || v.count2 > 0 { // "." has it, what is typed does not
+			v.sel.count = v.n()
+		}
 		v.counts()
 		v.insert(e, x.from, 1, false)
 	case '>', '<':
@@ -269,7 +292,7 @@ func (v *vim) shift(e *Editor, x extent, right bool, n int) {
 func (v *vim) keep(rs []rune, lines, yank bool) {
 	r := register{slices.Clone(rs), lines}
 	switch name := v.reg; {
-	case name == '_', len(rs) == 0 && !lines:
+	case name == '_', len(rs) == 0 && !lines && !yank:
 		return
 	case name >= 'A' && name <= 'Z':
 		low := unicode.ToLower(name)
