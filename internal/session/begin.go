@@ -236,7 +236,7 @@ func (h host) Steer(ctx context.Context) (err error) {
 		a := h.s.look(ctx, q)
 		h.s.expand(ctx, q, &a)
 		h.s.settle(ctx, &q, &a)
-		if a.Refused != "" && ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return nil
 		}
 		derr := h.s.do(func(st *state) {

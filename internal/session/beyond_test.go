@@ -41,6 +41,9 @@ func TestCallThatAHookPutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		es := r.turns(2, nil)
+		if gone := all[event.InputRemoved](es); len(gone) != 1 || !strings.Contains(gone[0].Why, "go on with the call that was put off") {
+			t.Errorf("the prompt that only said to go on: %+v", gone)
+		}
 		if r.last(es, agent.Completed); result(es, "c1") != "look:it" || len(r.State().Queue) != 0 {
 			t.Errorf("c1: %q, waiting: %+v", result(es, "c1"), r.State().Queue)
 		}
@@ -51,6 +54,31 @@ func TestCallThatAHookPutOff(t *testing.T) {
 		}
 		r.Close()
 	})
+}
+
+// A prompt that says something, in words or with an image, joins the call that goes on.
+func TestPromptsJoinTheCallThatWasPutOff(t *testing.T) {
+	for name, p := range map[string]op.Prompt{"words": {ID: "p", Text: "mind this"}, "an image": {ID: "p", Images: []op.Image{{Media: "image/png", Data: []byte("x")}}}} {
+		bubble(name, t, func(t *testing.T) {
+			later := true
+			r := start(t, nil, withHooks(hooks{rule: func(_ context.Context, _ agent.Question, v agent.Verdict) (agent.Verdict, error) {
+				v.Defers = later
+				return v, nil
+			}}), fake.Use(call("c1", "look", "it", 0)), fake.Say("done"))
+			r.prompt("go")
+			r.turns(1, nil)
+			later = false
+			if err := r.Submit(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			es := r.turns(2, nil)
+			in := all[event.InputAccepted](es)
+			if r.last(es, agent.Completed); len(in) != 2 || in[1].ID != "p" || len(all[event.InputRemoved](es)) != 0 || result(es, "c1") != "look:it" {
+				t.Errorf("accepted %+v, taken back %+v, c1: %q", in, all[event.InputRemoved](es), result(es, "c1"))
+			}
+			r.Close()
+		})
+	}
 }
 
 // Whoever goes on from a snapshot knows which mode the model was told of.
@@ -195,4 +223,19 @@ func TestHookSaysNo(t *testing.T) {
 			r.Close()
 		})
 	}
+}
+
+// What a hook adds to its yes, the model reads as the words of that hook.
+func TestWhatAHookAddsToItsYes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		r := start(t, nil, func(c *session.Config) {
+			c.Hooks = answering{answer: op.Answer{Allow: true, By: "h", Comment: "mind the gap"}, asked: &asked}
+		}, fake.Use(call("c1", "risk", "", 0)), fake.Say("ok"))
+		r.prompt("go")
+		if got := result(r.turns(1, nil), "c1"); got != "[hook:h allowed this call, and adds: mind the gap]\nrisk:" {
+			t.Errorf("%q", got)
+		}
+		r.Close()
+	})
 }

@@ -240,7 +240,7 @@ func TestCompactDuringATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r *rig
 		r = talked(t, nil, func(ctx context.Context, q llm.Request, yield func(llm.Chunk, error) bool) {
-			if err := r.Submit(t.Context(), op.Compact{}); err != nil {
+			if err := r.Submit(t.Context(), op.Compact{Focus: "the tests"}); err != nil {
 				t.Error(err)
 			}
 			fake.Use(call("c4", "look", "four", 0))(ctx, q, yield)
@@ -259,6 +259,9 @@ func TestCompactDuringATurn(t *testing.T) {
 		r.last(es, agent.Completed)
 		if n := len(all[event.Compacted](es)); n != 1 || r.State().Turns != 4 {
 			t.Errorf("%d compactions in %d turns", n, r.State().Turns)
+		}
+		if ask := spoken(r.model.Requests()[5].Messages); !strings.Contains(ask, "special care about this: the tests") {
+			t.Errorf("asked %q", ask)
 		}
 		if s := spoken(r.model.Requests()[6].Messages); !strings.Contains(s, "the summary") || !strings.Contains(s, "prompt four") {
 			t.Errorf("went on with %q", s)

@@ -154,10 +154,7 @@ func (h host) Note(text string) {
 // Hooked implements agent.Host.
 func (h host) Hooked(e hook.Event) bool { return h.s.cfg.Hooks != nil && h.s.cfg.Hooks.Hooked(e) }
 
-// Hook implements agent.Host.
+// Hook implements agent.Host. It is called of events that are Hooked.
 func (h host) Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer {
-	if h.s.cfg.Hooks == nil {
-		return hook.Answer{}
-	}
 	return h.s.cfg.Hooks.Hook(ctx, in, actions)
 }

@@ -176,13 +176,15 @@ func TestAnswersGrantWhatTheySay(t *testing.T) {
 		kept   int
 		text   string
 	}{
-		"rewritten":          {op.Answer{Allow: true, By: "one", Input: []byte(`{"s":"mine"}`)}, 0, "risk:mine"},
-		"allowed with rules": {op.Answer{Allow: true, By: "one", Rules: []string{"risk"}}, 1, "risk:"},
-		"refused with rules": {op.Answer{By: "one", Rules: []string{"risk"}}, 0, ""},
+		"rewritten":            {op.Answer{Allow: true, By: "one", Input: []byte(`{"s":"mine"}`)}, 0, "risk:mine"},
+		"allowed with rules":   {op.Answer{Allow: true, By: "one", Rules: []string{"risk"}}, 1, "risk:"},
+		"refused with rules":   {op.Answer{By: "one", Rules: []string{"risk"}}, 0, ""},
+		"refused with folders": {op.Answer{By: "one", Folders: []op.FolderChange{{Dirs: []string{"/x"}}}}, 0, ""},
 	} {
 		bubble(name, t, func(t *testing.T) {
-			kept, asked := 0, 0
+			kept, asked, moved := 0, 0, 0
 			r := start(t, nil, func(cfg *session.Config) {
+				cfg.Folders = func(context.Context, []op.FolderChange) error { moved++; return nil }
 				cfg.Keep = func(context.Context, string, op.Keep, []string) error { kept++; return nil }
 			}, fake.Use(call("c1", "risk", "", 0)), fake.Say("ok"), fake.Use(call("c2", "risk", "", 0)), fake.Say("ok")).attend()
 			on := func(e event.Event) {
@@ -203,8 +205,8 @@ func TestAnswersGrantWhatTheySay(t *testing.T) {
 			if f := all[event.ToolFinished](es)[0]; f.Denied != !c.answer.Allow || c.answer.Allow && !strings.HasSuffix(f.Text, c.text) {
 				t.Errorf("%+v", f)
 			}
-			if kept != c.kept {
-				t.Errorf("%d rules were kept, want %d", kept, c.kept)
+			if kept != c.kept || moved != 0 {
+				t.Errorf("%d rules were kept, want %d; folders were changed %d times", kept, c.kept, moved)
 			}
 			r.prompt("again")
 			es = r.turns(2, on)

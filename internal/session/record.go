@@ -40,7 +40,7 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 // dear says that a session costs as much as a person wanted to be told of, when
 // it does since its newest request.
 func dear(was, now usage.Spent, warn float64) string {
-	if warn <= 0 || was.Cost >= warn || now.Cost < warn {
+	if was.Cost >= warn || now.Cost < warn { // of 0 that is so at any time
 		return ""
 	}
 	return fmt.Sprintf("this session has cost %s; cost.warn_usd is $%.2f", now.Money(2), warn)

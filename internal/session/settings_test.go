@@ -3,6 +3,8 @@ package session_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -143,5 +145,26 @@ func TestSettingsBeforeTheFirstPrompt(t *testing.T) {
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Of what settings changed before the first prompt the newest is kept, in a number that
+// is bounded; a session that is over takes none.
+func TestEarlyChangesAreBounded(t *testing.T) {
+	const most = 600
+	r := start(t, nil, nil, fake.Say("ok"))
+	for i := range most + 5 {
+		if err := r.Apply(t.Context(), session.Settings{Loop: r.cfg.Loop}, event.SettingsChanged{Problems: []string{fmt.Sprint(i)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.prompt("go")
+	r.turns(1, nil)
+	if got := recorded[event.SettingsChanged](r); len(got) != most || got[0].Problems[0] != "5" {
+		t.Errorf("%d changes, the first is %v", len(got), got[:1])
+	}
+	r.Close()
+	if err := r.Apply(t.Context(), session.Settings{}, changed); !errors.Is(err, session.ErrClosed) {
+		t.Errorf("after the end: %v", err)
 	}
 }

@@ -273,26 +273,31 @@ func TestTheNextPromptAfterALoss(t *testing.T) {
 func TestGoingBackNeedsTheWholeLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &once{Log: &mem.Log{}}
-		r := start(t, nil, func(c *session.Config) { c.Log, c.Files = log, &takenBack{} }, fake.Say("one"), fake.Say("the summary"), fake.Say("two"))
-		for i, o := range []op.Op{op.Prompt{ID: "p1", Text: "go"}, op.Compact{}} {
-			if err := r.Submit(t.Context(), o); err != nil {
-				t.Fatal(err)
-			}
-			r.turns(i+1, nil)
+		r := talked(t, func(c *session.Config) { c.Log, c.Files = log, &takenBack{} }, fake.Say("the summary"), fake.Say("two"))
+		if err := r.Submit(t.Context(), op.Compact{}); err != nil {
+			t.Fatal(err)
 		}
+		r.turns(4, nil)
 		before := r.State()
-		log.blind = true
-		for _, o := range []op.Op{op.Rewind{To: "p1", Conversation: true}, op.Rewind{Undo: true, Code: true}, op.Compact{Undo: true}} {
-			if err := r.Submit(t.Context(), o); !errors.Is(err, errDisk) {
-				t.Errorf("%+v: %v", o, err)
+		for n := range 2 { // it is read twice, and one of these fails
+			for _, o := range []op.Op{op.Rewind{To: "p1", Conversation: true}, op.Compact{Undo: true}} {
+				left := n
+				log.read = func() { log.blind, left = left == 0, left-1 }
+				if err := r.Submit(t.Context(), o); !errors.Is(err, errDisk) {
+					t.Errorf("reading %d, %+v: %v", n, o, err)
+				}
 			}
+		}
+		log.read, log.blind = nil, true
+		if err := r.Submit(t.Context(), op.Rewind{Undo: true, Code: true}); !errors.Is(err, errDisk) {
+			t.Errorf("%v", err)
 		}
 		log.blind = false
 		if d := cmp.Diff(before.Messages(), r.State().Messages()); d != "" {
 			t.Errorf("changed by what could not be done:\n%s", d)
 		}
 		r.prompt("on")
-		r.last(r.turns(3, nil), agent.Completed)
+		r.last(r.turns(5, nil), agent.Completed)
 		r.Close()
 	})
 }

@@ -149,3 +149,27 @@ func TestCloseWaitsForTheSnapshot(t *testing.T) {
 		}
 	})
 }
+
+// short is a keeper of a log that was long before this process, and grows slowly.
+type short struct{ *keeper }
+
+func (s short) Place() store.Place {
+	return store.Place{Seq: s.last, Off: 1<<20 + int64(s.last)}
+}
+
+// A snapshot is not made anew for the few bytes that came since.
+func TestNoSnapshotForLittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := short{&keeper{Log: &mem.Log{}}}
+		r := start(t, nil, func(c *session.Config) { c.Log, c.Keeper = k, k }, fake.Say("one"), fake.Say("two"))
+		for i := range 2 {
+			r.prompt("go")
+			r.turns(i+1, nil)
+			synctest.Wait()
+		}
+		r.Close()
+		if len(k.kept) != 1 {
+			t.Errorf("snapshots at %v", k.kept)
+		}
+	})
+}

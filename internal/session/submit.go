@@ -96,7 +96,7 @@ func (s *Session) named(ctx context.Context, name string) (agent.Target, error) 
 // fitted is the prompt with images that the model takes. What cannot be read
 // stays as it is: the provider says what is wrong with it.
 func (s *Session) fitted(ctx context.Context, p op.Prompt) (op.Prompt, error) {
-	edge := 0
+	var edge int
 	if err := s.within(ctx, func(st *state) { edge = st.target.ImageEdge }); err != nil {
 		return p, err
 	}
