@@ -67,7 +67,6 @@ type Tree struct {
 	mu      sync.Mutex // guards what follows
 	folders map[string]*folder
 	order   []*folder // of folders, each behind the one that holds it
-	files   int       // entries of all folders
 	seen    time.Time // when it was looked at last
 	ruled   bool      // an ignore file changed
 	todo    []found   // whose content is not kept yet

@@ -120,7 +120,7 @@ func (t *Tree) look(ctx context.Context, now time.Time) ([]delta, error) {
 	t.todo = append(t.todo, l.fresh...)
 	if err := l.done(); err != nil {
 		t.todo = nil
-		t.folders, t.order, t.files, t.saving.whole = nil, nil, 0, false
+		t.folders, t.order, t.saving.whole = nil, nil, false
 		return nil, err
 	}
 	t.seen = now
@@ -200,10 +200,6 @@ func (l *look) done() error {
 		t.order = slices.DeleteFunc(t.order, func(d *folder) bool { return t.folders[d.rel] != d })
 	}
 	t.ruled = t.ruled || l.ruled
-	t.files = 0
-	for _, d := range t.order {
-		t.files += len(d.files) + 1
-	}
 	switch {
 	case l.err != nil:
 		return l.err

@@ -271,11 +271,8 @@ type Change struct {
 	Key      string
 	Old, New json.RawMessage // null: unset
 	From     Origin          // where the new value stands, else the old one
-	// Loosens: a project's file adds an allow rule, a folder, or something
-	// that runs code; that needs trust again.
-	Loosens bool
-	When    When
-	Makes   Parts
+	When     When
+	Makes    Parts
 }
 
 // Makes is what all of these changes make anew.
@@ -302,25 +299,10 @@ func Diff(was, now *Config) []Change {
 		switch {
 		case b != nil:
 			c.From = b.from
-			c.Loosens = k.Runs && fromRepo(b, a)
 		case a != nil:
 			c.From = a.from
 		}
 		out = append(out, c)
 	}
 	return out
-}
-
-// fromRepo reports whether a tree holds something of a repository's file that
-// the old one did not hold.
-func fromRepo(n, old *node) bool {
-	switch n.kind {
-	case '{':
-		return slices.ContainsFunc(n.members, func(m member) bool { return fromRepo(m.value, old.get(m.name)) })
-	case '[':
-		return slices.ContainsFunc(n.elems, func(e *node) bool {
-			return fromRepo(e, nil) && (old == nil || !slices.ContainsFunc(old.elems, func(o *node) bool { return sameAs(o) == sameAs(e) }))
-		})
-	}
-	return n.from.Scope.Repo() && !bytes.Equal(n.json(), old.json())
 }

@@ -1,16 +1,12 @@
-// Package contrib is the one shape in which whoever adds to a session brings
-// it: adze itself now, and folders of a person's, MCP servers and plugins when
-// there are any. What a session has is one immutable Set, in which each thing
-// has an origin. It refuses two things of one name, and runs nothing.
+// Package contrib is the one shape in which whoever adds tools and commands to
+// a session brings them: adze itself, MCP servers, skills and plugins, each with
+// its origin. It refuses two things of one name, and runs nothing.
 package contrib
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -20,9 +16,9 @@ type Origin string
 // BuiltIn is what adze brings itself.
 const BuiltIn Origin = "adze"
 
-// A Contribution is everything that one origin brings. Hooks, skills, agents
-// and output styles have their place here, each as a field, when something
-// brings the first of them.
+// A Contribution is the tools and commands that one origin brings. Hooks, skills,
+// agents and output styles are sets of their own (ext/hook, ext/skill), because
+// they change while a session runs and tools are only appended.
 type Contribution struct {
 	From     Origin
 	Tools    []tool.Tool
@@ -58,15 +54,9 @@ type (
 func (Op) action()   {}
 func (View) action() {}
 
-// A Set is what a session has. It does not change.
-type Set struct {
-	tools    tool.Set
-	commands []Command // by name
-}
-
-// Join makes one set of several contributions.
-func Join(list ...Contribution) (Set, error) {
-	var s Set
+// Join makes one set of the tools of several contributions. It refuses two tools
+// and two commands of one name.
+func Join(list ...Contribution) (tool.Set, error) {
 	var tools []tool.Tool
 	owner := map[string]Origin{}
 	claim := func(kind, name string, from Origin) error {
@@ -80,24 +70,15 @@ func Join(list ...Contribution) (Set, error) {
 	for _, c := range list {
 		for _, t := range c.Tools {
 			if err := claim("tool", t.Spec().Name, c.From); err != nil {
-				return s, err
+				return tool.Set{}, err
 			}
 		}
 		for _, k := range c.Commands {
 			if err := claim("command", k.Name, c.From); err != nil {
-				return s, err
+				return tool.Set{}, err
 			}
 		}
-		tools, s.commands = append(tools, c.Tools...), append(s.commands, c.Commands...)
+		tools = append(tools, c.Tools...)
 	}
-	order.By(s.commands, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
-	var err error
-	s.tools, err = tool.NewSet(tools...)
-	return s, err
+	return tool.NewSet(tools...)
 }
-
-// Tools are the tools of all contributions.
-func (s Set) Tools() tool.Set { return s.tools }
-
-// Commands are the commands of all contributions, by name.
-func (s Set) Commands() []Command { return slices.Clip(s.commands) }

@@ -33,15 +33,8 @@ func TestJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := set.Tools().Names(); !slices.Equal(got, []string{"Bash", "Read", "mcp__x"}) {
+	if got := set.Names(); !slices.Equal(got, []string{"Bash", "Read", "mcp__x"}) {
 		t.Errorf("tools %v", got)
-	}
-	var got []string
-	for _, c := range set.Commands() {
-		got = append(got, c.Name)
-	}
-	if !slices.Equal(got, []string{"Read", "look", "see"}) {
-		t.Errorf("commands %v", got)
 	}
 	for want, other := range map[string]contrib.Contribution{
 		`two tools are named "Read": one is from a and one from b`:   {From: "b", Tools: named("Read")},

@@ -107,8 +107,8 @@ func New(c Config) (Kit, error) {
 		all = append(all, t)
 	}
 	k.own = contrib.Contribution{From: contrib.BuiltIn, Tools: all}
-	set, err := contrib.Join(k.own)
-	k.All = set.Tools()
+	var err error
+	k.All, err = contrib.Join(k.own)
 	return k, err
 }
 
@@ -121,7 +121,7 @@ func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules, more
 		if err != nil {
 			return all, err
 		}
-		all = joined.Tools()
+		all = joined
 	}
 	set, err := narrow(all, t, k.Structured)
 	keep := offered(rules)

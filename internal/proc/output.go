@@ -75,7 +75,6 @@ type Output struct {
 	ring    []byte // the last bytes after the head; once full, next is the oldest
 	next    int
 	total   int64
-	lines   int64 // newlines in all
 	file    *os.File
 	wanted  bool        // Save was called
 	written int64       // bytes of output in the file, a prefix of it all
@@ -110,7 +109,6 @@ func (o *Output) Write(b []byte) (int, error) {
 	}
 	before := o.total
 	o.total += int64(len(b))
-	o.lines += int64(bytes.Count(b, []byte{'\n'}))
 	rest := b
 	if n := min(HeadSize-len(o.head), len(rest)); n > 0 {
 		o.head = append(o.head, rest[:n]...)
@@ -277,7 +275,6 @@ type Kept struct {
 	Head, Tail []byte // Tail follows Head directly when Gone is 0
 	Gone       int64  // bytes between them
 	Total      int64
-	Lines      int64  // newlines in all
 	Path       string // of the file, "" when there is none
 	FileErr    error  // why the file is not complete
 }
@@ -286,7 +283,7 @@ type Kept struct {
 func (o *Output) Kept() Kept {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	k := Kept{Head: bytes.Clone(o.head), Tail: o.tail(), Total: o.total, Lines: o.lines, FileErr: o.fileErr}
+	k := Kept{Head: bytes.Clone(o.head), Tail: o.tail(), Total: o.total, FileErr: o.fileErr}
 	k.Gone = o.total - int64(len(k.Head)) - int64(len(k.Tail))
 	if o.file != nil {
 		k.Path = o.path

@@ -42,11 +42,8 @@ func (t Tree) workers() int {
 
 // A Report is what a search could not look at.
 type Report struct {
-	Files   int // files looked at
-	Left    int // files that Tree.Leave left out
-	Denied  int // folders and files that could not be read
-	Example string
-	First   error // why, for the first by path
+	Denied  int    // folders and files that could not be read
+	Example string // the first by path
 }
 
 // ErrGone says that the root of a search does not exist.

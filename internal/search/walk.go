@@ -56,7 +56,6 @@ type walk struct {
 
 // A worker is one goroutine's scratch space.
 type worker struct {
-	id    int
 	list  []byte
 	items []item
 	buf   []byte
@@ -98,9 +97,9 @@ func (k *walk) run(ctx context.Context, look visit) (Report, error) {
 	})
 	defer stop()
 	var wg sync.WaitGroup
-	for i := range k.tree.workers() {
+	for range k.tree.workers() {
 		wg.Go(func() { // ends when the stack is empty and nobody can fill it
-			w := &worker{id: i, list: make([]byte, 32<<10)}
+			w := &worker{list: make([]byte, 32<<10)}
 			for ctx.Err() == nil {
 				j, ok := k.next()
 				if !ok {
@@ -163,7 +162,7 @@ func (k *walk) denied(rel string, err error) {
 	defer k.mu.Unlock()
 	k.report.Denied++
 	if k.report.Example == "" || rel < k.report.Example {
-		k.report.Example, k.report.First = rel, err
+		k.report.Example = rel
 	}
 }
 
@@ -185,20 +184,15 @@ func (k *walk) do(ctx context.Context, w *worker, j job, look visit) {
 			files = files[:batch]
 		}
 	}
-	n := 0
 	for _, name := range files {
 		if ctx.Err() != nil {
 			break
 		}
-		n++
 		rel := join(j.rel, name)
 		if err := look(w, d, rel, name); err != nil {
 			k.denied(rel, err)
 		}
 	}
-	k.mu.Lock()
-	k.report.Files += n
-	k.mu.Unlock()
 }
 
 // list reads a folder, pushes the folders in it, and returns the files that
@@ -215,7 +209,6 @@ func (k *walk) list(w *worker, d folder, j job) []string {
 	}
 	none := r.empty()
 	var dirs []job
-	left := 0
 	files := make([]string, 0, len(items))
 	for _, it := range items {
 		if it.kind == isOther || it.kind == isLink && !k.links || vcs(it.name) {
@@ -235,17 +228,11 @@ func (k *walk) list(w *worker, d folder, j job) []string {
 				files = append(files, it.name)
 			}
 		case k.tree.Leave != nil && k.tree.Leave(rel):
-			left++
 		default:
 			files = append(files, it.name)
 		}
 	}
 	k.push(dirs)
-	if left > 0 {
-		k.mu.Lock()
-		k.report.Left += left
-		k.mu.Unlock()
-	}
 	return files
 }
 

@@ -67,8 +67,8 @@ func TestSlashCommand(t *testing.T) {
 	}
 	run(op.Prompt{Text: "/fmt a.go\nb.go", Command: true})
 	st := r.State()
-	if len(other.Requests()) != 2 || st.Turn.Calls != 1 || len(st.Turn.Denials) != 0 {
-		t.Errorf("%d requests to the skill's model, %d calls, %+v", len(other.Requests()), st.Turn.Calls, st.Turn.Denials)
+	if len(other.Requests()) != 2 || st.ByTool["risk"].Calls != 1 || len(st.Turn.Denials) != 0 {
+		t.Errorf("%d requests to the skill's model, %d calls, %+v", len(other.Requests()), st.ByTool["risk"].Calls, st.Turn.Denials)
 	}
 	if req := other.Requests()[0]; !strings.Contains(strings.Join(words(req.Messages), "\n"), "format a.go\nb.go") || strings.Contains(strings.Join(words(req.Messages), "\n"), "/fmt") || req.Effort != "high" {
 		t.Errorf("the model reads %q with effort %s", strings.Join(words(req.Messages), "\n"), req.Effort)

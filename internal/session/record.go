@@ -19,7 +19,6 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 	}
 	e := event.Event{Seq: st.Seq + 1, Time: s.cfg.Now(), Body: b}
 	if err := s.cfg.Log.Append(ctx, e); err != nil {
-		st.broken = err
 		return err
 	}
 	was := st.Total

@@ -174,7 +174,6 @@ type state struct {
 	began     time.Time                     // of the running turn
 	names     int                           // for inputs without an ID
 	notes     []string                      // for the model, after the current step
-	broken    error                         // the log cannot be written any more
 	// What follows came with the Config, and settings may change it.
 	loop      *agent.Loop
 	wanted    *tool.Set // to have from the next step on, nil when that is tools

@@ -180,14 +180,10 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 	if assignsTilde(w, text) {
 		r.Opaque(src, "bash replaces a tilde behind NAME= by a folder")
 	}
-	bare := true
 	for i, p := range w.Parts {
-		if _, isLit := p.(*syntax.Lit); !isLit {
-			bare = false
-		}
 		r.part(b, p, st, i == 0, i == len(w.Parts)-1)
 	}
-	out := word{Kind: b.kind, Head: b.head, Source: src, Many: b.many, Substitution: b.fd && b.parts == 1, Bare: bare && !b.quoted}
+	out := word{Kind: b.kind, Head: b.head, Source: src, Many: b.many, Substitution: b.fd && b.parts == 1}
 	switch b.kind {
 	case exact:
 		out.Text = b.plain.String()

@@ -31,9 +31,6 @@ type Spec struct {
 	// Again: a result can be had again by calling again, so that an old one may
 	// leave the window when room is short.
 	Again bool
-	// CancelOnPrompt lets a prompt that arrives while the tool runs cancel it;
-	// otherwise the prompt waits.
-	CancelOnPrompt bool
 	// Shell marks a command runner: when a call of it fails, its siblings of the
 	// same reply are cancelled, also those that have not started.
 	Shell bool

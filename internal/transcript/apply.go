@@ -22,8 +22,7 @@ func (s State) Apply(e event.Event) State {
 	s.Seq, s.Time = e.Seq, e.Time
 	switch b := e.Body.(type) {
 	case event.SessionStarted:
-		s.ID, s.Parent, s.Root, s.Branch, s.Version = b.ID, b.Parent, b.Root, b.Branch, b.Version
-		s.Start, s.Dir = b.Dir, b.Dir
+		s.Root, s.Start, s.Dir = b.Root, b.Dir, b.Dir
 	case event.Resumed:
 		s = s.resumed(b)
 	case event.Situated:
@@ -36,7 +35,7 @@ func (s State) Apply(e event.Event) State {
 		s = s.accepted(e.Seq, b)
 	case event.TurnStarted:
 		s.Running, s.Model, s.Mode = b.ID, b.Model, b.Mode
-		s.Turn, s.Turns = Turn{ID: b.ID, Seq: e.Seq, Began: e.Time}, s.Turns+1
+		s.Turn, s.Turns = Turn{Seq: e.Seq}, s.Turns+1
 	case event.Replied:
 		s = s.replied(e.Seq, e.Time, b)
 	case event.Dropped:
@@ -139,7 +138,6 @@ func (s State) tools(seq event.Seq, b event.ToolsChanged) State {
 // come back is lost.
 func (s State) resumed(b event.Resumed) State {
 	s.Cache = s.Cache.changed(CacheResumed)
-	s.Version = b.Version
 	s = s.lose()
 	s.Extensions, s.Servers = event.Extended{}, nil // the new process says what it has
 	if b.Dir != "" && b.Dir != s.Start {
@@ -153,7 +151,6 @@ func (s State) replied(seq event.Seq, at time.Time, b event.Replied) State {
 	s = s.spend(b)
 	s.Cache = s.Cache.replied(b, at, s.Answered)
 	s.Answered = at
-	s.Turn.Steps++
 	s.Quiet++
 	if b.Stop == llm.Refused {
 		s.talk = s.talk.refused(seq, s.Turn.Seq, b)

@@ -18,13 +18,11 @@ func (s State) forget(files []effect.File) State {
 
 func (s State) finished(seq event.Seq, b event.ToolFinished) State {
 	s.Pending, s.Started = without(s.Pending, b.Call), without(s.Started, b.Call)
-	s.Turn.Calls++
 	if name, w, ok := event.Work(b); ok {
 		s.ByTool = with(s.ByTool, name, s.ByTool[name].Add(w))
 	}
 	s = s.changed(b)
 	if b.Denied {
-		s.Denied++
 		s.Turn.Denials = append(slices.Clip(s.Turn.Denials), Denial{b.Call, b.Name, b.Input, b.Verdict.Reason})
 	}
 	if ts, ok := tasks(b.View); ok {

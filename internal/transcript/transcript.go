@@ -29,13 +29,9 @@ const Interrupted = "interrupted"
 // model and not with the log: texts of cleared results and stripped media are
 // let go.
 type State struct {
-	ID      string // of the session
-	Parent  string // the session it was forked from
-	Start   string // the folder the session works in
-	Root    string // of the repository
-	Branch  string // when it was started
-	Dir     string // where tools run now
-	Version string // of adze, that last wrote the log
+	Start string // the folder the session works in
+	Root  string // of the repository
+	Dir   string // where tools run now
 
 	Seq  event.Seq // of the last durable event
 	Time time.Time // of the last durable event
@@ -60,7 +56,6 @@ type State struct {
 	Gone       []string // tools that were taken away and did not come back, in order
 	// Loaded are the tools that the model loaded, as it was told of them, in order.
 	Loaded []llm.Spec    `json:",omitempty"`
-	Denied int           // calls that were refused, in all turns
 	Lasted time.Duration // of all turns that ended
 	// Added and Removed are lines of files that calls changed, in all turns.
 	Added, Removed int
@@ -121,11 +116,7 @@ const (
 
 // A Turn is what is known about one turn.
 type Turn struct {
-	ID      string
 	Seq     event.Seq // of its TurnStarted
-	Began   time.Time
-	Steps   int // finished replies
-	Calls   int // finished calls
 	Spent   usage.Spent
 	Denials []Denial
 	// Unpriced is a model without a known price that was asked for something

@@ -59,9 +59,8 @@ type Handler struct {
 
 // A Place is where a hook comes from.
 type Place struct {
-	From    string // a file with its line, a plugin, the program that drives adze
-	Scope   string // managed, user, project, local, plugin, session
-	Managed bool   // an administrator gave it
+	From  string // a file with its line, a plugin, the program that drives adze
+	Scope string // managed, user, project, local, plugin, session
 	// Root and Data are folders of a plugin, "" of others.
 	Root, Data string
 	Env        []string // variables of a plugin's own processes: NAME=value

@@ -20,7 +20,7 @@ func Load(c *config.Config, further ...Hook) (hook.Set, []error) {
 		if c.ManagedHooksOnly && g.Scope != config.Managed {
 			continue
 		}
-		at := hook.Place{From: g.Origin.String(), Scope: string(g.Scope), Managed: g.Scope == config.Managed}
+		at := hook.Place{From: g.Origin.String(), Scope: string(g.Scope)}
 		hooks, bad := hook.Parse(g.Event, g.JSON, at)
 		list = append(list, hooks...)
 		for _, err := range bad {

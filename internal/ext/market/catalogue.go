@@ -18,7 +18,6 @@ import (
 // A Catalogue is what a marketplace offers.
 type Catalogue struct {
 	Name    string
-	Owner   string
 	Plugins []Entry
 	// Problems are entries that cannot be used.
 	Problems []string
@@ -74,7 +73,6 @@ func readCatalogue(dir string, near bool) (Catalogue, error) {
 func parseCatalogue(b []byte, near bool) (Catalogue, error) {
 	var f struct {
 		Name     string
-		Owner    struct{ Name string }
 		Plugins  []json.RawMessage
 		Metadata struct {
 			PluginRoot string `json:"pluginRoot"`
@@ -87,7 +85,7 @@ func parseCatalogue(b []byte, near bool) (Catalogue, error) {
 	if !plugin.NameOK(f.Name) {
 		return Catalogue{}, fmt.Errorf("the name %q cannot be used: expected at most 64 letters, digits, \".\", \"_\" and \"-\"", clip.Line(clip.Visible(f.Name), 80))
 	}
-	c := Catalogue{Name: f.Name, Owner: clip.Line(clip.Visible(f.Owner.Name), 200)}
+	c := Catalogue{Name: f.Name}
 	bad := func(i int, name, format string, args ...any) {
 		if len(c.Problems) < 50 {
 			c.Problems = append(c.Problems, clip.Line(clip.Visible(fmt.Sprintf("plugin %d %q: %s", i+1, name, fmt.Sprintf(format, args...))), 300))

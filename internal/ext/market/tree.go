@@ -247,7 +247,6 @@ type sums struct {
 	Sum   string            // of the whole, "sha256:…"
 	Files map[string]string // path → hash of the content, for links their target
 	Runs  map[string]bool   // may be run
-	Size  int64
 }
 
 // sumOf reads a tree. Only names, contents and whether a file may be run count.
@@ -275,8 +274,7 @@ func sumOf(dir string) (sums, error) {
 		}
 		defer f.Close()
 		h := sha256.New()
-		n, err := io.Copy(h, f)
-		out.Size += n
+		_, err = io.Copy(h, f)
 		sum := hex.EncodeToString(h.Sum(nil))
 		kind := "file"
 		if info.Mode()&0o111 != 0 {

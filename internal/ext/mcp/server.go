@@ -46,7 +46,6 @@ type server struct {
 	wants wants
 	state string
 	why   string
-	round int           // counts changes of the state
 	turn  chan struct{} // closed at the next
 	link  *link         // nil when not connected
 	host  *wire         // of a server of the host, while it is connected
@@ -95,7 +94,6 @@ func (s *server) want(change func(*wants)) {
 func (s *server) set(state, why string, l *link) {
 	s.mu.Lock()
 	s.state, s.why, s.link = state, clip.Line(s.hub.conf.Hide(clip.Visible(why)), 500), l
-	s.round++
 	close(s.turn)
 	s.turn = make(chan struct{})
 	s.mu.Unlock()

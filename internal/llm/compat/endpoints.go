@@ -57,7 +57,6 @@ func (q Quirks) Said(effort, reasoning string) Quirks {
 // An Endpoint is a server people use.
 type Endpoint struct {
 	Name    string
-	Title   string
 	BaseURL string
 	KeyEnv  string // "" for a local server
 	Local   bool
@@ -68,32 +67,32 @@ type Endpoint struct {
 // endpoints are the servers known by name. Base URLs, key variables and
 // peculiarities are from each one's public API documentation.
 var endpoints = []Endpoint{
-	{Name: "openrouter", Title: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", KeyEnv: "OPENROUTER_API_KEY",
+	{Name: "openrouter", BaseURL: "https://openrouter.ai/api/v1", KeyEnv: "OPENROUTER_API_KEY",
 		Quirks: Quirks{Effort: ReasoningObject, Details: true, Reasoning: "reasoning", CacheMarks: true, PDF: true}},
-	{Name: "groq", Title: "Groq", BaseURL: "https://api.groq.com/openai/v1", KeyEnv: "GROQ_API_KEY",
+	{Name: "groq", BaseURL: "https://api.groq.com/openai/v1", KeyEnv: "GROQ_API_KEY",
 		Quirks: Quirks{MaxCompletion: true, Effort: ReasoningEffort}},
-	{Name: "deepseek", Title: "DeepSeek", BaseURL: "https://api.deepseek.com", KeyEnv: "DEEPSEEK_API_KEY",
+	{Name: "deepseek", BaseURL: "https://api.deepseek.com", KeyEnv: "DEEPSEEK_API_KEY",
 		Quirks: Quirks{Effort: ThinkingObject, Reasoning: "reasoning_content"}},
-	{Name: "mistral", Title: "Mistral", BaseURL: "https://api.mistral.ai/v1", KeyEnv: "MISTRAL_API_KEY",
+	{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", KeyEnv: "MISTRAL_API_KEY",
 		Quirks: Quirks{ShortIDs: true, ToolName: true, NoUsageOption: true, BridgeResults: true}},
-	{Name: "xai", Title: "xAI", BaseURL: "https://api.x.ai/v1", KeyEnv: "XAI_API_KEY",
+	{Name: "xai", BaseURL: "https://api.x.ai/v1", KeyEnv: "XAI_API_KEY",
 		Quirks: Quirks{MaxCompletion: true, Effort: ReasoningEffort}},
-	{Name: "together", Title: "Together", BaseURL: "https://api.together.ai/v1", KeyEnv: "TOGETHER_API_KEY",
+	{Name: "together", BaseURL: "https://api.together.ai/v1", KeyEnv: "TOGETHER_API_KEY",
 		Quirks: Quirks{Effort: ReasoningToggle}},
-	{Name: "fireworks", Title: "Fireworks", BaseURL: "https://api.fireworks.ai/inference/v1", KeyEnv: "FIREWORKS_API_KEY",
+	{Name: "fireworks", BaseURL: "https://api.fireworks.ai/inference/v1", KeyEnv: "FIREWORKS_API_KEY",
 		Quirks: Quirks{Effort: ReasoningEffort, Reasoning: "reasoning_content"}},
-	{Name: "cerebras", Title: "Cerebras", BaseURL: "https://api.cerebras.ai/v1", KeyEnv: "CEREBRAS_API_KEY",
+	{Name: "cerebras", BaseURL: "https://api.cerebras.ai/v1", KeyEnv: "CEREBRAS_API_KEY",
 		Quirks: Quirks{MaxCompletion: true, Effort: ReasoningEffort}},
-	{Name: "moonshot", Title: "Moonshot", BaseURL: "https://api.moonshot.ai/v1", KeyEnv: "MOONSHOT_API_KEY",
+	{Name: "moonshot", BaseURL: "https://api.moonshot.ai/v1", KeyEnv: "MOONSHOT_API_KEY",
 		Quirks: Quirks{Reasoning: "reasoning_content", CacheKey: true}},
-	{Name: "zai", Title: "Z.AI", BaseURL: "https://api.z.ai/api/paas/v4", KeyEnv: "ZAI_API_KEY",
+	{Name: "zai", BaseURL: "https://api.z.ai/api/paas/v4", KeyEnv: "ZAI_API_KEY",
 		Quirks: Quirks{Effort: ThinkingObject, Reasoning: "reasoning_content"}},
-	{Name: "ollama", Title: "Ollama", BaseURL: "http://127.0.0.1:11434/v1", Local: true, Start: `start it with "ollama serve"`,
+	{Name: "ollama", BaseURL: "http://127.0.0.1:11434/v1", Local: true, Start: `start it with "ollama serve"`,
 		Quirks: Quirks{Effort: ReasoningEffort}},
-	{Name: "lmstudio", Title: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true, Start: `start its server with "lms server start"`},
-	{Name: "llamacpp", Title: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true, Start: `start it with "llama-server --jinja -m model.gguf"`,
+	{Name: "lmstudio", BaseURL: "http://127.0.0.1:1234/v1", Local: true, Start: `start its server with "lms server start"`},
+	{Name: "llamacpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true, Start: `start it with "llama-server --jinja -m model.gguf"`,
 		Quirks: Quirks{Reasoning: "reasoning_content"}},
-	{Name: "vllm", Title: "vLLM", BaseURL: "http://127.0.0.1:8000/v1", Local: true, Start: `start it with "vllm serve"`,
+	{Name: "vllm", BaseURL: "http://127.0.0.1:8000/v1", Local: true, Start: `start it with "vllm serve"`,
 		Quirks: Quirks{Effort: ReasoningEffort}},
 }
 

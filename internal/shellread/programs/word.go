@@ -23,7 +23,6 @@ type Word struct {
 	Many         bool      // it may become no word or several
 	Commit       bool      // unknown: it names one commit, or vanishes; the rest of it is known
 	Substitution bool      // it names a process substitution: harmless to read
-	Bare         bool      // an exact word without any quoting
 	Made         bool      // it came out of a brace expansion
 	Fields       []string  // unknown: the words that it becomes where a shell splits it at blanks
 }

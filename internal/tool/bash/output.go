@@ -43,7 +43,7 @@ type killInput struct {
 }
 
 func outputTool(t *Tasks) tool.Tool {
-	spec := tool.Spec{Name: "BashOutput", Description: outputText, Limit: Limit, CancelOnPrompt: true}
+	spec := tool.Spec{Name: "BashOutput", Description: outputText, Limit: Limit}
 	return anyID{tool.New(spec,
 		func(in outputInput, _ tool.Env) (tool.Plan, error) {
 			if _, err := in.check(); err != nil {

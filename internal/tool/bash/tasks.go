@@ -37,17 +37,16 @@ const (
 
 // A Task is a command in the background as it stands now.
 type Task struct {
-	ID          string // "b1", "b2", …
-	Call        string // the call that started it
-	Command     string
-	Description string
-	State       State
-	Exit        int    // once it is not running
-	Note        string // why it was killed
-	Started     time.Time
-	Ended       time.Time // zero while it runs
-	Size        int64     // bytes written so far
-	Path        string    // the file with its output, "" when there is none
+	ID      string // "b1", "b2", …
+	Call    string // the call that started it
+	Command string
+	State   State
+	Exit    int    // once it is not running
+	Note    string // why it was killed
+	Started time.Time
+	Ended   time.Time // zero while it runs
+	Size    int64     // bytes written so far
+	Path    string    // the file with its output, "" when there is none
 }
 
 // Tasks knows every command that runs, and those in the background also after
@@ -86,19 +85,18 @@ func (t *Tasks) Watch(w Watcher) {
 
 // A job is one started command.
 type job struct {
-	tasks       *Tasks
-	call        string
-	command     string
-	description string
-	started     time.Time
-	out         *proc.Output
-	mask        io.Writer
-	p           *proc.Process
-	ready       chan struct{} // closed when p is set, or the start went wrong
-	hand        *handover
-	state       end           // what the shell left behind; set before over
-	lost        error         // why it cannot be used; set before over
-	over        chan struct{} // closed when it ended and its output is complete
+	tasks   *Tasks
+	call    string
+	command string
+	started time.Time
+	out     *proc.Output
+	mask    io.Writer
+	p       *proc.Process
+	ready   chan struct{} // closed when p is set, or the start went wrong
+	hand    *handover
+	state   end           // what the shell left behind; set before over
+	lost    error         // why it cannot be used; set before over
+	over    chan struct{} // closed when it ended and its output is complete
 
 	// Guarded by tasks.mu.
 	id    string        // "" in the foreground
@@ -138,7 +136,7 @@ func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env) (*job
 		return nil, err
 	}
 	j := &job{
-		tasks: t, call: env.Call, command: in.Command, description: in.Description, started: t.conf.Now(), hand: h,
+		tasks: t, call: env.Call, command: in.Command, started: t.conf.Now(), hand: h,
 		ready: make(chan struct{}), over: make(chan struct{}), moved: make(chan struct{}),
 	}
 	t.room()
@@ -329,7 +327,7 @@ func (j *job) watch() {
 // task describes j; tasks.mu is held.
 func (j *job) task() Task {
 	k := Task{
-		ID: j.id, Call: j.call, Command: j.command, Description: j.description, State: Running,
+		ID: j.id, Call: j.call, Command: j.command, State: Running,
 		Started: j.started, Ended: j.ended, Size: j.out.Total(), Path: j.out.Kept().Path, Note: j.note,
 	}
 	if !j.ended.IsZero() {

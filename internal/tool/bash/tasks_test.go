@@ -50,7 +50,7 @@ func TestBackground(t *testing.T) {
 	if b, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(b), "one\ntwo\n") {
 		t.Errorf("%q %v", b, err)
 	}
-	if k.ID != "b1" || k.Call != "call/1" || k.Description != "count" || k.State != Exited || k.Exit != 2 || k.Path != path || k.Size == 0 {
+	if k.ID != "b1" || k.Call != "call/1" || k.State != Exited || k.Exit != 2 || k.Path != path || k.Size == 0 {
 		t.Errorf("%+v", k)
 	}
 	for in, want := range map[string]string{

@@ -43,8 +43,7 @@ type narrowed struct {
 // A Hit is a file that matched.
 type Hit struct {
 	Path string // slash-separated; a folder ends in "/"
-	Dir  bool
-	At   []int // the bytes that matched
+	At   []int  // the bytes that matched
 }
 
 // NewFiles makes an index of files, given as slash-separated paths below the
@@ -280,7 +279,7 @@ func (f *Files) hits(list []rated, q Query) []Hit {
 	out := make([]Hit, len(list))
 	for i, r := range list {
 		e := &f.all[r.i]
-		out[i] = Hit{e.path, strings.HasSuffix(e.path, "/"), e.places(q)}
+		out[i] = Hit{e.path, e.places(q)}
 	}
 	return out
 }

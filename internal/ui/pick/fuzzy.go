@@ -14,7 +14,6 @@ import (
 // spaces; all must match, in any order, each as letters that follow each other
 // with gaps. A capital letter matches only itself.
 type Query struct {
-	text  string
 	words []word
 }
 
@@ -28,7 +27,7 @@ type word struct {
 
 // NewQuery reads a query.
 func NewQuery(text string) Query {
-	q := Query{text: text}
+	var q Query
 	for f := range strings.FieldsSeq(text) {
 		w := word{s: fold(f), fold: true}
 		if f != w.s {

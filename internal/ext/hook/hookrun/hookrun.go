@@ -85,7 +85,6 @@ type Runner struct {
 // A Run is one hook that ran.
 type Run struct {
 	Hook   hook.Hook
-	At     time.Time
 	Took   time.Duration
 	Input  string
 	Code   int
@@ -293,7 +292,7 @@ func (r *Runner) told(ctx context.Context, h hook.Hook, q question, limit time.D
 		}
 	}
 	a = h.Fit(h.Read(ran), q.args())
-	r.keep(h, q, ran, began)
+	r.keep(h, q, ran)
 	e := event.HookEnded{
 		ID: id, Event: string(h.Event), Name: h.Name(), Code: ran.Code, Stdout: bounded(string(ran.Stdout)), Stderr: bounded(ran.Stderr), Took: ran.Took,
 		Terminal: a.Terminal,
@@ -316,8 +315,8 @@ func (r *Runner) number() int {
 }
 
 // keep remembers a run for whoever looks what hooks did.
-func (r *Runner) keep(h hook.Hook, q question, ran hook.Ran, at time.Time) {
-	run := Run{Hook: h, At: at, Took: ran.Took, Input: bounded(string(q.text)), Code: ran.Code, Stdout: bounded(string(ran.Stdout)), Stderr: bounded(ran.Stderr)}
+func (r *Runner) keep(h hook.Hook, q question, ran hook.Ran) {
+	run := Run{Hook: h, Took: ran.Took, Input: bounded(string(q.text)), Code: ran.Code, Stdout: bounded(string(ran.Stdout)), Stderr: bounded(ran.Stderr)}
 	if ran.Err != nil {
 		run.Err = ran.Err.Error()
 	}

@@ -69,9 +69,6 @@ func Start(ctx context.Context, c Config, notify func(string)) (*Monitor, error)
 // Done is closed when the command has ended and all was told.
 func (m *Monitor) Done() <-chan struct{} { return m.done }
 
-// Status is how it ended; complete once Done is closed.
-func (m *Monitor) Status() proc.Status { return m.process.Status() }
-
 // A pacer tells lines at most once every Every. It keeps no more than one notice.
 type pacer struct {
 	notify func(string)

@@ -74,8 +74,8 @@ func TestStart(t *testing.T) {
 	}
 	m, ch := run(t.Context(), `echo no >&2; echo "$X"; exit 3`)
 	<-m.Done()
-	if got := <-ch; got != "from the environment" || m.Status().Code != 3 {
-		t.Error(got, m.Status())
+	if got := <-ch; got != "from the environment" || m.process.Status().Code != 3 {
+		t.Error(got, m.process.Status())
 	}
 	// It ends with its context, with what it started.
 	ctx, stop := context.WithCancel(t.Context())
