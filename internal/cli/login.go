@@ -10,9 +10,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/llm/choose"
@@ -149,7 +149,7 @@ func readKey(ctx context.Context, sys System, provider, file string) (string, er
 	case file != "":
 		key, err = keyFromFile(file)
 	case sys.InTTY:
-		key, err = keyFromTerminal(ctx, sys, provider)
+		key, err = readHidden(ctx, sys, "API key of "+provider+" (hidden; Esc cancels): ")
 	default:
 		key, err = keyLine(ctx, sys.Stdin)
 	}
@@ -176,41 +176,6 @@ func keyFromFile(path string) (string, error) {
 		return "", usagef("give the path of a file that holds only the key", "--key-file: %v", cause(err))
 	}
 	return string(b), nil
-}
-
-// maxTyped is how long a line the terminal's reader takes, in characters.
-const maxTyped = 4096
-
-// keyFromTerminal asks without showing what is typed: the terminal shows
-// nothing from before the question is asked, and however it ends it shows
-// again what is typed.
-func keyFromTerminal(ctx context.Context, sys System, provider string) (string, error) {
-	return hiddenLine(ctx, sys, "API key of "+provider+" (it is not shown): ")
-}
-
-// hiddenLine reads a line that is not shown while it is typed.
-func hiddenLine(ctx context.Context, sys System, question string) (string, error) {
-	fd := int(sys.Stdin.Fd())
-	was, err := term.MakeRaw(fd)
-	if err != nil {
-		return "", fmt.Errorf("ask for the key: %w", err)
-	}
-	defer func() { _ = term.Restore(fd, was) }() // nothing can be done about it
-	t := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{sys.Stdin, sys.Stderr}, "")
-	b, err := wait(ctx, func() ([]byte, error) {
-		line, err := t.ReadPassword(question)
-		return []byte(line), err
-	})
-	switch {
-	case errors.Is(err, io.EOF): // Ctrl-C and Ctrl-D
-		return "", &failure{exitInterrupted, "", ""}
-	case len(b) >= maxTyped:
-		return "", usagef("save it in a file, and give --key-file", "the key is too long to be typed")
-	}
-	return string(b), err
 }
 
 // keyLine reads one line.
@@ -248,7 +213,7 @@ func saveKey(ctx context.Context, sys System, store auth.Store, to choose.Keyed,
 	if why != nil {
 		fmt.Fprintf(sys.Stderr, "the system keyring cannot be used: %s\n", oneLine(why.Error()))
 	}
-	fmt.Fprintf(sys.Stderr, "saved the key of %s in %s\n", clip.Visible(to.Name), clip.Visible(string(at)))
+	fmt.Fprintf(sys.Stderr, "saved the key of %s (%d characters) in %s\n", clip.Visible(to.Name), utf8.RuneCountInString(key), clip.Visible(string(at)))
 	noteVariable(sys, to)
 	return nil
 }

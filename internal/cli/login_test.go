@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func TestLogin(t *testing.T) {
 		out, errs string
 	}{
 		{"", "login --list", 0, "", "no key is saved"},
-		{plantedKey + "\nmore\n", "login anthropic", 0, "", "saved the key of anthropic in " + file},
+		{plantedKey + "\nmore\n", "login anthropic", 0, "", "saved the key of anthropic (" + strconv.Itoa(len(plantedKey)) + " characters) in " + file},
 		{plantedKey, "login OpenAI", 0, "", "note: OPENAI_API_KEY is set here"},
 		{"", "login google --key-file " + keyFile, 0, "", "saved the key of gemini"},
 		{"", "login --list", 0, "anthropic  " + file + "\ngemini     " + file + "\nopenai     " + file + "\n", ""},

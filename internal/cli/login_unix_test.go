@@ -64,7 +64,7 @@ func onTerminal(t *testing.T, want, answer string, env []string, args ...string)
 func TestOnATerminal(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	env := []string{"HOME=" + home, "ADZE_HOME=" + filepath.Join(home, "state")}
-	code, errs, screen := onTerminal(t, "it is not shown", plantedKey+"\r", env, "login", "anthropic", "--cwd", dir)
+	code, errs, screen := onTerminal(t, "hidden; Esc", plantedKey+"\r", env, "login", "anthropic", "--cwd", dir)
 	if code != 0 || !strings.Contains(errs, "saved the key of anthropic") || strings.Contains(errs+screen, plantedKey) {
 		t.Errorf("%d %q %q", code, errs, screen)
 	}
@@ -72,8 +72,10 @@ func TestOnATerminal(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), plantedKey) {
 		t.Errorf("%s %v", text, err)
 	}
-	if code, errs, _ := onTerminal(t, "it is not shown", "abc\x03", env, "login", "openai", "--cwd", dir); code != exitInterrupted || strings.Contains(errs, "saved") {
-		t.Errorf("interrupted: %d %q", code, errs)
+	for _, typed := range []string{"abc\x03", "abc\x04", "\x03", "abc\x1b", "\x1b"} {
+		if code, errs, _ := onTerminal(t, "hidden; Esc", typed, env, "login", "openai", "--cwd", dir); code != exitInterrupted || strings.Contains(errs, "saved") {
+			t.Errorf("%q: %d %q", typed, code, errs)
+		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".mcp.json"), []byte(`{"mcpServers":{"x":{"command":"run-me"}}}`), 0o644); err != nil {
 		t.Fatal(err)

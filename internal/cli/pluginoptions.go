@@ -137,7 +137,7 @@ func (s *shop) ask(ctx context.Context, o plugin.Option) (string, error) {
 		var value string
 		var err error
 		if o.Secret {
-			value, err = hiddenLine(ctx, s.sys, question+", which is not shown: ")
+			value, err = readHidden(ctx, s.sys, question+" (hidden; Esc cancels): ")
 		} else {
 			fmt.Fprintf(s.sys.Stderr, "%s: ", question)
 			value, err = keyLine(ctx, s.sys.Stdin)
