@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 )
@@ -111,6 +112,31 @@ func TestAutoModeGivesUp(t *testing.T) {
 		}
 		if f := all[event.ToolFinished](es)[3]; !strings.Contains(f.Text, "nobody can be asked") {
 			t.Errorf("the fourth: %q", f.Text)
+		}
+		r.Close()
+	})
+}
+
+// Once a person has answered, the classifier is asked again.
+func TestAutoModeComesBackAfterAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		no := rule("soft_deny", "no")
+		judge := &fake.Model{Replies: []fake.Reply{no, no, no, rule("allow", "fine")}}
+		var replies []fake.Reply
+		for i := range 5 {
+			replies = append(replies, fake.Use(call(fmt.Sprint("c", i), "risk", "", 0)))
+		}
+		r := start(t, nil, autoMode(judge), append(replies, fake.Say("ok"))...).attend()
+		r.prompt("go")
+		es := r.turns(1, func(e event.Event) {
+			if a, ok := e.Body.(event.Asked); ok {
+				if err := r.Submit(t.Context(), op.Answer{Call: a.Call, Allow: true, By: "one"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if a := all[event.Asked](es); len(a) != 1 || a[0].Call != "c3" || len(judge.Requests()) != 4 || result(es, "c4") != "risk:" {
+			t.Errorf("a person was asked about %+v, the classifier %d times, c4: %q", a, len(judge.Requests()), result(es, "c4"))
 		}
 		r.Close()
 	})

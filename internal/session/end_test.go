@@ -381,3 +381,50 @@ func TestNotesForTheModel(t *testing.T) {
 		t.Errorf("after the end: %v", err)
 	}
 }
+
+// A session that is over takes no changes on disk back.
+func TestNoRewindAfterTheEnd(t *testing.T) {
+	files := &takenBack{}
+	log := &mem.Log{}
+	r := start(t, log, func(c *session.Config) { c.Files = files }, fake.Say("A1"))
+	r.prompt("go")
+	r.turns(1, nil)
+	id := r.ids()[0]
+	r.Close()
+	if err := r.Submit(t.Context(), op.Rewind{To: id, Code: true}); !errors.Is(err, session.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+	files.during = func() { t.Error("files were changed") }
+}
+
+// laggard is a log that takes its time for each event.
+type laggard struct{ *mem.Log }
+
+func (l laggard) Append(ctx context.Context, e event.Event) error {
+	time.Sleep(time.Minute)
+	return l.Log.Append(ctx, e)
+}
+
+// Who submits something waits for a session that is busy no longer than they want to,
+// and it is not taken then.
+func TestSubmitDoesNotWaitForABusySession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := laggard{&mem.Log{}}
+		r := start(t, nil, func(c *session.Config) { c.Log = log })
+		named := make(chan error)
+		go func() { named <- r.Submit(t.Context(), op.Rename{Title: "one"}) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.Submit(ctx, op.Rename{Title: "two"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		if err := <-named; err != nil {
+			t.Error(err)
+		}
+		r.Close()
+		if got := foldOf(t, log).Title; got != "one" {
+			t.Errorf("it is called %q", got)
+		}
+	})
+}

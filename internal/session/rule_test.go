@@ -27,6 +27,10 @@ func TestChain(t *testing.T) {
 		v.Reason += "!"
 		return v, failure
 	}
+	defers := func(_ context.Context, _ agent.Question, v agent.Verdict) (agent.Verdict, error) {
+		v.Reason, v.Defers = v.Reason+"-", true
+		return v, nil
+	}
 	for name, c := range map[string]struct {
 		rulers chain
 		effect policy.Effect
@@ -38,6 +42,7 @@ func TestChain(t *testing.T) {
 		"the last word counts":    {chain{says(policy.Ask, "a"), says(policy.Deny, "b")}, policy.Deny, "ab", nil},
 		"all see what is settled": {chain{says(policy.Allow, "a"), says(policy.Deny, "b")}, policy.Deny, "ab", nil},
 		"nothing to say":          {chain{says(policy.Allow, "a"), silent, silent}, policy.Allow, "a", nil},
+		"who puts it off ends it": {chain{says(policy.Ask, "a"), defers, says(policy.Allow, "c")}, policy.Ask, "a-", nil},
 		"a failure ends it":       {chain{says(policy.Ask, "a"), fails, says(policy.Allow, "c")}, policy.Ask, "a!", failure},
 	} {
 		v, err := c.rulers.rule(t.Context(), agent.Question{})

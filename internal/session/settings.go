@@ -85,9 +85,7 @@ func (s *Session) begun(ctx context.Context, st *state) error {
 	if err := s.record(ctx, st, s.cfg.Begin); err != nil {
 		return err
 	}
-	early := st.early
-	st.early = nil
-	for _, e := range early {
+	for _, e := range st.early {
 		if err := s.record(ctx, st, e); err != nil {
 			return err
 		}

@@ -168,3 +168,20 @@ func TestEarlyChangesAreBounded(t *testing.T) {
 		t.Errorf("after the end: %v", err)
 	}
 }
+
+// All of changed rules counts, the folders that are worked in as well.
+func TestSettingsChangeFolders(t *testing.T) {
+	r := start(t, nil, func(c *session.Config) {
+		c.Mode, c.Rules = policy.AcceptEdits, policy.Rules{Dir: "/w", Dirs: []string{"/w"}}
+	})
+	for _, want := range []policy.Effect{policy.Deny, policy.Allow} {
+		q := agent.Question{Tool: "Write", Plan: planOf(policy.Write{Path: "/more/a", Asked: "/more/a"})}
+		if v, _ := r.Permit(t.Context(), q); v.Effect != want {
+			t.Errorf("%+v, want %s", v, want)
+		}
+		if err := r.Apply(t.Context(), session.Settings{Rules: policy.Rules{Dir: "/w", Dirs: []string{"/w", "/more"}}}, changed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Close()
+}

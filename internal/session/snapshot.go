@@ -99,7 +99,6 @@ func (s *Session) keep(st *state, every int64) {
 func (st *state) waitKept() {
 	if st.keeping != nil {
 		<-st.keeping
-		st.keeping = nil
 	}
 }
 

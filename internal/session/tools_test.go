@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,6 +26,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/tool/toolsearch"
 )
 
 // toolset is a set of the bench's tools with these names.
@@ -136,6 +138,52 @@ func TestToolsBeforeTheFirstRequest(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Tools that are offered to a session count from its next request on.
+func TestOfferedTools(t *testing.T) {
+	r := start(t, nil, nil, fake.Say("one"), fake.Say("two"))
+	r.prompt("go")
+	r.turns(1, nil)
+	if err := r.Offer(*r.toolset("look", "zoom")); err != nil {
+		t.Fatal(err)
+	}
+	r.prompt("again")
+	r.turns(2, nil)
+	if got := offered(r.model.Requests()[1]); !slices.Contains(got, "zoom") {
+		t.Errorf("offers %v", got)
+	}
+	r.Close()
+	if err := r.Offer(*r.toolset("look")); !errors.Is(err, session.ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// A tool that the model loaded is listed with the next request, and no sooner.
+func TestLoadedToolsAreListed(t *testing.T) {
+	const name = "mcp__files__do_thing_3"
+	r := start(t, nil, func(c *session.Config) { c.DeferAbove = func(int) int { return 100 } },
+		fake.Use(llm.ToolUse{ID: "s", Name: toolsearch.Name, Input: json.RawMessage(`{"query":"thing +3"}`)}), fake.Say("ok"), fake.Say("on"))
+	r.tools(r.servers("files"))
+	r.prompt("go")
+	r.last(r.turns(1, nil), agent.Completed)
+	for i, want := range []bool{false, true} {
+		if got := offered(r.model.Requests()[i]); slices.Contains(got, name) != want || !slices.Contains(got, toolsearch.Name) {
+			t.Errorf("request %d lists %v", i, got)
+		}
+	}
+	r.Close()
+	// who was told names goes on with the tool that loads them, however few they are now
+	for _, limit := range []int{100, 1 << 20} {
+		n := start(t, again(t, r.log), func(c *session.Config) { c.DeferAbove = func(int) int { return limit } }, fake.Say("on"))
+		n.tools(n.servers("files"))
+		n.prompt("go on")
+		n.turns(2, nil)
+		if got := offered(n.model.Requests()[0]); !slices.Contains(got, toolsearch.Name) {
+			t.Errorf("above %d it lists %v", limit, got)
+		}
+		n.Close()
+	}
 }
 
 // wires are the four that providers speak, with where a request has its parts.

@@ -9,11 +9,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
@@ -270,5 +272,43 @@ func TestUndoOfAPart(t *testing.T) {
 	}
 	if err := r.Submit(t.Context(), op.Rewind{To: "say 2", Conversation: true, Code: true}); code(err) != op.NoPrompt || !strings.Contains(err.Error(), "not in the conversation any more") {
 		t.Errorf("to a prompt that is gone: %v", err)
+	}
+}
+
+// Who looks at what it would be to take back a rewind of the conversation is told of no files.
+func TestPreviewOfAnUndo(t *testing.T) {
+	for name, c := range map[string]struct {
+		o     op.Rewind
+		files int
+	}{
+		"back, the conversation": {op.Rewind{To: "two", Conversation: true, Preview: true}, 1}, "back, the files": {op.Rewind{To: "two", Code: true, Preview: true}, 1},
+		"undo, the conversation": {op.Rewind{Undo: true, Conversation: true, Preview: true}, 0}, "undo, both": {op.Rewind{Undo: true, Conversation: true, Code: true, Preview: true}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := &mem.Log{}
+			r := start(t, log, nil, fake.Say("A1"))
+			r.prompt("Q1")
+			r.turns(1, nil)
+			r.Close()
+			change := []effect.Change{{Path: "/w/a", After: effect.Version{Kind: effect.IsFile, Hash: "a"}}}
+			more := []event.Body{event.InputAccepted{ID: "two", Text: "Q2", Changed: &effect.Changed{Files: change}}}
+			if c.o.Undo {
+				more = append(more, event.Rewound{To: r.folded().Seq + 1, Conversation: true, Code: true, Changes: change})
+			}
+			r = start(t, reopened(t, log, more...), func(cfg *session.Config) { cfg.Files = &takenBack{} })
+			events := r.Follow(t.Context(), r.State().Seq, event.Everything)
+			if err := r.Submit(t.Context(), c.o); err != nil {
+				t.Fatal(err)
+			}
+			for e := range events {
+				if plan, ok := e.Body.(event.RewindPlan); ok {
+					if len(plan.Files) != c.files {
+						t.Errorf("%+v", plan)
+					}
+					break
+				}
+			}
+			r.Close()
+		})
 	}
 }
