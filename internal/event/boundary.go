@@ -5,6 +5,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -180,7 +181,7 @@ func (b Compacted) String() string {
 		return "The conversation goes on in a fresh context; what came before it is kept and not sent any more."
 	}
 	why := map[Cause]string{CauseFull: "the model's window was nearly full", CauseTooLong: "the provider refused it as too long", CauseAsked: "as asked"}[b.Trigger]
-	return fmt.Sprintf("The conversation was compacted (%s): about %d tokens became %d. All of it is kept; /compact --undo brings it back.", why, b.Tokens, b.Left)
+	return fmt.Sprintf("The conversation was compacted (%s): about %s tokens became %s. All of it is kept; /compact --undo brings it back.", why, clip.Thousands(b.Tokens), clip.Thousands(b.Left))
 }
 
 // String says it in a sentence.

@@ -136,7 +136,9 @@ func (m *Model) header() []draw.Line {
 	left := draw.L(draw.Span{Text: "adze", Style: draw.Style{Role: draw.Accent, Attr: draw.Bold}}, draw.S(" "+m.host.Version, draw.Quiet))
 	where := m.host.Dir
 	if m.s != nil {
-		left = append(left, draw.S(dot+shortModel(m.st.Model), draw.Quiet))
+		if name := shortModel(m.st.Model); name != "" {
+			left = append(left, draw.S(dot+name, draw.Quiet))
+		}
 		where = m.s.Dir
 		if m.s.Branch != "" {
 			where += " on " + m.s.Branch

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -272,7 +273,7 @@ func busy(r *rig) {
 }
 
 func TestGoldenFrames(t *testing.T) {
-	for _, s := range scenes {
+	for _, s := range slices.Concat(scenes, rareScenes) {
 		t.Run(s.name, func(t *testing.T) {
 			var b strings.Builder
 			for _, z := range []term.Size{{Cols: 80, Rows: 24}, {Cols: 40, Rows: 10}, {Cols: 200, Rows: 50}} {
@@ -293,6 +294,34 @@ func TestGoldenFrames(t *testing.T) {
 			}
 			golden(t, s.name, b.String())
 		})
+	}
+}
+
+// Each dialog that has a name in the code is in a golden frame.
+func TestEveryDialogHasAFrame(t *testing.T) {
+	read := func(pattern string) (all string) {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, name := range names {
+			raw, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all += string(raw)
+		}
+		return all
+	}
+	frames := read("testdata/frames/*.txt")
+	named := regexp.MustCompile(`newMenu\(m, "([^"]+)"|sheet\{heading: "([^"]+)"`).FindAllStringSubmatch(read("*.go"), -1)
+	for _, m := range named {
+		if head := m[1] + m[2]; !strings.Contains(frames, "╭ "+head) {
+			t.Errorf("no frame shows %q", head)
+		}
+	}
+	if len(named) < 12 {
+		t.Errorf("only %d dialogs are found in the code", len(named))
 	}
 }
 

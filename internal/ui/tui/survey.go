@@ -153,6 +153,9 @@ func (d *survey) edit(m *Model) []effect {
 	}}}
 }
 
+// leastField is how many columns a field has at least beside its label.
+const leastField = 20
+
 func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor) {
 	var out []draw.Line
 	cur := term.Cursor{Hidden: true}
@@ -168,7 +171,12 @@ func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor
 		}
 		if i == len(pg.Options) {
 			if pg.words != nil {
-				f, col := p.fieldLine(append(l, draw.S(d.other()+": ", role)), pg.words, width)
+				l = append(l, draw.S(d.other()+": ", role))
+				if width-l.Width() < leastField { // on a line of its own
+					out = append(out, l)
+					l = draw.L(draw.S("    ", draw.Plain))
+				}
+				f, col := p.fieldLine(l, pg.words, width)
 				cur = term.Cursor{Row: len(out), Col: col}
 				return append(out, f), cur
 			}
