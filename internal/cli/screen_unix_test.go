@@ -184,7 +184,7 @@ func (x *terminal) keys(keys ...string) {
 func (x *terminal) dialog(pattern string) string {
 	x.t.Helper()
 	s := x.until(pattern)
-	time.Sleep(300 * time.Millisecond) // the guard against keys that were meant for something else: a person's pace, not a race
+	time.Sleep(650 * time.Millisecond) // the guard against keys that were meant for something else: a person's pace, not a race
 	return s
 }
 

@@ -76,57 +76,10 @@ func (m *Model) answer(d dialog, q event.Asked, a op.Answer, wrong *string) []ef
 	}}}
 }
 
-// guarded is which dialog the terminal shows, and since when no key came.
-type guarded struct {
-	d     dialog
-	quiet int64 // Unix milliseconds
-}
-
-// painted is told when the terminal has taken a frame: from now on the person
-// can see the first dialog.
-func (m *Model) painted(d dialog) {
-	if d != nil && len(m.dialogs) > 0 && m.dialogs[0] == d && m.guarded.d != d {
-		m.guarded = guarded{d, m.now.UnixMilli()}
-	}
-}
-
-// unseen is the first dialog when it was not painted yet.
-func (m *Model) unseen() dialog {
-	if len(m.dialogs) > 0 && m.guarded.d != m.dialogs[0] {
-		return m.dialogs[0]
-	}
-	return nil
-}
-
-// early reports whether a key may have been meant for what was seen before the
-// dialog: it was not painted, or not for long, or the person is in the middle
-// of typing.
-func (m *Model) early(d dialog) bool {
-	if !d.asks() {
-		return false
-	}
-	if m.guarded.d != d {
-		return true
-	}
-	now := m.now.UnixMilli()
-	if now-m.guarded.quiet >= guard.Milliseconds() {
-		m.guarded.quiet = 0 // from now on it is theirs
-		return false
-	}
-	m.guarded.quiet = now
-	return true
-}
-
 func (m *Model) dialogKey(k keymap.Key) []effect {
 	d := m.dialogs[0]
 	if m.early(d) {
-		switch {
-		case k.Types() || k.Name == "backspace":
-			m.box.Key(k) // what was being typed goes on
-		case k.Name == "esc" && m.turn.running, k.Mod == keymap.Ctrl && k.Name == "c":
-			return m.interrupt() // to stop is safe
-		}
-		return nil
+		return m.goesOn(k)
 	}
 	return m.press(k, append(slices.Clone(d.in()), keymap.Global), func(m *Model, a keymap.Action) ([]effect, bool) {
 		if out, done := d.act(m, a); done {

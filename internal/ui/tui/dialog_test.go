@@ -84,32 +84,6 @@ func TestSurveys(t *testing.T) {
 	}
 }
 
-// A key counts for a dialog only when a person could have seen it: after it
-// was painted, a quarter of a second later, and not in the middle of typing.
-func TestStrayKeysAnswerNothing(t *testing.T) {
-	r := newRig(t, 80, 24).open()
-	r.keys("'I was typ")
-	r.event(asked("c", "rm -r /", verdict()))
-	r.keys("'ing y", "enter") // before it is painted
-	r.frame()
-	r.m.painted(r.m.unseen())
-	for range 5 { // and on, faster than a person decides
-		r.now = r.now.Add(guard - time.Millisecond)
-		r.keys("'y", "enter", "shift+tab")
-	}
-	if a, ok := last[op.Answer](r); ok {
-		t.Fatalf("it was answered: %+v", a)
-	}
-	if got := r.m.box.Text(); got != "I was typing yyyyyy" {
-		t.Errorf("what was typed became %q", got)
-	}
-	r.now = r.now.Add(guard)
-	r.keys("enter")
-	if a, ok := last[op.Answer](r); !ok || !a.Allow {
-		t.Error("it cannot be answered any more")
-	}
-}
-
 // To stop is never a mistake, however early.
 func TestEscapeStopsWhatADialogInterrupts(t *testing.T) {
 	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, asked("c", "rm -r /", verdict()))

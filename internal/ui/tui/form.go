@@ -165,7 +165,7 @@ func (d *form) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cur.Row += 1 - d.off.at
 	cur.Hidden = cur.Hidden || cur.Row < 1 || cur.Row > len(shown)
 	lines := draw.Indent(append(shown, foot...), draw.S(" ", draw.Plain))
-	return p.boxed(lines, draw.Border, cols, heading, draw.L(draw.S(hint, draw.Quiet))), cur
+	return p.boxed(lines, draw.Border, cols, heading, m.hinted(d, hint)), cur
 }
 
 // plain is what is asked now, where nothing is drawn anew: one row after the

@@ -35,10 +35,12 @@ func (m *Model) disarm() {
 func (m *Model) goesTo(k keymap.Key) []effect {
 	switch {
 	case m.pager != nil:
+		m.keyed = m.now
 		return m.press(k, []keymap.Context{keymap.Transcript, keymap.Global}, m.pager.act, m.pager.typed)
 	case len(m.dialogs) > 0:
 		return m.dialogKey(k)
-	case m.scrolls(k):
+	}
+	if m.keyed = m.now; m.scrolls(k) {
 		return nil
 	}
 	if _, till := m.chord.Pending(); till.IsZero() && m.box.Grabs(k) {
@@ -97,11 +99,13 @@ func (m *Model) paste(text string) []effect {
 	case m.pager != nil:
 		return nil
 	case len(m.dialogs) > 0:
-		if !m.dialogs[0].paste(m, text) {
+		if d := m.dialogs[0]; m.early(d) || !d.paste(m, text) {
 			m.box.Paste(text) // it was meant for the prompt
+			m.keyed = m.now
 		}
 		return nil
 	}
+	m.keyed = m.now
 	if paths := edit.Drop(text); len(paths) > 0 {
 		return m.drop(paths)
 	}

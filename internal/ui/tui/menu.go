@@ -186,7 +186,7 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if n := len(d.found); n > room {
 		hint = fmt.Sprintf("%d of %d", d.at+1, n) + sep(p, hint)
 	}
-	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(d.heading), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), draw.L(draw.S(hint, draw.Quiet))), cur
+	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(d.heading), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), m.hinted(d, hint)), cur
 }
 
 func sep(p paper, s string) string {

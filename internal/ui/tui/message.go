@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
@@ -106,7 +105,3 @@ func (title) effect()    {}
 func (notify) effect()   {}
 func (sequence) effect() {}
 func (clipping) effect() {}
-
-// guard is how long a dialog is seen before a key counts for it, and how long
-// the keyboard must have been quiet.
-const guard = 250 * time.Millisecond

@@ -35,6 +35,7 @@ type Model struct {
 	list      *list      // the @ or / picker above the prompt box
 	dialogs   []dialog   // the first one is seen
 	guarded   guarded
+	keyed     time.Time  // when a key came last that no dialog took
 	going     *rewinding // that is looked at
 	pager     *pager     // the transcript in full screen
 	scroll    *pager     // the conversation, when adze has the whole screen
@@ -173,10 +174,10 @@ func (m *Model) update(now time.Time, in Msg) []effect {
 
 // wake is when the model wants a tick next; zero is never.
 func (m *Model) wake() time.Time {
+	at := m.listensAt()
 	if m.screen.plain {
-		return time.Time{} // nothing moves
+		return at // nothing moves
 	}
-	var at time.Time
 	sooner := func(t time.Time) {
 		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
 			at = t
@@ -207,6 +208,7 @@ const spinEvery = 100 * time.Millisecond
 func (m *Model) waitsForPerson() bool { return len(m.dialogs) > 0 && m.dialogs[0].asks() }
 
 func (m *Model) tick() []effect {
+	m.listen()
 	if m.turn.running || m.s == nil || m.delayed() != "" {
 		m.turn.spin++
 	}

@@ -137,6 +137,8 @@ func (r *rig) pass(d time.Duration) *rig {
 	r.m.painted(r.m.unseen())
 	r.now = r.now.Add(d)
 	r.do(tickMsg{})
+	r.frame()
+	r.m.painted(r.m.unseen())
 	return r
 }
 

@@ -102,7 +102,7 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cur.Row += len(lines) + 1
 	cur.Col += 2
 	lines = append(lines, foot...)
-	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), draw.L(draw.S(d.hint(m, p, inside), draw.Quiet))), cur
+	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), m.hinted(d, d.hint(m, p, inside))), cur
 }
 
 // hint names the keys that no answer names, in words that fit.

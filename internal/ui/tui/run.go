@@ -80,7 +80,7 @@ type loop struct {
 	dirty  bool
 	urgent bool
 	over   bool
-	watch  dialog // whose painting is waited for
+	paints bool // whether it is waited for that the terminal has a dialog
 }
 
 // Run shows the UI until a person leaves it, or ctx ends. It returns with the
@@ -245,12 +245,12 @@ func (l *loop) draw(now time.Time) {
 		printed = append(printed, l.m.announce()...)
 	}
 	l.show(printed, live, cur)
-	if d := l.m.unseen(); d != nil && d != l.watch {
-		l.watch = d
+	if d := l.m.unseen(); d != nil && !l.paints {
+		l.paints = true
 		l.wg.Go(func() { // ends when the terminal has taken the frame, or the run is over
 			defer l.t.Recover()
 			l.screen.Sync()
-			l.send(resultMsg{func(m *Model) []effect { m.painted(d); return nil }})
+			l.send(resultMsg{func(m *Model) []effect { l.paints = false; m.painted(d); return nil }})
 		})
 	}
 }

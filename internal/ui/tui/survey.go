@@ -118,7 +118,7 @@ func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if pg.Multi {
 		hint = "Space ticks " + p.Sign(draw.Middot) + " " + hint
 	}
-	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(head), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), draw.L(draw.S(hint, draw.Quiet))), cur
+	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(head), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), m.hinted(d, hint)), cur
 }
 
 // file is the block that a person can change here, such as a plan; -1 without.

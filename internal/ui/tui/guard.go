@@ -1,0 +1,141 @@
+package tui
+
+import (
+	"time"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/term"
+)
+
+const (
+	// guard is how long a dialog is seen before a key counts for it.
+	guard = 250 * time.Millisecond
+	// typingPause is how long the keyboard must have been quiet when somebody was
+	// typing as a dialog came up.
+	typingPause = 500 * time.Millisecond
+)
+
+// guarded is what is known of the first dialog: keys count for it only when a
+// person can have meant them for it. Until then they go on into the prompt box.
+type guarded struct {
+	d       dialog
+	painted time.Time // when the terminal had it, zero before
+	quiet   bool      // the keyboard was, for long enough
+	listens bool      // and the terminal had a frame since, with what was typed until then
+	held    bool      // a key came that it did not take
+	writing bool      // something stood in the prompt box before
+}
+
+// painted is told when the terminal has taken a frame: from now on the person
+// can see the first dialog as it is now.
+func (m *Model) painted(d dialog) {
+	if d == nil || len(m.dialogs) == 0 || m.dialogs[0] != d {
+		return
+	}
+	switch g := m.guards(d); {
+	case g.painted.IsZero():
+		g.painted = m.now
+	case g.quiet:
+		g.listens = true
+	}
+}
+
+// unseen is the first dialog when the terminal has it not yet as it is now.
+func (m *Model) unseen() dialog {
+	if len(m.dialogs) == 0 || m.pager != nil { // it is behind that
+		return nil
+	}
+	d := m.dialogs[0]
+	if g := m.guards(d); g.painted.IsZero() || g.quiet && !g.listens {
+		return d
+	}
+	return nil
+}
+
+// guards is what is known of d, which is the first dialog.
+func (m *Model) guards(d dialog) *guarded {
+	if m.guarded.d != d {
+		m.guarded = guarded{d: d, writing: !m.box.Empty()}
+	}
+	return &m.guarded
+}
+
+// listensAt is when the first dialog takes keys if none comes until then; zero
+// when it does already, or is not seen yet.
+func (m *Model) listensAt() time.Time {
+	if !m.waitsForPerson() {
+		return time.Time{}
+	}
+	g := m.guards(m.dialogs[0])
+	if g.quiet || g.painted.IsZero() {
+		return time.Time{}
+	}
+	at := g.painted.Add(guard)
+	if typed := m.keyed.Add(typingPause); typed.After(at) {
+		return typed
+	}
+	return at
+}
+
+// listen has the first dialog take keys when it is time for that.
+func (m *Model) listen() {
+	if at := m.listensAt(); !at.IsZero() && !m.now.Before(at) {
+		m.guarded.quiet, m.guarded.held = true, false
+	}
+}
+
+// early reports whether a key may have been meant for what was seen before the
+// dialog: it was not painted, or not for long, or the person is in the middle
+// of typing, however long that takes.
+func (m *Model) early(d dialog) bool {
+	if !d.asks() {
+		return false
+	}
+	g := m.guards(d)
+	if g.listens {
+		return false
+	}
+	g.quiet, g.held = false, true
+	return true
+}
+
+// goesOn takes a key that came too early for a dialog: what was being typed goes
+// on, and to stop is safe.
+func (m *Model) goesOn(k keymap.Key) []effect {
+	m.keyed = m.now
+	switch {
+	case k.Name == "esc" && m.turn.running, k.Mod == keymap.Ctrl && k.Name == "c":
+		return m.interrupt()
+	case k.Types(), k.Name == "backspace", k.Name == "enter", k.Mod == keymap.Ctrl && (k.Name == "w" || k.Name == "u" || k.Name == "j"):
+		if m.box.Key(k) == edit.Submitted && m.guarded.writing && !m.box.Empty() {
+			m.guarded.writing = false
+			return m.enter()
+		}
+	}
+	return nil
+}
+
+// holds reports whether the first dialog waits for the end of what somebody is typing.
+func (m *Model) holds() bool { return m.waitsForPerson() && m.guards(m.dialogs[0]).held }
+
+// hinted is what a dialog says in its lower border: its keys, or that none counts
+// yet.
+func (m *Model) hinted(d dialog, keys string) draw.Line {
+	if m.holds() && m.dialogs[0] == d {
+		return draw.L(draw.S("waits for a pause in your typing", draw.Attention))
+	}
+	return draw.L(draw.S(keys, draw.Quiet))
+}
+
+// stillTyped is the line of the prompt that is being typed, below a dialog that
+// waits.
+func (m *Model) stillTyped(p paper) (draw.Line, term.Cursor) {
+	lines, _, col := m.box.View(clampLow(m.screen.size.Cols-5)+1, 1)
+	l := draw.L(draw.S("  ", draw.Plain), p.Mark(draw.Prompt, draw.Accent))
+	if len(lines) > 0 {
+		l = append(l, lines[0]...)
+	}
+	return l.Truncate(m.screen.size.Cols, p.O), term.Cursor{Col: min(col+4, m.screen.size.Cols-1)}
+}

@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// shown has the terminal take the frame.
+func (r *rig) shown() *rig {
+	r.t.Helper()
+	r.frame()
+	r.m.painted(r.m.unseen())
+	return r
+}
+
+// unanswered fails when a dialog was answered.
+func (r *rig) unanswered() *rig {
+	r.t.Helper()
+	if a, ok := last[op.Answer](r); ok {
+		r.t.Fatalf("it was answered: %+v", a)
+	}
+	return r
+}
+
+// A key counts for a dialog only when a person can have meant it for that: after it
+// was painted, a quarter of a second later, and not before a pause of typing.
+func TestStrayKeysAnswerNothing(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'I was typ")
+	r.event(asked("c", "rm -r /", verdict()))
+	r.keys("'ing ") // before it is painted
+	r.shown()
+	for range 100 { // and on, for as long as it takes
+		r.now = r.now.Add(typingPause - time.Millisecond)
+		r.do(tickMsg{})
+		r.shown().keys("'1", "shift+tab", "down").unanswered()
+	}
+	r.has("waits for a pause in your typing", "› 111")
+	if got := r.m.box.Text(); got != "I was typing "+strings.Repeat("1", 100) {
+		t.Errorf("what was typed became %q", got)
+	}
+	r.now = r.now.Add(typingPause)
+	if at := r.m.wake(); !at.Equal(r.now) {
+		t.Errorf("it wakes at %s, not %s", at, r.now)
+	}
+	r.keys("enter").unanswered() // nobody was told yet that it listens
+	if p, _ := last[op.Prompt](r); !strings.HasPrefix(p.Text, "I was typing 1") {
+		t.Errorf("what was being typed was not sent: %+v", p)
+	}
+	r.now = r.now.Add(typingPause)
+	r.do(tickMsg{})
+	r.keys("'1").unanswered() // the frame that says so is on its way
+	r.pass(typingPause).hasNot("waits for a pause").keys("'1")
+	if a, ok := last[op.Answer](r); !ok || !a.Allow {
+		t.Error("it cannot be answered any more")
+	}
+	if got := r.m.box.Text(); got != "1" {
+		t.Errorf("the box has %q", got)
+	}
+}
+
+// Enter answers nothing while a dialog is new, and sends no prompt that was begun
+// only after the dialog was seen.
+func TestEarlyEnter(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after []string
+		sent          string
+		box           string
+	}{
+		"held down":       {nil, []string{"enter", "enter", "enter"}, "", ""},
+		"of a prompt":     {[]string{"'go"}, []string{"'on", "enter", "enter"}, "goon", ""},
+		"of an answer":    {nil, []string{"'y", "enter"}, "", "y"},
+		"a line":          {[]string{"'a"}, []string{"ctrl+j", "'b"}, "", "a\nb"},
+		"of a broken one": {[]string{`'a\`}, []string{"enter"}, "", "a\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"})
+			r.keys(c.before...)
+			r.event(asked("c", "rm -r /", verdict())).shown().keys(c.after...).unanswered()
+			p, _ := last[op.Prompt](r)
+			if p.Text != c.sent || r.m.box.Text() != c.box {
+				t.Errorf("sent %q, the box has %q", p.Text, r.m.box.Text())
+			}
+		})
+	}
+}
+
+// Who answers one dialog after the other waits for no pause: these keys were for dialogs.
+func TestNextDialogListensSoon(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(asked("a", "ls", verdict())).pass(time.Second)
+	r.event(asked("b", "rm x", verdict())).keys("enter")
+	r.event(event.Answered{Answer: op.Answer{Call: "a"}}).pass(guard).keys("enter")
+	if a, _ := last[op.Answer](r); a.Call != "b" {
+		t.Errorf("the second one did not listen: %+v", a)
+	}
+}
+
+// Each kind of dialog that the session waits for says that it waits.
+func TestHeldDialogsSaySo(t *testing.T) {
+	for name, b := range map[string]event.Asked{
+		"permission": asked("c", "ls", verdict()),
+		"question":   {Call: "q", View: survey2},
+		"form":       {Call: "f", View: view.Form{From: "the server x", Message: "m", Fields: []view.Field{{Name: "n", Kind: view.StringField}}}},
+		"cost":       {Call: "x", Title: "dear", About: event.AboutCost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 80, 24).open().event(b).shown().hasNot("waits for a pause")
+			r.keys("'so").do(pasteMsg{" on"})
+			r.has("waits for a pause in your typing", "› so on").pass(typingPause).hasNot("waits for a pause", "› so on")
+			if r.m.box.Text() != "so on" {
+				t.Errorf("the box has %q", r.m.box.Text())
+			}
+		})
+	}
+}
+
+// What opens behind the transcript is not seen yet.
+func TestDialogBehindTheTranscript(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}).keys("ctrl+o").event(asked("c", "ls", verdict()))
+	r.pass(time.Second).keys("q", "enter").unanswered().pass(time.Second).keys("enter")
+	if _, ok := last[op.Answer](r); !ok {
+		t.Error("it cannot be answered")
+	}
+}
