@@ -184,3 +184,11 @@ func TestTaskThatEnded(t *testing.T) {
 	r.event(event.TaskEnded{ID: "b2", Killed: "stopped"})
 	r.has("The background task b2 (sleep 9) was stopped.")
 }
+
+// Where there is no session, Enter asks again what to do about that.
+func TestNoSessionIsNoDeadEnd(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.do(openedMsg{nil, errors.New("the session is damaged")})
+	r.has("╭ There is no session").keys("esc").hasNot("╭ There is no session").has("Enter says how to go on")
+	r.keys("enter").has("╭ There is no session")
+}

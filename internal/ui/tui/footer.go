@@ -115,6 +115,9 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 	if m.quick {
 		say("no thinking ("+m.keys.Hint(keymap.ThinkingToggle)+")", draw.Quiet)
 	}
+	if m.s == nil && m.gone != nil {
+		say("no session: "+m.keys.Hint(keymap.Submit)+" says how to go on", draw.Attention)
+	}
 	if m.s != nil && m.status.text == "" {
 		if wide {
 			say(shortModel(m.st.Model), draw.Quiet)

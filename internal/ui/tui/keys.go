@@ -276,6 +276,9 @@ const goOn = "Go on where you were interrupted."
 func (m *Model) enter() []effect {
 	p := m.take()
 	if p.Body() == "" && len(p.Images) == 0 {
+		if m.gone != nil {
+			return m.without()
+		}
 		if m.cutOff {
 			m.cutOff = false
 			if m.st.Deferred() != nil {

@@ -30,6 +30,10 @@ var rareScenes = []scene{
 		r.m.start = Start{Continue: true}
 		r.do(openedMsg{nil, errors.New("another adze (process 4711) writes to this session")})
 	}},
+	{"gone", func(r *rig) {
+		r.do(openedMsg{nil, errors.New("the session is damaged")})
+		r.keys("esc")
+	}},
 	{"opening", func(r *rig) { r.keys("'typed ahead").pass(time.Second) }},
 	{"cut-off", func(r *rig) {
 		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "a/sonnet-4.6", After: 3}, nil})

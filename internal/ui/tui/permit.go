@@ -108,7 +108,14 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 // hint names the keys that no answer names, in words that fit.
 func (d *permit) hint(m *Model, p paper, width int) string {
 	comment, explain, dot := m.keys.Hint(keymap.ConfirmComment), m.keys.Hint(keymap.ConfirmExplain), " "+p.Sign(draw.Middot)+" "
-	if d.whole {
+	switch {
+	case d.rule != nil:
+		return "" // it stands below the rule
+	case d.comment != nil && d.answers[d.at] == no:
+		return "Enter says no" + dot + "Esc goes back"
+	case d.comment != nil:
+		return "Enter keeps it" + dot + "Esc goes back"
+	case d.whole:
 		return explain + " or Esc shows less"
 	}
 	long, short := "Esc stops the turn", "Esc stops"
