@@ -21,7 +21,7 @@ const maxLinks = 40
 // World is the real file system as a script that starts in dir (absolute,
 // resolved) would find it.
 func World(dir, home string) world.World {
-	return world.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Tracked: conf.Tracked, Repo: repo}
+	return world.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Searched: Searched, Tracked: conf.Tracked, Repo: repo}
 }
 
 func repo(dir string) (common, git string, ok bool) {

@@ -73,8 +73,13 @@ func Steered(folder string) string {
 func HoldsSecrets(file string) bool {
 	low := strings.ToLower(filepath.ToSlash(file))
 	name := path.Base(low)
-	if name == ".env" || name == ".envrc" || strings.HasPrefix(name, ".env.") {
-		switch strings.TrimPrefix(name, ".env.") {
+	stem, isEnv := strings.CutSuffix(name, ".env")
+	if isEnv && stem != "" { // not a pattern such as *.env
+		last := stem[len(stem)-1]
+		isEnv = 'a' <= last && last <= 'z' || '0' <= last && last <= '9' || last == '-' || last == '_'
+	}
+	if isEnv || name == ".envrc" || strings.HasPrefix(name, ".env.") {
+		switch strings.TrimPrefix(stem, ".env.") {
 		case "example", "sample", "template", "dist", "defaults", "schema":
 			return false
 		}
@@ -83,15 +88,18 @@ func HoldsSecrets(file string) bool {
 	if strings.HasSuffix(name, ".pub") {
 		return false
 	}
-	if secretNames[name] {
+	segs := strings.Split(strings.Trim(low, "/"), "/")
+	if secretNames[name] && (name != ".npmrc" || !published(segs)) {
+		return true
+	}
+	if strings.HasSuffix(name, ".json") && (strings.HasPrefix(name, "client_secret") || strings.Contains(name, "firebase-adminsdk")) {
 		return true
 	}
 	for _, suf := range secretSuffixes {
-		if strings.HasSuffix(name, suf) {
+		if strings.HasSuffix(name, suf) && !published(segs) {
 			return true
 		}
 	}
-	segs := strings.Split(strings.Trim(low, "/"), "/")
 	for i, s := range segs {
 		switch {
 		case secretFolders[s] && i < len(segs)-1 && name != "known_hosts":
@@ -103,6 +111,19 @@ func HoldsSecrets(file string) bool {
 		}
 	}
 	return false
+}
+
+// published reports whether a file is public whatever its ending says: a bundle of
+// authorities' certificates, or test data in a package that a package manager
+// installed, which anybody can download.
+func published(segs []string) bool {
+	switch segs[len(segs)-1] {
+	case "cacert.pem", "ca-bundle.pem", "roots.pem":
+		return true
+	}
+	return slices.ContainsFunc(segs[:len(segs)-1], func(s string) bool {
+		return s == "node_modules" || s == "site-packages" || s == "dist-packages"
+	})
 }
 
 // vital says what a recursive removal of dir would take with it, "" when it

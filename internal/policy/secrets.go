@@ -73,6 +73,7 @@ var secretNames = map[string]bool{
 	".htpasswd": true, "credentials.json": true, "service-account.json": true, "secrets.yml": true, "secrets.yaml": true, "secrets.json": true,
 	"master.key": true, "shadow": true, ".vault-token": true, ".dockercfg": true, ".boto": true, ".s3cfg": true, "kubeconfig": true,
 	"terraform.tfstate": true, "wallet.dat": true, ".credentials.json": true,
+	".dev.vars": true, ".secrets": true, ".aws-credentials": true, "terraform.tfvars": true, "secrets.tfvars": true,
 }
 
 var secretSuffixes = []string{".pem", ".p12", ".pfx", ".key", ".jks", ".keystore", ".ppk", ".kdbx", ".p8", ".asc.key"}

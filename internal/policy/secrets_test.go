@@ -32,3 +32,17 @@ func TestSecretPlacesAsk(t *testing.T) {
 		}
 	}
 }
+
+func TestHoldsSecrets(t *testing.T) {
+	for file, want := range map[string]bool{
+		".env": true, ".env.prod": true, "a/prod.env": true, ".envrc": true, ".env.example": false, "example.env": false, "sample.env": false, "env": false,
+		"client_secret.json": true, "client_secret_42.json": true, "x-firebase-adminsdk-1.json": true, "client_secrets.go": false, ".dev.vars": true, "terraform.tfvars": true, ".aws-credentials": true,
+		"server.pem": true, "id_rsa": true, "id_rsa.pub": false, ".npmrc": true,
+		"node_modules/agent/test/snakeoil.key": false, "node_modules/a/.npmrc": false, ".venv/lib/python3.12/site-packages/certifi/cacert.pem": false, "usr/lib/python3/dist-packages/x/t.pem": false, "etc/cacert.pem": false,
+		"node_modules/a/.env": true, "node_modules/id_rsa": true, "node_modules.pem": true, "site-packages.d/t.key": true,
+	} {
+		if got := policy.HoldsSecrets("/w/" + file); got != want {
+			t.Errorf("%s: %v, want %v", file, got, want)
+		}
+	}
+}

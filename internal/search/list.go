@@ -66,7 +66,7 @@ func (l *Lister) List(f Folder, above Rules, buf []byte) ([]Entry, Rules, error)
 	r := l.tree.rulesIn(f.folder, f.rel, above.r, items)
 	out := make([]Entry, 0, len(items))
 	for _, it := range items {
-		if dir := it.kind == isDir; !vcs(it.name) && !r.ignoredBy(join(f.rel, it.name), dir, ofGit) {
+		if dir := it.kind == isDir; (l.tree.AsRipgrep || !vcs(it.name)) && !r.ignoredBy(join(f.rel, it.name), dir, ofGit) {
 			out = append(out, Entry{it.name, dir})
 		}
 	}

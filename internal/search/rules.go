@@ -106,7 +106,9 @@ func (r *rules) empty() bool {
 
 // foldCase is git's default for core.ignorecase on systems whose file names
 // do not tell case apart.
-func foldCase() bool { return runtime.GOOS == "windows" || runtime.GOOS == "darwin" }
+func (t Tree) foldCase() bool {
+	return !t.AsRipgrep && (runtime.GOOS == "windows" || runtime.GOOS == "darwin")
+}
 
 // above reads the ignore files of the folders over the root: up to the
 // repository's, or else up to t.Top. It returns the innermost, or nil.
@@ -142,7 +144,7 @@ func (t Tree) above() *rules {
 		}
 		r = &rules{up: r, above: filepath.ToSlash(rel)}
 		for _, name := range []string{".adzeignore", ".ignore", ".gitignore"} {
-			r.lists[ignoreKind(name)] = readList(filepath.Join(dirs[i], name))
+			r.lists[ignoreKind(name)] = t.readList(filepath.Join(dirs[i], name))
 		}
 		if i == repo-1 {
 			r.repo = true
@@ -164,7 +166,7 @@ func (t Tree) git(top string) (lists []ignore.List, ok bool) {
 		return nil, false
 	}
 	if err == nil {
-		lists = append(lists, readList(filepath.Join(repo.Common, "info", "exclude")))
+		lists = append(lists, t.readList(filepath.Join(repo.Common, "info", "exclude")))
 	}
 	return append(lists, t.global()...), true
 }
@@ -185,16 +187,16 @@ func (t Tree) global() []ignore.List {
 			path = paths.Absolute(t.Home, t.Home, p)
 		}
 	}
-	if l := readList(path); !l.Empty() {
+	if l := t.readList(path); !l.Empty() {
 		return []ignore.List{l}
 	}
 	return nil
 }
 
-func readList(path string) ignore.List {
+func (t Tree) readList(path string) ignore.List {
 	b, err := regular.Head(path, maxIgnore)
 	if err != nil {
 		return ignore.List{}
 	}
-	return ignore.Parse(b, foldCase())
+	return ignore.Parse(b, t.foldCase())
 }

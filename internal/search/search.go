@@ -29,6 +29,10 @@ type Tree struct {
 	Leave func(rel string) bool
 	// All searches what ignore files leave out, too.
 	All bool
+	// AsRipgrep makes a Lister leave out what ripgrep leaves out for git's sake, and no
+	// more: it lists the folders of version control systems, and two names that differ in
+	// case are different on every system.
+	AsRipgrep bool
 	// Workers bounds the goroutines; 0 chooses.
 	Workers int
 }

@@ -255,7 +255,7 @@ func (t Tree) rulesIn(d folder, rel string, above *rules, items []item) *rules {
 		}
 		if n := ignoreKind(it.name); n >= 0 && it.kind == isFile {
 			if b, err := slurp(d, it.name); err == nil {
-				own().lists[n] = ignore.Parse(b, foldCase())
+				own().lists[n] = ignore.Parse(b, t.foldCase())
 			}
 		}
 	}

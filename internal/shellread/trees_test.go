@@ -64,3 +64,40 @@ func TestTreesAccepted(t *testing.T) {
 		}
 	}
 }
+
+// TestIgnoredIsNotSearched: what rg leaves out for git's sake holds no secret that it
+// reads, and what only prints names, or nothing of files, reads none.
+func TestIgnoredIsNotSearched(t *testing.T) {
+	f := newFixture()
+	for _, d := range []string{"ignored/deep", "src/ignored"} {
+		f.mkdir("/home/u/project/" + d)
+	}
+	for _, n := range []string{"ignored/deep/k.key", "src/ignored/k.key", "src/lib/node_modules/x/test/k.pem", "src/lib/site-packages/certifi/cacert.pem", "src/lib/node_modules/x/.npmrc"} {
+		f.files["/home/u/project/"+n] = true
+	}
+	for _, c := range []struct{ want, command string }{
+		{"allow", "rg foo"},
+		{"allow", "rg -l foo src"},
+		{"allow", "rg -t go foo"},
+		{"allow", "rg -g '!x' foo"},
+		{"allow", "rg --files"},
+		{"allow", "rg --files -u"},
+		{"allow", "rg --type-list"},
+		{"allow", "rg --version"},
+		{"allow", "grep -rn foo src/lib"},
+		{"ask", "rg -u foo"},
+		{"ask", "rg --no-ignore foo"},
+		{"ask", "rg --no-ignore-vcs foo"},
+		{"ask", "rg -g '*.key' foo"},
+		{"ask", "rg -g \"$x\" foo"},
+		{"ask", "rg foo ignored"},
+		{"ask", "rg foo ignored/deep/k.key"},
+		{"allow", "rg --type-list foo"}, // it prints the list
+		{"ask", "grep -rn foo src"},
+		{"ask", "rg --hidden foo"}, // .env
+	} {
+		if v := decide(t, f, c.command, policy.Default); v.Effect.String() != c.want {
+			t.Errorf("%s: %s (%s), want %s", c.command, v.Effect, v.Reason, c.want)
+		}
+	}
+}

@@ -128,6 +128,18 @@ func (f fixture) tree(dir string, most int) (l world.Listing, ok bool) {
 }
 
 // tracked is everything but .env.
+// searched is tree without folders called ignored.
+func (f fixture) searched(dir string, most int) (l world.Listing, ok bool) {
+	all, ok := f.tree(dir, most)
+	l.Unhides = all.Unhides
+	for _, e := range all.Entries {
+		if !strings.HasPrefix(e.Name, "ignored/") && !strings.Contains(e.Name, "/ignored/") {
+			l.Entries = append(l.Entries, e)
+		}
+	}
+	return l, ok
+}
+
 func (f fixture) tracked(dir string, most int) (files []string, ok bool) {
 	for p := range f.files {
 		if strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") && path.Base(p) != ".env" {
@@ -138,7 +150,7 @@ func (f fixture) tracked(dir string, most int) (files []string, ok bool) {
 }
 
 func (f fixture) world() world.World {
-	return world.World{Dir: "/home/u/project", Home: "/home/u", Real: f.real, Glob: f.glob, Git: f.git, GitUnpinned: f.git, Tree: f.tree, Tracked: f.tracked}
+	return world.World{Dir: "/home/u/project", Home: "/home/u", Real: f.real, Glob: f.glob, Git: f.git, GitUnpinned: f.git, Tree: f.tree, Searched: f.searched, Tracked: f.tracked}
 }
 
 // decide judges one command in the fixture with rules as the TSV writes them.

@@ -45,6 +45,14 @@ var searchRows = sync.OnceValue(func() map[string]*command {
 				if u.has("-L") {
 					return "rg -L follows links out of the folder"
 				}
+				switch { // names alone, and nothing at all
+				case u.has("--files"):
+					u.row = &command{args: "d*", here: "d"}
+					return ""
+				case u.has("--type-list", "--version", "-V", "--pcre2-version") && len(u.args) == 0:
+					u.row = &command{}
+					return ""
+				}
 				u.pickRg()
 				if u.r.World.Tree != nil {
 					return "" // the listing says what ignore files let pass

@@ -19,6 +19,7 @@ type pick struct {
 	tracked bool // those that git tracks
 	visible bool // not what begins with a dot, as far as ignore files leave it so
 	typed   bool // with visible: files that begin with a dot are read all the same
+	kept    bool // not what git ignores
 	// names and without are patterns of base names: those read (all when there
 	// are none), and those not. folders are patterns of folders not entered.
 	names, without, folders []string
@@ -82,6 +83,9 @@ func (u *Invocation) pickGrep() {
 // it begins with a dot, in folders that do not.
 func (u *Invocation) pickRg() {
 	u.visible = !u.has("--hidden", "-.", "-u", "-uu", "--unrestricted", "--iglob", "--type-add")
+	u.pick.kept = !slices.ContainsFunc(u.flags, func(f given) bool {
+		return strings.HasPrefix(f.name, "--no-ignore") || f.name == "-u" || f.name == "-uu" || f.name == "--unrestricted" || f.name == "--iglob"
+	})
 	names, drops := []string{}, 0
 	for _, f := range u.flags {
 		switch f.name {
@@ -91,6 +95,7 @@ func (u *Invocation) pickRg() {
 				continue
 			}
 			names, u.visible = append(names, f.val.Text), false
+			u.pick.kept = false // it finds ignored files, too
 		case "-t", "--type":
 			globs := rgTypes()[f.val.Text]
 			u.visible = u.visible && f.val.Kind == Exact && globs != ""
@@ -144,7 +149,14 @@ func (r *Recorder) below(dir, named string, p pick) *policy.Below {
 			return out
 		}
 	}
-	l, ok := r.Tree(dir)
+	var l world.Listing
+	ok := false
+	if p.kept {
+		l, ok = r.Searched(dir)
+	}
+	if !ok {
+		l, ok = r.Tree(dir)
+	}
 	if !ok {
 		out.Short = fmt.Sprintf("there are more than %d files to look at", world.MaxListed)
 		return out

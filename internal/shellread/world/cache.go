@@ -20,6 +20,7 @@ type Cache struct {
 	reals   map[string]resolved
 	gits    map[string]string // why git is not safe in a folder, "" when it is
 	trees   map[string]listed
+	found   map[string]listed // Searched
 	indexes map[string]indexed
 	walked  int // entries of trees that were listed so far
 }
@@ -164,26 +165,33 @@ func (c *Cache) Repo(dir string) (common, git string, ok bool) {
 }
 
 // Tree lists a folder, once; ok is false when not all of it is known.
-func (c *Cache) Tree(dir string) (l Listing, ok bool) {
-	if c.World.Tree == nil {
+func (c *Cache) Tree(dir string) (l Listing, ok bool) { return c.list(c.World.Tree, &c.trees, dir) }
+
+// Searched lists what a search looks at that leaves out what git ignores, once.
+func (c *Cache) Searched(dir string) (l Listing, ok bool) {
+	return c.list(c.World.Searched, &c.found, dir)
+}
+
+func (c *Cache) list(ask func(string, int) (Listing, bool), known *map[string]listed, dir string) (l Listing, ok bool) {
+	if ask == nil {
 		return Listing{}, false
 	}
-	if got, known := c.trees[dir]; known {
+	if got, asked := (*known)[dir]; asked {
 		return got.Listing, got.ok
 	}
 	var got listed
 	if room := MaxListed - c.walked; room > 0 {
-		got.Listing, got.ok = c.World.Tree(dir, room)
+		got.Listing, got.ok = ask(dir, room)
 		c.walked += len(got.Entries)
 	}
-	if c.trees == nil {
-		c.trees = map[string]listed{}
+	if *known == nil {
+		*known = map[string]listed{}
 	}
-	c.trees[dir] = got
+	(*known)[dir] = got
 	return got.Listing, got.ok
 }
 
-// listed is what World.Tree said.
+// listed is what World.Tree and World.Searched said.
 type listed struct {
 	Listing
 	ok bool

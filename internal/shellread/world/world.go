@@ -32,6 +32,10 @@ type World struct {
 	// links; a folder that is not there, or that may not be listed, is empty. ok
 	// is false when there are more than most entries. nil means unknown.
 	Tree func(dir string, most int) (l Listing, ok bool)
+	// Searched is Tree without what git ignores, for searches that leave that out; ok is
+	// also false where dir is in no repository, and where another kind of ignore file
+	// takes names out again. nil means unknown.
+	Searched func(dir string, most int) (l Listing, ok bool)
 	// Tracked lists the files below a folder that its git repository tracks, as
 	// absolute paths; ok is false when that is not known. nil means unknown.
 	Tracked func(dir string, most int) (files []string, ok bool)
