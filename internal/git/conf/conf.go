@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // Bounds of what is read: a real configuration is far smaller.
@@ -140,7 +141,7 @@ func scan(file string, bad func(section, key, value string) bool) (string, error
 }
 
 // dangerous reports whether a setting is one that the pins leave standing and
-// that runs or reads more. All names are lower case.
+// that runs or reads more. Section and key are lower case.
 func dangerous(section, key, value string, submodule bool) bool {
 	if section == "core" {
 		return dangerousCore(key, value, submodule)
@@ -165,20 +166,22 @@ var sections = map[string]func(key, value string) bool{
 	"include":     anyKey,
 	"includeif":   anyKey,
 	"interactive": keys("difffilter"),
-	"log":         func(key, value string) bool { return key == "diffmerges" && strings.HasPrefix(value, "r") },
-	"mailmap":     keys("skiplist", "file"),
-	"man":         anyKey,
-	"merge":       keys("driver"),
-	"mergetool":   anyKey,
-	"pager":       anyKey,
-	"pretty":      showsSignature,
-	"remote":      either(keys("vcs", "uploadpack", "receivepack"), keyBut("promisor", "false")),
-	"sequence":    anyKey,
-	"ssh":         anyKey,
-	"status":      keyBut("submodulesummary", "false", "0"),
-	"submodule":   keyBut("recurse", "false"),
-	"trailer":     anyKey,
-	"web":         anyKey,
+	"log": func(key, value string) bool {
+		return key == "diffmerges" && strings.HasPrefix(strings.ToLower(value), "r")
+	},
+	"mailmap":   keys("skiplist", "file"),
+	"man":       anyKey,
+	"merge":     keys("driver"),
+	"mergetool": anyKey,
+	"pager":     anyKey,
+	"pretty":    showsSignature,
+	"remote":    either(keys("vcs", "uploadpack", "receivepack"), keyBut("promisor", "false")),
+	"sequence":  anyKey,
+	"ssh":       anyKey,
+	"status":    keyBut("submodulesummary", "false", "0"),
+	"submodule": keyBut("recurse", "false"),
+	"trailer":   anyKey,
+	"web":       anyKey,
 }
 
 func anyKey(string, string) bool { return true }
@@ -190,7 +193,7 @@ func keys(names ...string) func(key, value string) bool {
 
 // keyBut is dangerous for a key with any value but the harmless ones.
 func keyBut(name string, harmless ...string) func(key, value string) bool {
-	return func(key, value string) bool { return key == name && !slices.Contains(harmless, value) }
+	return func(key, value string) bool { return key == name && !slices.Contains(harmless, strings.ToLower(value)) }
 }
 
 func either(a, b func(key, value string) bool) func(key, value string) bool {
@@ -199,7 +202,10 @@ func either(a, b func(key, value string) bool) func(key, value string) bool {
 
 // showsSignature is dangerous where a format has git run the program that
 // checks signatures.
-func showsSignature(_, value string) bool { return strings.Contains(value, "%G") }
+func showsSignature(_, value string) bool { return signature().MatchString(value) }
+
+// signature is a placeholder for one; a sign before its letters says how lines break.
+var signature = pattern.Lazy(`%[-+ ]?G`)
 
 func dangerousCore(key, value string, submodule bool) bool {
 	switch key {
@@ -208,7 +214,7 @@ func dangerousCore(key, value string, submodule bool) bool {
 	case "worktree":
 		return !submodule
 	case "fsmonitor":
-		return submodule && value != "false"
+		return submodule && !strings.EqualFold(value, "false")
 	case "attributesfile", "excludesfile":
 		return true
 	case "hookspath", "pager":

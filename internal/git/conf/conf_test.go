@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,9 +65,42 @@ func TestSafe(t *testing.T) {
 			t.Errorf("%s is refused: %s", key, why)
 		}
 	}
+	for key, formats := range map[string][2][]string{
+		"format.pretty": {{"%H %G?", "format:%-GK", "%+G?", "% GS"}, {"oneline", "%h %gd"}},
+		"pretty.oops":   {{"%H %G?", "tformat:%GG"}, {"%h %s"}},
+	} {
+		for i, values := range formats {
+			for _, value := range values {
+				git(t, dir, "config", key, value)
+				if ok, why := conf.Safe(dir); ok != (i == 1) {
+					t.Errorf("%s = %s: %v (%s)", key, value, ok, why)
+				}
+			}
+		}
+		git(t, dir, "config", "--unset", key)
+	}
 	git(t, dir, "config", "core.worktree", "/")
 	if ok, _ := conf.Safe(dir); ok {
 		t.Error("core.worktree is not seen")
+	}
+}
+
+// TestNamed: the places that settings name are those, in the case they are written.
+func TestNamed(t *testing.T) {
+	dir := repo(t)
+	git(t, dir, "config", "core.hooksPath", ".MyHooks")
+	git(t, dir, "config", "include.path", "../Shared.conf")
+	write(t, filepath.Join(dir, "Shared.conf"), "[core]\n\tattributesFile = Attr\n")
+	var got []string
+	for _, s := range conf.Named(filepath.Join(dir, ".git"), dir, "/home/u") {
+		if strings.HasPrefix(s.Path, dir) { // the machine may have settings of its own
+			got = append(got, s.Path)
+		}
+	}
+	slices.Sort(got)
+	want := []string{filepath.Join(dir, ".MyHooks"), filepath.Join(dir, "Attr"), filepath.Join(dir, "Shared.conf")}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -103,9 +103,9 @@ func TestFindIsGits(t *testing.T) {
 	git(t, dir, "worktree", "add", "-q", "tree")
 	git(t, dir, "init", "-q", "lib")
 	git(t, filepath.Join(dir, "lib"), "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "one")
-	git(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./lib", "deep/mod")
+	git(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./lib", "deep/Mod")
 	git(t, dir, "init", "-q", "--separate-git-dir", filepath.Join(dir, "apart.git"), "apart")
-	for name, claimed := range map[string]bool{".": true, "tree": true, "lib": true, "deep/mod": true, "deep": true, "apart": false} {
+	for name, claimed := range map[string]bool{".": true, "tree": true, "lib": true, "deep/Mod": true, "deep": true, "apart": false} {
 		at := filepath.Join(dir, name)
 		got, err := conf.Find(at)
 		want := strings.Fields(git(t, at, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"))

@@ -7,7 +7,7 @@ import (
 )
 
 // parse reads git's configuration format and calls yield for each setting,
-// with lower-case section and key. What git would refuse is an error, as is
+// with lower-case section and key, the value as it stands. What git would refuse is an error, as is
 // everything this reader is not sure about.
 func parse(b []byte, yield func(section, sub, key, value string)) error {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
@@ -147,10 +147,10 @@ func (s *scanner) value() (string, error) {
 			if quoted {
 				return "", fmt.Errorf("a quote is not closed")
 			}
-			return strings.ToLower(strings.TrimSpace(v.String())), nil
+			return strings.TrimSpace(v.String()), nil
 		case !quoted && (c == '#' || c == ';'):
 			s.line()
-			return strings.ToLower(strings.TrimSpace(v.String())), nil
+			return strings.TrimSpace(v.String()), nil
 		case c == '"':
 			quoted = !quoted
 			continue

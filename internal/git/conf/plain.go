@@ -276,7 +276,7 @@ func plainSetting(path, section, key, value string, known []string) bool {
 	case section == "color":
 		return key != "pager"
 	case (section == "commit" || section == "tag") && key == "gpgsign":
-		return value == "false"
+		return strings.EqualFold(value, "false")
 	}
 	keys := plainKeys[section]
 	return keys == "*" || slices.Contains(strings.Fields(keys), key)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // SafeUnpinned reports whether git only reads in dir also without PinnedEnv,
@@ -53,7 +54,7 @@ func needsPin(section, key, value string) bool {
 	case "core":
 		return dangerousCore(key, value, true)
 	case "log":
-		return key == "showsignature" && value != "false"
+		return key == "showsignature" && !strings.EqualFold(value, "false")
 	case "protocol", "safe":
 		return true
 	}
