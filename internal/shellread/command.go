@@ -152,6 +152,10 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 	if b := builtin(name.Text); b != nil {
 		return b(r, ws, st)
 	}
+	if why := r.otherShell(name, st); why != "" {
+		r.unreadLauncher(ws, st, why)
+		return st, st
+	}
 	if w := wrapper(programs.Base(name.Text)); w != nil && programs.StandardPath(name.Text) {
 		return w(r, ws, st)
 	}
@@ -357,7 +361,7 @@ func (r *reader) launchedFrom(inner []word, st state) {
 		inner = inner[:end]
 	}
 	r.suspectOne(inner, st)
-	if wrapper(programs.Base(inner[0].Text)) != nil {
+	if wrapper(programs.Base(inner[0].Text)) != nil || r.otherShell(inner[0], st) != "" {
 		r.suspect(inner[1:], st)
 	}
 	r.denyScript(inner[0].Text, st)

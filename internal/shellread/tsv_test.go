@@ -38,6 +38,9 @@ func newFixture() fixture {
 	f.links["/home/u/project/links/passwd"] = "/etc/passwd"
 	f.links["/home/u/project/links/in"] = "../main.go"
 	f.links["/home/u/project/links/o.go"] = "/etc/o.go"
+	f.links["/home/u/project/links/sh"] = "/bin/bash"
+	f.links["/home/u/project/links/env"] = "/usr/bin/env"
+	f.links["/home/u/project/links/exe"] = "/proc/self/exe"
 	return f
 }
 

@@ -149,3 +149,32 @@ func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) st
 	}
 	return ""
 }
+
+// otherShell says why a command's word may be a shell, or another program that runs
+// what its words say, under a name of its own: a running program in /proc, a file that
+// is open, or a link to one. "" when it is not.
+func (r *reader) otherShell(w word, st state) string {
+	if w.Kind != exact || !strings.Contains(w.Text, "/") {
+		return ""
+	}
+	dirs := st.dirs
+	if path.IsAbs(w.Text) || len(dirs) == 0 {
+		dirs = []string{""}
+	}
+	for _, d := range dirs {
+		at := w.Text
+		if d != "" {
+			at = d + "/" + at
+		}
+		real, err := r.Real(at)
+		for _, p := range []string{path.Clean(at), real} {
+			if policy.Within("/proc", p, false) || policy.Within("/dev", p, false) {
+				return w.Text + " is whatever program runs there or is open, and may be a shell"
+			}
+		}
+		if name := path.Base(real); err == nil && !programs.StandardPath(w.Text) && (name != programs.Base(w.Text) || programs.StandardPath(real)) && (shellNames[name] || wrapper(name) != nil) {
+			return w.Text + " is " + name + ", which runs what its words say"
+		}
+	}
+	return ""
+}

@@ -147,7 +147,7 @@ func (r *reader) scriptFile(ws []word, st state) bool {
 
 // texts searches the words of a launcher that a shell would read.
 func (r *reader) texts(ws []word, st state) {
-	if !programs.RunsText(programs.Base(ws[0].Text)) && !shellNames[programs.Base(ws[0].Text)] {
+	if !programs.RunsText(programs.Base(ws[0].Text)) && !shellNames[programs.Base(ws[0].Text)] && r.otherShell(ws[0], st) == "" {
 		return
 	}
 	remote := r.remote
@@ -213,7 +213,7 @@ func (r *reader) suspectOne(ws []word, st state) {
 			r.Add(w)
 		}
 	}
-	if shellNames[programs.Base(ws[0].Text)] {
+	if shellNames[programs.Base(ws[0].Text)] || r.otherShell(ws[0], st) != "" {
 		for _, w := range ws[1:] {
 			if w.Kind == exact {
 				r.denyScript(w.Text, st)
