@@ -21,16 +21,21 @@ import (
 func TestCallThatAHookPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		later := true
-		r := start(t, nil, withHooks(hooks{rule: func(_ context.Context, _ agent.Question, v agent.Verdict) (agent.Verdict, error) {
-			v.Defers = later
+		var r *rig
+		r = start(t, nil, withHooks(hooks{rule: func(_ context.Context, _ agent.Question, v agent.Verdict) (agent.Verdict, error) {
+			if v.Defers = later; later {
+				if err := r.Submit(t.Context(), op.Prompt{ID: "behind", Text: "behind it", Later: true}); err != nil {
+					t.Error(err)
+				}
+			}
 			return v, nil
 		}}), fake.Use(call("c1", "look", "it", 0)), fake.Say("done"), fake.Say("on"))
 		r.prompt("go")
 		if e := all[event.TurnEnded](r.turns(1, nil)); e[0].Reason != string(agent.ToolDeferred) || e[0].How != event.Done {
 			t.Errorf("%+v", e)
 		}
-		if st := r.State(); st.Running != "" || r.bench.started.Load() != 0 {
-			t.Errorf("turn %q runs, %d calls ran", st.Running, r.bench.started.Load())
+		if st := r.State(); st.Running != "" || r.bench.started.Load() != 0 || len(st.Queue) != 0 {
+			t.Errorf("turn %q runs, %d calls ran, %d prompts wait", st.Running, r.bench.started.Load(), len(st.Queue))
 		}
 		later = false
 		begun := 0
@@ -41,8 +46,8 @@ func TestCallThatAHookPutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		es := r.turns(2, nil)
-		if gone := all[event.InputRemoved](es); len(gone) != 1 || !strings.Contains(gone[0].Why, "go on with the call that was put off") {
-			t.Errorf("the prompt that only said to go on: %+v", gone)
+		if gone := all[event.InputRemoved](es); len(gone) != 2 || gone[0].ID != "behind" || !strings.Contains(gone[0].Why, "was put off by a hook") || !strings.Contains(gone[1].Why, "go on with the call that was put off") || begun != 1 {
+			t.Errorf("the prompt behind it, and the one that only said to go on: %+v; begun %d times", gone, begun)
 		}
 		if r.last(es, agent.Completed); result(es, "c1") != "look:it" || len(r.State().Queue) != 0 {
 			t.Errorf("c1: %q, waiting: %+v", result(es, "c1"), r.State().Queue)

@@ -428,3 +428,24 @@ func TestSubmitDoesNotWaitForABusySession(t *testing.T) {
 		}
 	})
 }
+
+// A session that was opened only to go back takes prompts, which wait for the next start.
+func TestPromptsWaitWithoutALoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &mem.Log{}
+		s, err := session.Start(t.Context(), session.Config{Log: log, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Submit(t.Context(), op.Prompt{Text: "go"}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if st := s.State(); st.Running != "" || len(st.Queue) != 1 {
+			t.Errorf("running %q, %d wait", st.Running, len(st.Queue))
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -2,12 +2,14 @@ package session
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
@@ -94,5 +96,33 @@ func TestBoundariesInForce(t *testing.T) {
 		if d := cmp.Diff(c.want, got, cmp.AllowUnexported(bounds{}), cmpopts.EquateEmpty()); d != "" || err != nil {
 			t.Errorf("%s: %v (-want +got)\n%s", name, err, d)
 		}
+	}
+}
+
+// Of a skill's rules those that cannot be read are told, and count for nothing.
+func TestWhatASkillLends(t *testing.T) {
+	s, err := Start(t.Context(), Config{Log: &mem.Log{}, Now: time.Now, Rules: policy.Rules{Dir: "/w"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := s.lends(t.Context(), effect.Skill{Name: "fmt", From: "here", Rules: []string{"Bash(", "look"}, Deny: []string{"act"}, Effort: "loud"})
+	var got []string
+	for _, r := range l.rules {
+		got = append(got, r.Effect.String()+" "+r.Text())
+	}
+	if !slices.Equal(got, []string{"allow look", "deny act"}) || l.target != nil || l.effort != (op.SetEffort{}) {
+		t.Errorf("%v, %+v", got, l)
+	}
+	var noted string
+	for e := range s.Past(t.Context(), 0, s.State().Seq) {
+		if n, ok := e.Body.(event.Noted); ok {
+			noted = n.Text
+		}
+	}
+	if !strings.HasPrefix(noted, "the skill fmt (here): ") || !strings.Contains(noted, "Bash(") || !strings.Contains(noted, "there is no effort loud") {
+		t.Errorf("told %q", noted)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

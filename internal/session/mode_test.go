@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -74,6 +75,38 @@ func TestModeOfATool(t *testing.T) {
 		}
 		r.Close()
 	})
+}
+
+// unmoded is a log that takes no change of the mode.
+type unmoded struct{ *mem.Log }
+
+func (u unmoded) Append(ctx context.Context, e event.Event) error {
+	if _, is := e.Body.(event.ModeChanged); is {
+		return errDisk
+	}
+	return u.Log.Append(ctx, e)
+}
+
+// A mode that is not on disk is not in force.
+func TestModeThatCannotBeRecorded(t *testing.T) {
+	loosen := tool.New(tool.Spec{Name: "loosen"},
+		func(in, tool.Env) (tool.Plan, error) { return tool.Plan{Actions: []policy.Action{policy.None{}}}, nil },
+		func(context.Context, in, tool.Env) (tool.Result, error) {
+			return tool.Result{Effects: []tool.Effect{effect.Mode{To: policy.AcceptEdits}}}, nil
+		})
+	r := start(t, nil, func(c *session.Config) {
+		c.Log = unmoded{c.Log.(*mem.Log)}
+		c.Tools, _ = tool.NewSet(loosen)
+	}, fake.Use(call("a", "loosen", "", 0)), fake.Say("ok"))
+	if err := r.Submit(t.Context(), op.SetMode{Mode: "acceptEdits"}); !errors.Is(err, errDisk) || r.Mode() != policy.Default {
+		t.Errorf("%v, the mode is %s", err, r.Mode())
+	}
+	r.prompt("go")
+	r.turns(1, nil)
+	if m := r.Mode(); m != policy.Default {
+		t.Errorf("the mode is %s", m)
+	}
+	r.Close()
 }
 
 // A turn that gives the model nothing to read, because it only compacts or its

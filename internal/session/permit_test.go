@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -126,11 +127,50 @@ func TestPermitBetweenTurns(t *testing.T) {
 				t.Errorf("asked: %v", p)
 			}
 			r.Close()
-			if v, err := r.Permit(t.Context(), connection()); err == nil || v.Effect != policy.Deny {
+			if v, err := r.Permit(t.Context(), connection()); !errors.Is(err, session.ErrClosed) || v.Effect != policy.Deny || v.Reason != "the session is over" {
 				t.Errorf("closed: %+v %v", v, err)
 			}
 		})
 	}
+}
+
+// What a running tool was lent of rules counts for what it asks, in a turn and between turns.
+func TestPermitWithLentRules(t *testing.T) {
+	for _, turn := range []bool{false, true} {
+		bubble(fmt.Sprint("in a turn: ", turn), t, func(t *testing.T) {
+			r := start(t, nil, nil, fake.Use(call("c1", "act", "", 60_000)), fake.Say("ok"))
+			if turn {
+				r.prompt("go")
+				synctest.Wait()
+			}
+			for _, lent := range [][]policy.Rule{nil, {settingsRule(t, "WebFetch(domain:new.example)", policy.Allow, policy.Command)}} {
+				q := connection()
+				q.Lent = lent
+				if v, _ := r.Permit(t.Context(), q); (v.Effect == policy.Allow) != (lent != nil) {
+					t.Errorf("with %d rules: %+v", len(lent), v)
+				}
+			}
+			r.Close()
+		})
+	}
+}
+
+// The time that a hook takes to answer in a person's stead is not the call's own.
+func TestQuestionsWaitForHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits, asked := 0, 0
+		r := start(t, nil, func(c *session.Config) {
+			c.Hooks = answering{answer: op.Answer{Allow: true, By: "h"}, asked: &asked}
+		}, fake.Use(call("c1", "look", "", 1000)), fake.Say("ok"))
+		r.prompt("go")
+		synctest.Wait()
+		q := connection()
+		q.Waits = func() { waits++ }
+		if v, err := r.Permit(t.Context(), q); v.Effect != policy.Allow || err != nil || waits != 1 || asked != 1 {
+			t.Errorf("%+v, %v; it waited %d times, asked %d times", v, err, waits, asked)
+		}
+		r.Close()
+	})
 }
 
 // Connections of one command are questions of their own.

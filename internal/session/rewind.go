@@ -210,7 +210,7 @@ func (s *Session) wentBack(st *state, e event.Rewound) {
 		}
 		st.notes = append(st.notes, "The person took back changes on disk. These files are not as you last saw them: "+strings.Join(files, ", ")+more+".")
 	}
-	if e.Conversation && !e.Code {
+	if !e.Code { // the conversation alone
 		st.notes = append(st.notes, "The person went back to this point of the conversation. Files may have changed since: read them again before you rely on them.")
 	}
 }

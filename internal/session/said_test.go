@@ -113,19 +113,22 @@ func TestModeSetDuringATurn(t *testing.T) {
 	} {
 		bubble(name, t, func(t *testing.T) {
 			var r *rig
+			begins := true // a turn
 			r = start(t, nil, func(cfg *session.Config) {
 				cfg.Remind = func(told, now policy.Mode) string {
-					if told == now || told == "" {
+					if told == now && begins || told == "" {
 						return ""
 					}
 					return fmt.Sprint(told, " became ", now)
 				}
 			}, func(ctx context.Context, q llm.Request, yield func(llm.Chunk, error) bool) {
+				begins = false
 				for _, m := range c.modes {
 					if err := r.Submit(t.Context(), op.SetMode{Mode: m}); err != nil {
 						t.Error(err)
 					}
 				}
+				begins = true
 				fake.Use(call("c1", "look", "", 0))(ctx, q, yield)
 			}, fake.Say("done"), fake.Say("done"))
 			r.prompt("go")

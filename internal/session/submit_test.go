@@ -131,6 +131,7 @@ func TestNothingOfAClientThatIsGone(t *testing.T) {
 		r := start(t, nil, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
+		synctest.Wait() // it would take one at any time
 		for range 100 {
 			if err := r.Submit(ctx, op.SetMode{Mode: "plan"}); !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
@@ -179,4 +180,22 @@ func TestNamesWithoutAReader(t *testing.T) {
 		}
 		r.Close()
 	})
+}
+
+// What a prompt names is read unless it is to be taken as it is written.
+func TestVerbatimPrompts(t *testing.T) {
+	for _, verbatim := range []bool{false, true} {
+		r := start(t, nil, func(c *session.Config) {
+			c.Attach = func(context.Context, session.Naming) []event.Attached {
+				return []event.Attached{{Name: "a", Text: "the file"}}
+			}
+		}, fake.Say("ok"))
+		if err := r.Submit(t.Context(), op.Prompt{Text: "see @a", Verbatim: verbatim}); err != nil {
+			t.Fatal(err)
+		}
+		if in := all[event.InputAccepted](r.turns(1, nil)); (len(in[0].Attached) == 0) != verbatim {
+			t.Errorf("verbatim %t: %+v", verbatim, in[0].Attached)
+		}
+		r.Close()
+	}
 }
