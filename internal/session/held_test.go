@@ -246,6 +246,7 @@ func TestReportsBeforeTheFirstPrompt(t *testing.T) {
 	for _, b := range []event.Body{
 		event.ServerChanged{Name: "a", State: event.ServerConnecting}, event.ServerChanged{Name: "b", State: event.ServerConnected},
 		event.Extended{}, event.ServerChanged{Name: "a", State: event.ServerConnected}, event.Extended{},
+		event.ServerChanged{Name: "c", State: event.ServerConnected},
 	} {
 		if err := r.Report(b); err != nil {
 			t.Fatal(err)
@@ -253,7 +254,7 @@ func TestReportsBeforeTheFirstPrompt(t *testing.T) {
 	}
 	r.prompt("go")
 	r.turns(1, nil)
-	want := []event.ServerChanged{{Name: "b", State: event.ServerConnected}, {Name: "a", State: event.ServerConnected}}
+	want := []event.ServerChanged{{Name: "b", State: event.ServerConnected}, {Name: "a", State: event.ServerConnected}, {Name: "c", State: event.ServerConnected}}
 	if got := recorded[event.ServerChanged](r); cmp.Diff(want, got) != "" || times[event.Extended](r) != 1 {
 		t.Errorf("%+v, %d times extended", got, times[event.Extended](r))
 	}
