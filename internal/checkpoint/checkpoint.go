@@ -116,9 +116,9 @@ func New(c Config) *Tree {
 // maxTold is how many folders the system is asked to tell of.
 const maxTold = 20_000
 
-// Beside says whether something that calls started runs beside them now: then
+// beside says whether something that calls started runs beside them now: then
 // all files are looked at, because it may have some mapped and write to them.
-func (t *Tree) Beside(runs bool) {
+func (t *Tree) beside(runs bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.blind = runs
@@ -134,8 +134,8 @@ func (t *Tree) Close() {
 	t.told, t.folders, t.order, t.off = nil, nil, nil, errors.New("the session is closed")
 }
 
-// ErrTooLarge says that a tree has too many files to be watched.
-var ErrTooLarge = errors.New("too many files to record what commands change")
+// errTooLarge says that a tree has too many files to be watched.
+var errTooLarge = errors.New("too many files to record what commands change")
 
 // A Mark is the tree as it was when a command began.
 type Mark struct {
@@ -165,7 +165,7 @@ func (t *Tree) Begin(ctx context.Context) (*Mark, error) {
 	began, last := t.now(), t.seen
 	changes, err := t.look(ctx, began)
 	if err != nil {
-		if errors.Is(err, ErrTooLarge) {
+		if errors.Is(err, errTooLarge) {
 			t.off = err
 			t.folders, t.order = nil, nil
 		}

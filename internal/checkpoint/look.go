@@ -204,7 +204,7 @@ func (l *look) done() error {
 	case l.err != nil:
 		return l.err
 	case errors.Is(l.ctx.Err(), context.DeadlineExceeded):
-		return ErrTooLarge
+		return errTooLarge
 	}
 	return l.ctx.Err()
 }
@@ -322,7 +322,7 @@ func (l *look) list(f search.Folder, d *folder, w *scratch) error {
 	defer l.mu.Unlock()
 	l.found = append(l.found, found...)
 	if l.files += len(entries); l.files > l.tree.limits.Files {
-		l.err = ErrTooLarge
+		l.err = errTooLarge
 	}
 	return nil
 }

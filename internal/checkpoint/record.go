@@ -19,7 +19,7 @@ import (
 type Recorder struct {
 	Trees []*Tree // that commands work in
 	Blobs Blobs
-	// Beside reports whether something runs that an earlier call left running,
+	// beside reports whether something runs that an earlier call left running,
 	// so that what changed between two calls may be its doing. nil is no.
 	Beside func() bool
 	// Journal keeps what calls that run change; nil: it goes with the process.
@@ -126,7 +126,7 @@ func (r *Recorder) marks(ctx context.Context) (marks []*Mark, others []effect.Ch
 	var notes []string
 	beside := r.Beside != nil && r.Beside()
 	for i, t := range r.Trees {
-		t.Beside(beside)
+		t.beside(beside)
 		m, err := t.Begin(ctx)
 		if err != nil {
 			if i > 0 {

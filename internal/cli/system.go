@@ -40,13 +40,13 @@ func Process() System {
 	return System{
 		Name: started(os.Args[0]), Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: &Output{File: os.Stdout}, Stderr: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
-		InTTY: term.IsTerminal(int(os.Stdin.Fd())), Version: Version(), abort: &atomic.Pointer[func()]{}, interrupts: &atomic.Bool{},
+		InTTY: term.IsTerminal(int(os.Stdin.Fd())), Version: versionOf(), abort: &atomic.Pointer[func()]{}, interrupts: &atomic.Bool{},
 	}
 }
 
-// Version is the release, or the module's version when it was installed with
+// versionOf is the release, or the module's version when it was installed with
 // go install, or "0.0.0-dev".
-func Version() string {
+func versionOf() string {
 	if version != "" {
 		return version
 	}

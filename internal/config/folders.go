@@ -28,7 +28,7 @@ func FindFolders(home string, env func(string) string, exists func(string) bool)
 		return Folders{Config: h, State: h, Cache: filepath.Join(h, "cache")}, nil
 	}
 	if !filepath.IsAbs(home) {
-		return Folders{}, ErrNoHome
+		return Folders{}, errNoHome
 	}
 	base := filepath.Join(home, ".adze")
 	pick := func(name, own string) string {
@@ -49,8 +49,8 @@ func FindFolders(home string, env func(string) string, exists func(string) bool)
 	}, nil
 }
 
-// ErrNoHome says that nobody knows where this person's files are.
-var ErrNoHome = errors.New("there is no home folder to keep adze's own files in: HOME is not usable, and the user database has none")
+// errNoHome says that nobody knows where this person's files are.
+var errNoHome = errors.New("there is no home folder to keep adze's own files in: HOME is not usable, and the user database has none")
 
 // ManagedDirs returns the folders of managed settings on a system: our own,
 // and the one of the agent whose files are read too.

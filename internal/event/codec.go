@@ -19,8 +19,8 @@ import (
 // A line is one JSON object. Its head comes first and is the same for every
 // kind: {"seq":1,"time":"2026-01-02T03:04:05.6Z","type":"input_accepted",…
 
-// ErrLine is in every error about a line that is no event.
-var ErrLine = errors.New("not an event")
+// errLine is in every error about a line that is no event.
+var errLine = errors.New("not an event")
 
 // A kind ties the name of a body in a line to its Go type.
 type kind struct {
@@ -218,12 +218,12 @@ func parseWith(line []byte, tables ...map[string]*kind) (Event, error) {
 		}
 		b, err := k.decode(line)
 		if err != nil {
-			return Event{}, fmt.Errorf("read %s %d: %w: %w", name, seq, ErrLine, err)
+			return Event{}, fmt.Errorf("read %s %d: %w: %w", name, seq, errLine, err)
 		}
 		return Event{Seq: seq, Time: t, Body: b}, nil
 	}
 	if !fastjson.Valid(line) {
-		return Event{}, fmt.Errorf("read %s %d: %w: broken JSON", name, seq, ErrLine)
+		return Event{}, fmt.Errorf("read %s %d: %w: broken JSON", name, seq, errLine)
 	}
 	return Event{Seq: seq, Time: t, Body: Unknown{Type: name, Raw: bytes.Clone(line)}}, nil
 }
@@ -243,10 +243,10 @@ func Head(line []byte) (Seq, time.Time, string, error) {
 	}
 	var h head
 	if err := fastjson.Unmarshal(line, &h); err != nil {
-		return 0, time.Time{}, "", fmt.Errorf("%w: %w", ErrLine, err)
+		return 0, time.Time{}, "", fmt.Errorf("%w: %w", errLine, err)
 	}
 	if h.Seq == 0 || h.Type == "" {
-		return 0, time.Time{}, "", fmt.Errorf("%w: it has no seq or no type", ErrLine)
+		return 0, time.Time{}, "", fmt.Errorf("%w: it has no seq or no type", errLine)
 	}
 	return h.Seq, h.Time.UTC(), h.Type, nil
 }

@@ -12,8 +12,8 @@ import (
 
 // Bounds of the automatic memory's index.
 const (
-	IndexLines = 200
-	IndexBytes = 25_000
+	indexLines = 200
+	indexBytes = 25_000
 )
 
 const indexName = "MEMORY.md"
@@ -37,8 +37,8 @@ func Index(dir string) (text, warning string) {
 	var keep strings.Builder
 	lines := 0
 	for line := range strings.Lines(all) {
-		if lines == IndexLines || keep.Len()+len(line) > IndexBytes {
-			return keep.String(), fmt.Sprintf("%s is read up to line %d; keep it under %d lines and %d bytes", path, lines, IndexLines, IndexBytes)
+		if lines == indexLines || keep.Len()+len(line) > indexBytes {
+			return keep.String(), fmt.Sprintf("%s is read up to line %d; keep it under %d lines and %d bytes", path, lines, indexLines, indexBytes)
 		}
 		keep.WriteString(line)
 		lines++

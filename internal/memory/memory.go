@@ -26,9 +26,9 @@ import (
 
 // Bounds. The first two are defaults of settings.
 const (
-	DefaultMaxBytes  = 256 << 10 // read of one file
-	DefaultWarnChars = 40_000
-	MaxDepth         = 5       // of imports
+	defaultMaxBytes  = 256 << 10 // read of one file
+	defaultWarnChars = 40_000
+	maxDepth         = 5       // of imports
 	maxFile          = 2 << 20 // larger files are not opened
 	maxFiles         = 200     // of one start, imports included
 )
@@ -73,8 +73,8 @@ type Options struct {
 	// Covered says why the content of a file may not be shown, "" when it may:
 	// path is resolved, named as it is reached. nil shows everything.
 	Covered   func(path, named string) string
-	MaxBytes  int // 0 is DefaultMaxBytes
-	WarnChars int // 0 is DefaultWarnChars
+	MaxBytes  int // 0 is 256 KB
+	WarnChars int // 0 is defaultWarnChars
 }
 
 // A Reader reads each file once, over a session. Its methods may be called
@@ -98,10 +98,10 @@ type rule struct {
 // New returns a reader that has read nothing.
 func New(o Options) *Reader {
 	if o.MaxBytes <= 0 {
-		o.MaxBytes = DefaultMaxBytes
+		o.MaxBytes = defaultMaxBytes
 	}
 	if o.WarnChars <= 0 {
-		o.WarnChars = DefaultWarnChars
+		o.WarnChars = defaultWarnChars
 	}
 	if o.Root == "" || !paths.Within(o.Root, o.Dir) {
 		o.Root = o.Dir
@@ -338,8 +338,8 @@ func (r *Reader) imported(name, from string, scope Scope, chain []string) (files
 		return nil, "not read: " + err.Error()
 	}
 	path = filepath.Clean(path)
-	if len(chain) > MaxDepth {
-		return nil, fmt.Sprintf("not read: imports go only %d deep", MaxDepth)
+	if len(chain) > maxDepth {
+		return nil, fmt.Sprintf("not read: imports go only %d deep", maxDepth)
 	}
 	if policy.HoldsSecrets(path) {
 		return nil, "not read: it may hold secrets"

@@ -257,7 +257,7 @@ func TestBoundsAndExcludes(t *testing.T) {
 	if len(got) != 3 {
 		t.Fatalf("%d files", len(got))
 	}
-	if n := len(got[0].Text); n > DefaultMaxBytes || n < DefaultMaxBytes-100 || !utf8.ValidString(got[0].Text) || !strings.Contains(got[0].Notes[0], "cut after 262.1 KB") {
+	if n := len(got[0].Text); n > defaultMaxBytes || n < defaultMaxBytes-100 || !utf8.ValidString(got[0].Text) || !strings.Contains(got[0].Notes[0], "cut after 262.1 KB") {
 		t.Errorf("%d bytes, notes %v", n, got[0].Notes)
 	}
 	if len(got[1].Notes) != 1 || !strings.Contains(got[1].Notes[0], "larger than") {
@@ -306,7 +306,7 @@ func TestIndex(t *testing.T) {
 	for _, tt := range tests {
 		dir := tree(t, map[string]string{"MEMORY.md": tt.text})
 		text, warning := Index(dir)
-		if strings.Count(text, "\n") != tt.lines || tt.cut != (warning != "") || len(text) > IndexBytes {
+		if strings.Count(text, "\n") != tt.lines || tt.cut != (warning != "") || len(text) > indexBytes {
 			t.Errorf("%.20q: %d lines, %d bytes, %q", tt.text, strings.Count(text, "\n"), len(text), warning)
 		}
 	}

@@ -13,10 +13,10 @@ import (
 // SessionName is the name of a session's notes, beside its log.
 const SessionName = "notes.md"
 
-// SessionBytes bounds what is read of a session's notes.
-const SessionBytes = 24_000
+// sessionBytes bounds what is read of a session's notes.
+const sessionBytes = 24_000
 
-// SessionNotes reads the notes of a session: at most SessionBytes of them,
+// SessionNotes reads the notes of a session: at most sessionBytes of them,
 // cleaned. seen is the file as it is on disk. It is an error when they are not
 // there, or no regular file.
 func SessionNotes(path string) (text string, seen effect.File, err error) {
@@ -30,5 +30,5 @@ func SessionNotes(path string) (text string, seen effect.File, err error) {
 	}
 	sum := sha256.Sum256(b)
 	seen = effect.File{Path: path, Size: int64(len(b)), MTime: st.ModTime().UnixNano(), Hash: hex.EncodeToString(sum[:])}
-	return clip.Middle(clip.Clean(string(b)), SessionBytes, ""), seen, nil
+	return clip.Middle(clip.Clean(string(b)), sessionBytes, ""), seen, nil
 }

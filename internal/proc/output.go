@@ -15,11 +15,11 @@ import (
 
 // Bounds of one command's output, in bytes.
 const (
-	// HeadSize and TailSize are what is kept in memory of the first and the
+	// headSize and tailSize are what is kept in memory of the first and the
 	// last output. Output longer than the head goes to a file too, so the head
 	// is smaller than what a reader is shown: whatever is cut is in a file.
-	HeadSize = 20 << 10
-	TailSize = 48 << 10
+	headSize = 20 << 10
+	tailSize = 48 << 10
 	// FileSize is what is kept on disk (tools.md: 30 MB per task).
 	FileSize = 30_000_000
 	// OutputMax ends a command that writes more than this in all.
@@ -110,12 +110,12 @@ func (o *Output) Write(b []byte) (int, error) {
 	before := o.total
 	o.total += int64(len(b))
 	rest := b
-	if n := min(HeadSize-len(o.head), len(rest)); n > 0 {
+	if n := min(headSize-len(o.head), len(rest)); n > 0 {
 		o.head = append(o.head, rest[:n]...)
 		rest = rest[n:]
 	}
 	o.push(rest)
-	if o.wanted || o.total > HeadSize {
+	if o.wanted || o.total > headSize {
 		o.save(b, before)
 	}
 	over := before <= o.max && o.total > o.max
@@ -128,19 +128,19 @@ func (o *Output) Write(b []byte) (int, error) {
 
 // push adds b to the ring.
 func (o *Output) push(b []byte) {
-	if len(b) >= TailSize {
-		o.ring = append(o.ring[:0], b[len(b)-TailSize:]...)
+	if len(b) >= tailSize {
+		o.ring = append(o.ring[:0], b[len(b)-tailSize:]...)
 		o.next = 0
 		return
 	}
-	if n := min(TailSize-len(o.ring), len(b)); n > 0 {
+	if n := min(tailSize-len(o.ring), len(b)); n > 0 {
 		o.ring = append(o.ring, b[:n]...)
 		b = b[n:]
 	}
 	for len(b) > 0 {
 		n := copy(o.ring[o.next:], b)
 		b = b[n:]
-		o.next = (o.next + n) % TailSize
+		o.next = (o.next + n) % tailSize
 	}
 }
 
@@ -158,7 +158,7 @@ func (o *Output) save(b []byte, at int64) {
 			b = append(append([]byte{}, o.head[:min(at, int64(len(o.head)))]...), b...)
 		}
 	}
-	room := FileSize - TailSize - 1000 - o.written
+	room := FileSize - tailSize - 1000 - o.written
 	if int64(len(b)) > room {
 		b, o.full = b[:room], true
 	}

@@ -14,7 +14,7 @@ import (
 // Whatever the sizes of the pieces, head, tail and counts are those of the whole.
 func TestOutputKeepsBothEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, total := range []int{0, 1, HeadSize - 1, HeadSize, HeadSize + 1, HeadSize + TailSize, HeadSize + TailSize + 1, 5 * (HeadSize + TailSize), 300_000} {
+	for _, total := range []int{0, 1, headSize - 1, headSize, headSize + 1, headSize + tailSize, headSize + tailSize + 1, 5 * (headSize + tailSize), 300_000} {
 		all := make([]byte, total)
 		for i := range all {
 			all[i] = "abc\n"[rng.IntN(4)]
@@ -30,7 +30,7 @@ func TestOutputKeepsBothEnds(t *testing.T) {
 			k.Total != int64(total) || k.Gone != int64(total-len(k.Head)-len(k.Tail)) {
 			t.Errorf("%d bytes: head %d, tail %d, gone %d, total %d", total, len(k.Head), len(k.Tail), k.Gone, k.Total)
 		}
-		if k.Gone > 0 && (len(k.Head) != HeadSize || len(k.Tail) != TailSize) || k.Gone < 0 || k.Path != "" {
+		if k.Gone > 0 && (len(k.Head) != headSize || len(k.Tail) != tailSize) || k.Gone < 0 || k.Path != "" {
 			t.Errorf("%d bytes: head %d, tail %d, gone %d, path %q", total, len(k.Head), len(k.Tail), k.Gone, k.Path)
 		}
 		// From gives the same in pieces, except for what is not kept.
@@ -81,7 +81,7 @@ func TestOutputFile(t *testing.T) {
 	}
 	head, rest, ok := bytes.Cut(got, []byte(" bytes were not kept]\n"))
 	i := bytes.LastIndexByte(head, '[')
-	if !ok || !bytes.Equal(head[:i-1], all[:i-1]) || !bytes.HasSuffix(all, rest) || len(rest) != TailSize || len(got) > FileSize {
+	if !ok || !bytes.Equal(head[:i-1], all[:i-1]) || !bytes.HasSuffix(all, rest) || len(rest) != tailSize || len(got) > FileSize {
 		t.Errorf("file of %d bytes, tail %d, head %d", len(got), len(rest), i)
 	}
 	if b, _, _ := o.From(10_000_000, 1000); !bytes.Equal(b, all[10_000_000:10_001_000]) {
@@ -141,12 +141,12 @@ func TestOutputIsItsOwnFile(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "tasks", "b1.output")
 		o := NewOutput(OutputConfig{Path: path})
-		text := bytes.Repeat([]byte("0123456789abcde\n"), (HeadSize+2*TailSize)/16)
+		text := bytes.Repeat([]byte("0123456789abcde\n"), (headSize+2*tailSize)/16)
 		if _, err := o.Write(text); err != nil {
 			t.Fatal(err)
 		}
 		o.Close()
-		if b, gone, _ := o.From(HeadSize, 16); string(b) != "0123456789abcde\n" || gone != 0 {
+		if b, gone, _ := o.From(headSize, 16); string(b) != "0123456789abcde\n" || gone != 0 {
 			t.Fatalf("%s: %q %d", name, b, gone)
 		}
 		if err := os.Remove(path); err != nil {
@@ -155,7 +155,7 @@ func TestOutputIsItsOwnFile(t *testing.T) {
 		if err := plant(path); err != nil {
 			t.Fatal(err)
 		}
-		if b, gone, _ := o.From(HeadSize, 16); gone == 0 || bytes.Contains(b, []byte("secret")) {
+		if b, gone, _ := o.From(headSize, 16); gone == 0 || bytes.Contains(b, []byte("secret")) {
 			t.Errorf("%s: %q %d", name, b, gone)
 		}
 		_ = o.Remove()

@@ -25,9 +25,9 @@ const (
 	Small Profile = "small" // short texts, for small windows
 )
 
-// SmallWindow is the window, in tokens, up to which a local model gets the
+// smallWindow is the window, in tokens, up to which a local model gets the
 // small profile when the settings leave the choice open.
-const SmallWindow = 32_000
+const smallWindow = 32_000
 
 // Choose turns the setting "auto", "full" or "small" into a profile. window
 // is the model's, in tokens, 0 when unknown.
@@ -35,7 +35,7 @@ func Choose(setting string, local bool, window int) Profile {
 	switch {
 	case setting == string(Small):
 		return Small
-	case setting != string(Full) && local && window > 0 && window <= SmallWindow:
+	case setting != string(Full) && local && window > 0 && window <= smallWindow:
 		return Small
 	}
 	return Full

@@ -74,11 +74,11 @@ func TestAdvisories(t *testing.T) {
 	t.Run("changelog_2.1.78_fails_closed", func(t *testing.T) {
 		c := base
 		c.Mechanism, c.Settings.Enabled, c.Settings.FailIfUnavailable = "nonsense", true, true
-		if s, err := New(t.Context(), c); !errors.Is(err, ErrUnavailable) {
+		if s, err := New(t.Context(), c); !errors.Is(err, errUnavailable) {
 			t.Errorf("%v %v", s, err)
 		}
 		c.Settings.Enabled = false // demanded is demanded
-		if s, err := New(t.Context(), c); !errors.Is(err, ErrUnavailable) {
+		if s, err := New(t.Context(), c); !errors.Is(err, errUnavailable) {
 			t.Errorf("%v %v", s, err)
 		}
 	})

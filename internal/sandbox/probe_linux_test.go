@@ -26,7 +26,7 @@ func TestBubblewrapThatDoesNotWork(t *testing.T) {
 		c.Cold = func(why string) { cold = why }
 		s, err := New(context.Background(), c)
 		if only == "bwrap" {
-			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "mount proc") {
+			if !errors.Is(err, errUnavailable) || !strings.Contains(err.Error(), "mount proc") {
 				t.Errorf("got %v, want that it cannot mount proc", err)
 			}
 			if left, err := os.ReadDir(c.TempRoot); len(left) > 0 || err != nil {

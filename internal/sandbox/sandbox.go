@@ -119,8 +119,8 @@ const (
 	None    Strength = "none"
 )
 
-// ErrUnavailable is returned when a sandbox was demanded and none can start.
-var ErrUnavailable = errors.New("no sandbox can start on this system")
+// errUnavailable is returned when a sandbox was demanded and none can start.
+var errUnavailable = errors.New("no sandbox can start on this system")
 
 // A Sandbox confines the commands of one session. Make one with New and end
 // it with Close.
@@ -160,9 +160,9 @@ type held struct {
 }
 
 // New finds the best mechanism and makes it ready. Without any it returns a
-// sandbox of strength None, whose Wrap changes nothing; or ErrUnavailable
-// when the settings demand one. An error of another kind means that a
-// mechanism is there and could not be set up.
+// sandbox of strength None, whose Wrap changes nothing, or an error when the
+// settings demand one. Any other error means that a mechanism is there and could
+// not be set up.
 func New(ctx context.Context, c Config) (*Sandbox, error) {
 	s := &Sandbox{config: c}
 	if !c.Settings.Enabled && !c.Settings.FailIfUnavailable {
@@ -211,9 +211,9 @@ var errBroken = errors.New("it does not work here")
 
 type unavailable struct{ Level }
 
-func (u unavailable) Error() string { return ErrUnavailable.Error() + ": " + u.Why }
+func (u unavailable) Error() string { return errUnavailable.Error() + ": " + u.Why }
 func (u unavailable) Hint() string  { return u.Level.Hint }
-func (u unavailable) Unwrap() error { return ErrUnavailable }
+func (u unavailable) Unwrap() error { return errUnavailable }
 
 // plan works out the policy.
 func (s *Sandbox) plan() error {

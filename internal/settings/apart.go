@@ -15,12 +15,12 @@ import (
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
-// Apart says of a server that a person configured for all folders how it is kept from
+// apart says of a server that a person configured for all folders how it is kept from
 // running what stands in this one, which nobody trusts. A program that looks for code
 // where it starts (npx in node_modules, python3 -m beside it, go run in go.mod) starts in
 // a folder of its own: that is Apart. One that is given a path of this folder cannot be used here, and
 // problem says why.
-func (p Paths) Apart(s servers.Server) (apart bool, problem string) {
+func (p Paths) apart(s servers.Server) (apart bool, problem string) {
 	here := Runs{Paths: p, Dirs: []string{p.Root, p.Dir}}
 	here.Server(s, "")
 	// What is found from another folder too, the person wrote whole, as long as no

@@ -57,7 +57,7 @@ func (l *Live) servers(cfg *config.Config, s Servers, programs func(servers.Serv
 	if counts(config.User) && p.Home != "" && !s.Strict {
 		from.Person = l.serverFile(l.personServers())
 	}
-	from.Programs, from.Apart = programs, p.Apart
+	from.Programs, from.Apart = programs, p.apart
 	var bad error
 	from.Answers, bad = p.Answers().Of(p.Root)
 	seen := l.brings.Load()

@@ -19,7 +19,7 @@ import (
 // still searched, so that deny rules see its commands.
 const (
 	MaxChars    = 10_000  // characters
-	MaxCommands = 50      // simple commands
+	maxCommands = 50      // simple commands
 	maxSearch   = 200_000 // bytes of a longer script that are still searched
 	maxDepth    = 12      // scripts within scripts, functions within functions
 	maxSteps    = 1_500   // statements walked before loops and functions are no longer followed
@@ -135,7 +135,7 @@ func plainError(err error) string {
 }
 
 func (r *reader) finish(end state) Script {
-	if r.cmds > MaxCommands {
+	if r.cmds > maxCommands {
 		r.OpaqueListed(programs.Clip(r.Source), "it holds more than 50 commands")
 	}
 	if len(r.Actions) == 0 {

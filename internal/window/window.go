@@ -24,11 +24,11 @@ const (
 	// ClearAtLeast tokens must come free, or nothing is cleared; in a small
 	// window, an eighth of it.
 	ClearAtLeast = 20_000
-	// OutputReserve is the most that is set aside for a reply.
-	OutputReserve = 20_000
-	// BlockBelow: with fewer free tokens the model is not called; in a small
+	// outputReserve is the most that is set aside for a reply.
+	outputReserve = 20_000
+	// blockBelow: with fewer free tokens the model is not called; in a small
 	// window, with less than a tenth of it.
-	BlockBelow = 3_000
+	blockBelow = 3_000
 	// CompactMargin and WarnMargin stand between the effective window and
 	// compaction, and between compaction and its warning.
 	CompactMargin, WarnMargin = 13_000, 20_000
@@ -149,7 +149,7 @@ func Effective(windowTokens, outputCap int) int {
 	if windowTokens <= 0 {
 		return 0
 	}
-	return windowTokens - min(max(outputCap, 0), OutputReserve, windowTokens/4)
+	return windowTokens - min(max(outputCap, 0), outputReserve, windowTokens/4)
 }
 
 // Reply is how many tokens a reply may have where most are wanted: what is left
@@ -165,7 +165,7 @@ func Reply(most, windowTokens, used int) int {
 // Blocking reports whether tokens fill an effective window so far that a
 // request makes no sense. A window that is not known never blocks.
 func Blocking(tokens, effective int) bool {
-	return effective > 0 && effective-tokens < min(BlockBelow, effective/10)
+	return effective > 0 && effective-tokens < min(blockBelow, effective/10)
 }
 
 // Estimate is the tokens of the next request: what the provider reported for

@@ -127,5 +127,5 @@ func (e Event) Subject() string { return events[e].subject }
 // yet.
 func (e Event) Later() bool { return later[e] }
 
-// Blocks reports whether a hook of the event can stop what is about to happen.
-func (e Event) Blocks() bool { return events[e].blocks }
+// canBlock reports whether a hook of the event can stop what is about to happen.
+func (e Event) canBlock() bool { return events[e].blocks }

@@ -90,7 +90,7 @@ func (h Hook) unheard(a Answer, text []byte) (out []string) {
 	if o.Continue != nil && !*o.Continue && !events[h.Event].stops {
 		say("\"continue\": false, and there is no turn that it could end then")
 	}
-	if o.Decision == "block" && !h.Event.Blocks() {
+	if o.Decision == "block" && !h.Event.canBlock() {
 		say("the decision \"block\", and hooks of that event can block nothing")
 	}
 	if a.Hide && !a.Block {

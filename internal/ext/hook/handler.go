@@ -203,7 +203,7 @@ func guard(h Hook, raw json.RawMessage, why error) (_ Hook, ok bool) {
 		Command string          `json:"command"`
 		OnError json.RawMessage `json:"onError"`
 	}
-	if json.Unmarshal(raw, &said) != nil || len(said.OnError) == 0 || string(said.OnError) == "null" || !h.Event.Blocks() {
+	if json.Unmarshal(raw, &said) != nil || len(said.OnError) == 0 || string(said.OnError) == "null" || !h.Event.canBlock() {
 		return h, false
 	}
 	h.Handler = Handler{Type: Command, Command: cmp.Or(said.Command, "of the type "+strconv.Quote(said.Type)), OnError: "block"}
@@ -233,7 +233,7 @@ func (h *Hook) check() error {
 		return fmt.Errorf("timeout: expected a number of seconds above 0, found %g", h.Seconds)
 	case h.OnError != "" && h.OnError != "block":
 		return fmt.Errorf("onError: expected \"block\", found %q", h.OnError)
-	case h.OnError == "block" && !h.Event.Blocks():
+	case h.OnError == "block" && !h.Event.canBlock():
 		return fmt.Errorf("onError: hooks of %s can block nothing", h.Event)
 	case (h.Async || h.AsyncRewake) && h.OnError != "":
 		return errors.New("onError: nobody waits for a hook that is async")

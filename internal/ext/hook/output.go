@@ -170,7 +170,7 @@ func (h Hook) read(r Ran) (a Answer, err error) {
 			return other, nil
 		}
 		a.refuse(h.Event, why)
-		if !h.Event.Blocks() && h.Event != PermissionRequest { // which has it for nobody
+		if !h.Event.canBlock() && h.Event != PermissionRequest { // which has it for nobody
 			a.System = []string{why}
 		}
 		return a, nil
@@ -224,7 +224,7 @@ func (a *Answer) refuse(e Event, why string) {
 	switch {
 	case e == PreToolUse:
 		a.Permission, a.PermissionReason = Deny, why
-	case e.Blocks():
+	case e.canBlock():
 		a.Block, a.Reason = true, why
 	}
 }

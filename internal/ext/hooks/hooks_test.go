@@ -36,7 +36,7 @@ func names(g *Gate, agent string) (out []string) {
 func TestLend(t *testing.T) {
 	g := New(Config{})
 	g.Use(hook.NewSet(one(t, "PreToolUse", "own")...))
-	back := g.Lend(one(t, "PreToolUse", "all"))
+	back := g.lendAll(one(t, "PreToolUse", "all"))
 	other := g.LendTo(Who{ID: "agent-1"}, one(t, "PreToolUse", "agent"))
 	if got := names(g, ""); !slices.Equal(got, []string{"own", "all"}) {
 		t.Errorf("%q", got)

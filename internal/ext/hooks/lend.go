@@ -43,11 +43,11 @@ func (g *Gate) LendTo(who Who, list []hook.Hook) (back func()) {
 	for i := range list {
 		list[i].Agent = who.ID
 	}
-	return g.Lend(list)
+	return g.lendAll(list)
 }
 
-// Lend has hooks count until back is called.
-func (g *Gate) Lend(list []hook.Hook) (back func()) {
+// lendAll has hooks count until back is called.
+func (g *Gate) lendAll(list []hook.Hook) (back func()) {
 	l := &lending{list}
 	g.mu.Lock()
 	g.lent = append(g.lent, l)
@@ -66,7 +66,7 @@ func (g *Gate) Lend(list []hook.Hook) (back func()) {
 // LendTurn has hooks count until a turn ends.
 func (g *Gate) LendTurn(list []hook.Hook) {
 	after := g.s.State().Seq
-	back := g.Lend(list)
+	back := g.lendAll(list)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.dead || g.life == nil {

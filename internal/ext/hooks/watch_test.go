@@ -53,7 +53,7 @@ func TestWatched(t *testing.T) {
 	if g.Use(hook.NewSet()); files() != nil {
 		t.Errorf("once no hook wants any: %q", files())
 	}
-	if back := g.Lend(list); !slices.Equal(files(), named) {
+	if back := g.lendAll(list); !slices.Equal(files(), named) {
 		t.Errorf("with a skill's: %q", files())
 	} else if back(); files() != nil {
 		t.Errorf("without it: %q", files())

@@ -31,8 +31,8 @@ import (
 const (
 	localAtOnce  = 3
 	remoteAtOnce = 20
-	// DefaultTimeout is how long one attempt to connect may take, DefaultToolTimeout a call.
-	DefaultTimeout     = 30 * time.Second
+	// defaultTimeout is how long one attempt to connect may take, DefaultToolTimeout a call.
+	defaultTimeout     = 30 * time.Second
 	DefaultToolTimeout = 10 * time.Minute
 )
 
@@ -135,7 +135,7 @@ type Hub struct {
 
 // New makes a hub of no servers. It starts nothing.
 func New(c Config) *Hub {
-	c.Timeout, c.ToolTimeout = cmp.Or(c.Timeout, DefaultTimeout), cmp.Or(c.ToolTimeout, DefaultToolTimeout)
+	c.Timeout, c.ToolTimeout = cmp.Or(c.Timeout, defaultTimeout), cmp.Or(c.ToolTimeout, DefaultToolTimeout)
 	if c.Environ == nil {
 		c.Environ = func() (a, b []string) { return nil, nil }
 	}

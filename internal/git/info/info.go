@@ -27,7 +27,7 @@ import (
 // Bounds.
 const (
 	Deadline   = 300 * time.Millisecond // for all runs of git together
-	MaxStatus  = 20                     // changed files that are named
+	maxStatus  = 20                     // changed files that are named
 	maxCommits = "5"
 	maxOutput  = 256 << 10 // bytes read of git's answer
 	maxRefs    = 8 << 20   // bytes of packed-refs
@@ -56,7 +56,7 @@ type Info struct {
 	Common string // the git folder that all worktrees share
 	Head   string // commit, hex; "" before the first one
 	// Git is what a model is told. Its Branch is "" when detached; Status has at
-	// most MaxStatus lines; Why is why Status or Commits are missing.
+	// most maxStatus lines; Why is why Status or Commits are missing.
 	prompt.Git
 }
 
@@ -270,7 +270,7 @@ func (i *Info) setStatus(out string) {
 			}
 			continue
 		}
-		if len(i.Status) == MaxStatus {
+		if len(i.Status) == maxStatus {
 			i.More++
 			continue
 		}

@@ -68,7 +68,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	i = Read(t.Context(), options(t, sub))
-	if i.Top != dir || i.Branch != "feature/x" || i.Head != run(t, dir, "rev-parse", "HEAD") || len(i.Status) != MaxStatus || i.More != 10 || i.Status[3] != "?? f 03" || i.Why != "" {
+	if i.Top != dir || i.Branch != "feature/x" || i.Head != run(t, dir, "rev-parse", "HEAD") || len(i.Status) != maxStatus || i.More != 10 || i.Status[3] != "?? f 03" || i.Why != "" {
 		t.Errorf("%+v", i)
 	}
 	if len(i.Commits) != 5 || !strings.HasSuffix(i.Commits[0], " commit 6") || strings.Join(i.Commits, "\n") != run(t, dir, "log", "-5", "--format=%h %s") {

@@ -21,8 +21,8 @@ import (
 
 // Bounds of an image for a model.
 const (
-	// Edge is how many pixels the long edge may have where nothing else is known.
-	Edge = 1568
+	// edge is how many pixels the long edge may have where nothing else is known.
+	edge = 1568
 	// MaxBytes are the most bytes: 5 MB as base64.
 	MaxBytes  = 3_750_000
 	maxPixels = 100 << 20 // pixels decoded
@@ -81,7 +81,7 @@ func Fit(data []byte, longest int) (img llm.Image, err error) {
 		}
 	}()
 	if longest <= 0 {
-		longest = Edge
+		longest = edge
 	}
 	kind := Media(data)
 	cfg, err := Size(kind, data)

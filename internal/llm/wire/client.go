@@ -17,8 +17,8 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 )
 
-// DefaultIdle is how long a stream may be silent.
-const DefaultIdle = 90 * time.Second
+// defaultIdle is how long a stream may be silent.
+const defaultIdle = 90 * time.Second
 
 // A Config is what all providers need to send a request.
 type Config struct {
@@ -28,7 +28,7 @@ type Config struct {
 	Version   string // of adze, for the User-Agent
 	Headers   map[string]string
 	Transport http.RoundTripper // nil: NewTransport(Dial{})
-	Idle      time.Duration     // 0: DefaultIdle, and 10 minutes while the model reasons
+	Idle      time.Duration     // 0: 90 s, and 10 minutes while the model reasons
 	FirstByte time.Duration     // limit before the first byte; 0: Idle
 	StartHint string            // what to do when a server on this machine does not answer
 
@@ -48,7 +48,7 @@ func NewClient(c Config) *Client {
 	}
 	patient := c.Idle
 	if c.Idle <= 0 {
-		c.Idle, patient = DefaultIdle, patience
+		c.Idle, patient = defaultIdle, patience
 	}
 	if c.FirstByte <= 0 {
 		c.FirstByte = c.Idle
@@ -266,7 +266,7 @@ func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, res
 		return ctx.Err()
 	}
 	if f := (Fault{}); errors.As(err, &f) {
-		e := c.Fault(statusOf(f), f, resp)
+		e := c.fault(statusOf(f), f, resp)
 		if e.Status == 0 && e.Kind == llm.BadRequest { // an error nobody has a name for
 			e.Kind = llm.ServerError
 		}
@@ -343,7 +343,7 @@ func (c *Client) refused(resp *http.Response, page []byte, host string) error {
 	case resp.StatusCode == http.StatusOK && f.HTML:
 		return c.html(resp, f, host, "a web page came instead of a reply")
 	case resp.StatusCode == http.StatusOK && (f.Type != "" || f.Code != "") && f.Message != "":
-		return c.Fault(statusOf(f), f, resp)
+		return c.fault(statusOf(f), f, resp)
 	case resp.StatusCode == http.StatusOK:
 		e := c.fail(llm.BadReply, resp, "the answer is not a stream: "+clean(string(page), 120))
 		e.Fix = "check that the base URL belongs to this provider's API"
@@ -355,7 +355,7 @@ func (c *Client) refused(resp *http.Response, page []byte, host string) error {
 		}
 		return c.html(resp, f, host, "the request was redirected "+to)
 	}
-	return c.Fault(resp.StatusCode, f, resp)
+	return c.fault(resp.StatusCode, f, resp)
 }
 
 func (c *Client) html(resp *http.Response, f Fault, host, what string) error {
@@ -375,8 +375,8 @@ func (c *Client) fail(k llm.Kind, resp *http.Response, text string) *llm.Error {
 	return e
 }
 
-// Fault turns a provider's own error into an *llm.Error. resp may be nil.
-func (c *Client) Fault(status int, f Fault, resp *http.Response) *llm.Error {
+// fault turns a provider's own error into an *llm.Error. resp may be nil.
+func (c *Client) fault(status int, f Fault, resp *http.Response) *llm.Error {
 	k := classify(status, f)
 	message := f.Message
 	if f.HTML {

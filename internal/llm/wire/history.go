@@ -7,8 +7,8 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 )
 
-// Interrupted is the result a call gets that has none.
-const Interrupted = "[interrupted: this call has no result]"
+// interrupted is the result a call gets that has none.
+const interrupted = "[interrupted: this call has no result]"
 
 // Rules say how a history is made fit for a reader.
 type Rules struct {
@@ -232,7 +232,7 @@ func (p *preparer) answer() {
 		res, ok := c.result.(llm.ToolResult)
 		switch {
 		case !ok:
-			parts = append(parts, llm.ToolResult{ID: c.id, Text: Interrupted, IsErr: true})
+			parts = append(parts, llm.ToolResult{ID: c.id, Text: interrupted, IsErr: true})
 		case res.ID != c.id || len(res.Loaded) > 0:
 			res.ID = c.id
 			switch {

@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// MaxEvent is the longest event, and the longest line, that is read, in bytes.
-const MaxEvent = 64 << 20
+// maxEvent is the longest event, and the longest line, that is read, in bytes.
+const maxEvent = 64 << 20
 
-// ErrEventTooLong says that one event was longer than MaxEvent.
+// ErrEventTooLong says that one event was longer than maxEvent.
 var ErrEventTooLong = errors.New("one event of the stream is larger than 64 MB")
 
 // An Event is one server-sent event. Its bytes are valid until the next call of Next.
@@ -73,7 +73,7 @@ func (s *reader) Next() (Event, error) {
 			if lines >= 1 {
 				s.joined = append(append(s.joined, '\n'), s.bytes(value)...)
 			}
-			if len(s.joined) > MaxEvent {
+			if len(s.joined) > maxEvent {
 				return Event{}, ErrEventTooLong
 			}
 			data = value
@@ -183,7 +183,7 @@ func (s *reader) fill() {
 		if s.start > 0 && s.start >= len(s.buf)/2 {
 			copy(s.buf, s.buf[s.start:s.end])
 		} else {
-			const limit = MaxEvent + 64<<10
+			const limit = maxEvent + 64<<10
 			if len(s.buf) >= limit {
 				s.err = ErrEventTooLong
 				return

@@ -351,7 +351,7 @@ func TestPrepareReusedIDs(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"call_0 " + Interrupted, "call_0_2 two", "call_0_3 three"}
+	want := []string{"call_0 " + interrupted, "call_0_2 two", "call_0_3 three"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -186,9 +186,9 @@ func (s Store) sharing(from string, to *blob.Late) func(line []byte) error {
 // maxKin bounds how far back a copy of a copy is followed.
 const maxKin = 16
 
-// Kin are the folders of the sessions that one was copied from: its texts name
+// kin are the folders of the sessions that one was copied from: its texts name
 // results in them. One that was removed has none.
-func (s Store) Kin(parent string) (dirs []string) {
+func (s Store) kin(parent string) (dirs []string) {
 	root, err := os.OpenRoot(s.Dir)
 	if err != nil {
 		return nil

@@ -60,7 +60,7 @@ type Opened struct {
 	Model     string               // of a session that is resumed
 	Mode      policy.Mode          // of a session that is resumed
 
-	// Kin are folders of earlier sessions that this one is a copy of, in which
+	// kin are folders of earlier sessions that this one is a copy of, in which
 	// files are that the model was told of.
 	Kin []string
 
@@ -87,7 +87,7 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 		r.Note("this session was in %s; it goes on in %s (to go on there: cd %s && adze --resume %s)", old.Start, r.Dir, hint.Shell(old.Start), old.ID)
 	}
 	if old.Parent != "" {
-		l.Kin = st.Kin(old.Parent)
+		l.Kin = st.kin(old.Parent)
 	}
 	if c.None {
 		l.Session = &mem.Session{}

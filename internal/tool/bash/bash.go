@@ -29,9 +29,9 @@ import (
 
 // Limits of tools.md.
 const (
-	DefaultTimeout = 120_000 * time.Millisecond
-	MaxTimeout     = 600_000 * time.Millisecond
-	Limit          = 30_000 // characters of a result
+	defaultTimeout = 120_000 * time.Millisecond
+	maxTimeout     = 600_000 * time.Millisecond
+	limit          = 30_000 // characters of a result
 )
 
 //go:embed bash.md
@@ -130,7 +130,7 @@ type runner struct {
 }
 
 func (b *runner) tools() []tool.Tool {
-	spec := tool.Spec{Name: "Bash", Again: true, Description: bashText, Limit: Limit, Shell: true, Ahead: b.Ahead}
+	spec := tool.Spec{Name: "Bash", Again: true, Description: bashText, Limit: limit, Shell: true, Ahead: b.Ahead}
 	return []tool.Tool{tool.New(spec, b.plan, b.run), outputTool(b.tasks), killTool(b.tasks)}
 }
 
@@ -173,17 +173,17 @@ func (in input) check() error {
 	case strings.ContainsRune(in.Command, 0):
 		return errors.New(`field "command" holds a NUL character, which no shell can read`)
 	case in.Timeout < 0:
-		return fmt.Errorf("field \"timeout\" is %d; give milliseconds from 1 to %d", in.Timeout, MaxTimeout.Milliseconds())
-	case in.Timeout > int(MaxTimeout.Milliseconds()):
+		return fmt.Errorf("field \"timeout\" is %d; give milliseconds from 1 to %d", in.Timeout, maxTimeout.Milliseconds())
+	case in.Timeout > int(maxTimeout.Milliseconds()):
 		return fmt.Errorf("field \"timeout\" is %d ms; at most %d ms (10 minutes) is possible. Use run_in_background for a longer command",
-			in.Timeout, MaxTimeout.Milliseconds())
+			in.Timeout, maxTimeout.Milliseconds())
 	}
 	return nil
 }
 
 func (in input) timeout() time.Duration {
 	if in.Timeout == 0 {
-		return DefaultTimeout
+		return defaultTimeout
 	}
 	return time.Duration(in.Timeout) * time.Millisecond
 }

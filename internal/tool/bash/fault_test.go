@@ -121,7 +121,7 @@ func TestFault29OneEndlessLine(t *testing.T) {
 
 func checkFlood(t *testing.T, r *rig, res tool.Result) {
 	t.Helper()
-	if !res.IsErr || !strings.HasSuffix(res.Text, "\n[killed: it wrote more than 300.0 MB]") || len(res.Text) > Limit {
+	if !res.IsErr || !strings.HasSuffix(res.Text, "\n[killed: it wrote more than 300.0 MB]") || len(res.Text) > limit {
 		t.Errorf("%d bytes, error %v, end %q", len(res.Text), res.IsErr, res.Text[len(res.Text)-100:])
 	}
 	m := regexp.MustCompile(`\[3\d\d\.\d MB left out; (\S+) has its first and last parts, up to 30 MB\]`).FindStringSubmatch(res.Text)
@@ -145,7 +145,7 @@ func TestLongOutputIsInAFile(t *testing.T) {
 	r.env.Call = "toolu_01"
 	res := r.bash("seq 1 100000")
 	path := filepath.Join(r.env.Scratch, "tool-results", "toolu_01.txt")
-	if !strings.Contains(res.Text, "left out; all of it is in "+path) || len(res.Text) > Limit ||
+	if !strings.Contains(res.Text, "left out; all of it is in "+path) || len(res.Text) > limit ||
 		!strings.HasPrefix(res.Text, "1\n2\n3\n") || !strings.HasSuffix(res.Text, "\n99999\n100000") {
 		t.Errorf("%q … %q", res.Text[:50], res.Text[len(res.Text)-50:])
 	}
@@ -193,7 +193,7 @@ func TestFault31MultibyteAtChunkEdges(t *testing.T) {
 		t.Errorf("%d replacement characters in %q…", strings.Count(res.Text, "\ufffd"), res.Text[:40])
 	}
 	res = r.bash(`for i in {1..40000}; do printf '世界é'; done`) // cut in the middle
-	if !utf8.ValidString(res.Text) || strings.Contains(res.Text, "\ufffd") || len(res.Text) > Limit {
+	if !utf8.ValidString(res.Text) || strings.Contains(res.Text, "\ufffd") || len(res.Text) > limit {
 		t.Errorf("cut output: %d bytes, %d replacement characters", len(res.Text), strings.Count(res.Text, "\ufffd"))
 	}
 	if n := strings.Count(live.String(), "\ufffd"); n > 1 {

@@ -43,7 +43,7 @@ type killInput struct {
 }
 
 func outputTool(t *Tasks) tool.Tool {
-	spec := tool.Spec{Name: "BashOutput", Description: outputText, Limit: Limit}
+	spec := tool.Spec{Name: "BashOutput", Description: outputText, Limit: limit}
 	return anyID{tool.New(spec,
 		func(in outputInput, _ tool.Env) (tool.Plan, error) {
 			if _, err := in.check(); err != nil {
@@ -151,7 +151,7 @@ func (t *Tasks) news(j *job, re *regexp.Regexp) tool.Result {
 		if re != nil {
 			text = keep(text, re)
 		}
-		text = clip.Middle(text, Limit-2000, "all of it is in "+k.Path)
+		text = clip.Middle(text, limit-2000, "all of it is in "+k.Path)
 	}
 	head := fmt.Sprintf("[%s %s", k.ID, k.status())
 	if k.Path != "" {

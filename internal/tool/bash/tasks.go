@@ -19,8 +19,8 @@ import (
 	"github.com/adze-agent/adze/internal/tool"
 )
 
-// MaxBackground is how many tasks may run in the background at once.
-const MaxBackground = 32
+// maxBackground is how many tasks may run in the background at once.
+const maxBackground = 32
 
 // keepFinished is how many finished tasks can still be read.
 const keepFinished = 64
@@ -150,7 +150,7 @@ func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env) (*job
 				running++
 			}
 		}
-		if running >= MaxBackground {
+		if running >= maxBackground {
 			t.mu.Unlock()
 			refuse(c, h)
 			return nil, fmt.Errorf("%d commands run in the background already; end one with KillShell first", running)

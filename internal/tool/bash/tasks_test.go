@@ -170,7 +170,7 @@ func TestMoveToBackground(t *testing.T) {
 
 func TestTooManyInBackground(t *testing.T) {
 	r := newRig(t, nil)
-	for range MaxBackground {
+	for range maxBackground {
 		r.call(t.Context(), "Bash", map[string]any{"command": "sleep 1000", "run_in_background": true})
 	}
 	res := r.call(t.Context(), "Bash", map[string]any{"command": "true", "run_in_background": true})

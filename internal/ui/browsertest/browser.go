@@ -52,8 +52,8 @@ document.getElementById("f").onload = async () => {
 
 var said = regexp.MustCompile(`(?s)<pre id="said">(.*?)</pre>`)
 
-// Chromium is the browser's path. Without one the test is skipped.
-func Chromium(t *testing.T) string {
+// chromium is the browser's path. Without one the test is skipped.
+func chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -67,7 +67,7 @@ func Chromium(t *testing.T) string {
 // Look shows a page in a frame of a width, in pixels, and runs a script in it.
 func Look(t *testing.T, page string, width int, dark bool, script string) Seen {
 	t.Helper()
-	browser := Chromium(t)
+	browser := chromium(t)
 	var mu sync.Mutex
 	var out Seen
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

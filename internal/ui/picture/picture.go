@@ -35,8 +35,8 @@ const (
 // maxPixels bounds the images that are decoded.
 const maxPixels = 40_000_000
 
-// ErrLarge is returned for an image of more pixels than are decoded.
-var ErrLarge = errors.New("the image is too large to show")
+// errLarge is returned for an image of more pixels than are decoded.
+var errLarge = errors.New("the image is too large to show")
 
 // A Picture is an image that was fitted to a number of cells.
 type Picture struct {
@@ -56,7 +56,7 @@ func Fit(data []byte, cols, rows, cellW, cellH int) (Picture, error) {
 		return Picture{}, fmt.Errorf("decode image: %w", err)
 	}
 	if cfg.Width < 1 || cfg.Height < 1 || cfg.Width > maxPixels/cfg.Height {
-		return Picture{}, ErrLarge
+		return Picture{}, errLarge
 	}
 	src, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {

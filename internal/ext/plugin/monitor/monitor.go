@@ -18,7 +18,7 @@ import (
 
 // Bounds of what is told.
 const (
-	Every    = time.Second // between two notices
+	every    = time.Second // between two notices
 	maxLine  = 1000        // characters of a line; the rest of it is dropped
 	maxLines = 20          // of a notice; more are counted
 )
@@ -170,7 +170,7 @@ func (p *pacer) run() {
 		case <-wake:
 			if s := p.take(); s != "" {
 				p.notify(s)
-				pause.Reset(Every)
+				pause.Reset(every)
 				waiting = true
 			}
 		}

@@ -30,14 +30,14 @@ func TestPace(t *testing.T) {
 		}
 		say("one\ntw")
 		say("o\n\n\x1b[31mthree\x1b[0m\n")
-		time.Sleep(Every + time.Millisecond)
+		time.Sleep(every + time.Millisecond)
 		synctest.Wait()
-		time.Sleep(Every)
+		time.Sleep(every)
 		say("four\n")
 		for i := range 100 {
 			say(fmt.Sprintln("flood", i))
 		}
-		time.Sleep(2 * Every)
+		time.Sleep(2 * every)
 		say(strings.Repeat("x", 100_000) + "\n")
 		say("no end")
 		p.close(true)
