@@ -228,9 +228,7 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 		e.Also = append(e.Also, append([]string{"git", verb}, e.Argv[1:]...))
 	}
 	if e.Argv[0] == "git" || programs.Base(e.Argv[0]) == "git" {
-		if plain := programs.GitPlain(ws); plain != nil {
-			e.Also = append(e.Also, plain)
-		}
+		e.Also = append(e.Also, programs.GitPlain(ws)...)
 	}
 	return e
 }

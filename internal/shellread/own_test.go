@@ -135,6 +135,7 @@ func TestBypassAsksForWhatIsLost(t *testing.T) {
 		"git clean --for -dx", "git reset --har", "git push --forc", "git branch --del --for x", "find . -exec rm -rf {} +", "find . -type f -execdir rm {} ;", "fd -x rm", "fd . --exec-batch shred",
 		"cat /dev/zero > /dev/sda", "shred /dev/sda", "dd if=x of=/dev/sda", "cp x /dev/nvme0n1", "tee /dev/mem",
 		"dd if=a of=$(echo .git/hooks/post-commit)", "tee $(echo .git/config)", "cp a $(echo .git/hooks)/x", "cd .gi?; cp ../a hooks/pre-commit", "cd $(echo .git) && cp ../a hooks/pre-commit",
+		"git --shallow-file x push --force", "git --shallow-file x reset --hard", "git --shallow-file x clean -fdx", "git --new-flag reset --hard", "git --new-flag x reset --hard",
 		"/proc/self/exe -c 'rm -rf /'", "/proc/self/exe -c 'echo x > .git/config'", "sudo /proc/self/exe -c 'git reset --hard'", "links/sh -c 'rm -rf ~'", "/dev/fd/3 -c 'git push --force'",
 	} {
 		if v := decide(t, f, command, policy.Bypass); v.Effect != policy.Ask {

@@ -18,10 +18,10 @@ var gitGlobal = sync.OnceValue(func() map[string]struct {
 		valued, safe bool
 	}{
 		"-C": {true, true}, "--no-pager": {false, true}, "-P": {false, true}, "--no-optional-locks": {false, true}, "--no-replace-objects": {false, true},
-		"--literal-pathspecs": {false, true}, "--glob-pathspecs": {false, true}, "--noglob-pathspecs": {false, true}, "--icase-pathspecs": {false, true}, "--no-lazy-fetch": {false, true},
+		"--literal-pathspecs": {false, true}, "--glob-pathspecs": {false, true}, "--noglob-pathspecs": {false, true}, "--icase-pathspecs": {false, true}, "--no-lazy-fetch": {false, true}, "--no-literal-pathspecs": {false, true},
 		"--version": {false, true}, "-v": {false, true}, "--no-advice": {false, true},
 		"-c": {true, false}, "--git-dir": {true, false}, "--work-tree": {true, false}, "--namespace": {true, false}, "--config-env": {true, false},
-		"--exec-path": {false, false}, "--super-prefix": {true, false}, "--attr-source": {true, false}, "--bare": {false, false}, "-p": {false, true},
+		"--exec-path": {false, false}, "--super-prefix": {true, false}, "--attr-source": {true, false}, "--shallow-file": {true, false}, "--list-cmds": {false, false}, "--bare": {false, false}, "-p": {false, true},
 		"--paginate": {false, true}, "--html-path": {false, true}, "--man-path": {false, true}, "--info-path": {false, true}, "-h": {false, true}, "--help": {false, false},
 	}
 })
@@ -71,13 +71,37 @@ func harmlessSetting(s string) bool {
 	return strings.HasPrefix(name, "color.") && name != "color.pager" || strings.HasPrefix(name, "advice.")
 }
 
-// GitPlain is the command without git's own flags, for deny and ask rules.
-func GitPlain(ws []Word) []string {
-	_, rest, _ := gitSplit(ws[1:])
-	if len(rest) == 0 || len(rest) == len(ws)-1 {
-		return nil
+// gitRests are the words from the subcommand on, as gitSplit has them and, behind a
+// flag that is not known, as they are when it takes a value: another version of git
+// may have one. No words are none.
+func gitRests(ws []Word) (rests [][]Word) {
+	starts := []int{0}
+	for n := 0; n < len(starts); n++ {
+		from := ws[starts[n]:]
+		_, rest, _ := gitSplit(from)
+		if len(rest) > 0 && !slices.ContainsFunc(rests, func(r []Word) bool { return len(r) == len(rest) }) {
+			rests = append(rests, rest)
+		}
+		for i, w := range from[:len(from)-len(rest)] {
+			name, _, attached := strings.Cut(w.Text, "=")
+			_, known := gitGlobal()[name]
+			if behind := starts[n] + i + 2; !known && !attached && strings.HasPrefix(w.Text, "-") && behind < len(ws) && !slices.Contains(starts, behind) {
+				starts = append(starts, behind)
+			}
+		}
 	}
-	return append([]string{"git"}, Literals(rest)...)
+	return rests
+}
+
+// GitPlain are the spellings of the command without git's own flags, for deny and ask
+// rules.
+func GitPlain(ws []Word) (plain [][]string) {
+	for _, rest := range gitRests(ws[1:]) {
+		if len(rest) < len(ws)-1 {
+			plain = append(plain, append([]string{"git"}, Literals(rest)...))
+		}
+	}
+	return plain
 }
 
 // git holds a git command against its rows and asks the World about each

@@ -12,10 +12,16 @@ import (
 // that steer git: mostly its settings. Without them it fails where those are
 // protected, after a question nobody was asked.
 func (u *Invocation) gitSteers(ws []Word) {
-	dirs, rest, _ := gitSplit(ws[1:])
-	if len(rest) == 0 || rest[0].Kind != Exact || !slices.Contains(gitSteering, rest[0].Text) {
-		return
+	dirs, _, _ := gitSplit(ws[1:])
+	for _, rest := range gitRests(ws[1:]) {
+		if rest[0].Kind == Exact && slices.Contains(gitSteering, rest[0].Text) {
+			u.gitSteersIn(dirs, rest)
+		}
 	}
+}
+
+// gitSteersIn is gitSteers for a subcommand and the folders that -C names.
+func (u *Invocation) gitSteersIn(dirs, rest []Word) {
 	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
 	for _, d := range dirs {
 		if c.moveGit(d) != "" {

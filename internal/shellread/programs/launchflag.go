@@ -156,8 +156,10 @@ func LaunchFlag(name string, ws []Word, i int) (glued string, ok bool) {
 	}
 	text := w.Text
 	names := []string{name}
-	if _, rest, _ := gitSplit(ws[1:]); name == "git" && len(rest) > 0 {
-		names = append(names, name+" "+rest[0].Text)
+	if name == "git" {
+		for _, rest := range gitRests(ws[1:]) {
+			names = append(names, name+" "+rest[0].Text)
+		}
 	}
 	for _, n := range names {
 		if glued, ok = bundled(n, text); ok {

@@ -12,8 +12,11 @@ func Loses(name string, ws []Word) string {
 	args := ws[1:]
 	switch name {
 	case "git":
-		_, rest, _ := gitSplit(args)
-		return gitLoses(rest)
+		for _, rest := range gitRests(args) {
+			if what := gitLoses(rest); what != "" {
+				return what
+			}
+		}
 	case "rm":
 		return rmLoses(args)
 	case "dropdb", "mkfs", "wipefs", "fdisk", "parted", "mkswap", "blkdiscard", "shutdown", "reboot", "halt", "poweroff":

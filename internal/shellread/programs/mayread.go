@@ -53,10 +53,14 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 // gitOutputs are the files that git's own commands write or remove in the
 // working tree, as far as they are named.
 func (u *Invocation) gitOutputs(ws []Word) {
-	_, rest, _ := gitSplit(ws[1:])
-	if len(rest) == 0 || rest[0].Kind != Exact {
-		return
+	for _, rest := range gitRests(ws[1:]) {
+		if rest[0].Kind == Exact {
+			u.gitOutput(rest)
+		}
 	}
+}
+
+func (u *Invocation) gitOutput(rest []Word) {
 	u.gitTrees(rest)
 	u.gitDumps(rest)
 	named := false
