@@ -80,7 +80,7 @@ func TestUIHooksForCodex(t *testing.T) {
 	x := p.inTerminal(p.adze("--model", "script/"+model, "--sandbox", "off", "--dangerously-skip-permissions"), 120, 40)
 	x.dialog(`hook PreToolUse \^Bash\$: echo codex says no >&2; exit 2`)
 	x.keys(down)
-	x.until(`❯ Yes, I know`)
+	x.until(`❯ \d Yes, I know`)
 	x.keys(enter)
 	x.gone(`Yes, I know`)
 	x.until(`What shall be done here`)

@@ -45,7 +45,7 @@ func TestUIRewind(t *testing.T) {
 	x.keys(esc)
 	x.until(`❯ second prompt +3 files changed`)
 	x.keys(enter)
-	s := x.until(`❯ Conversation and code`)
+	s := x.until(`❯ \d Conversation and code`)
 	for _, want := range []string{"3 files would change on disk", `removed a\x1b[2Jx`, "changed calc.txt", "created a.txt"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is missing:\n%s", want, s)
@@ -60,7 +60,7 @@ func TestUIRewind(t *testing.T) {
 	x.keys("\x0f", "g") // the transcript
 	x.until(`› second prompt +taken back`)
 	x.keys("q", "/rewind undo", enter)
-	x.until(`❯ Yes, take it back`)
+	x.until(`❯ \d Yes, take it back`)
 	x.keys(enter)
 	x.until(`Took the last rewind back`)
 	content("two\n")

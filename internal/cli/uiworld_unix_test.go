@@ -80,7 +80,7 @@ func TestUIFindsAKeyThatWasSavedMeanwhile(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	x.keys(down, down)
-	x.until(`❯ Look again`)
+	x.until(`❯ \d Look again`)
 	x.keys(enter)
 	x.gone(`There is no model yet`)
 	x.until(`claude`)

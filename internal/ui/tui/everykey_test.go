@@ -65,8 +65,8 @@ var everyKey = map[keymap.Action]keyCase{
 
 	keymap.ConfirmYes:     {ready: permission, keys: "enter", does: op.Answer{}},
 	keymap.ConfirmNo:      {ready: permission, keys: "enter 'x enter", does: op.Answer{}},
-	keymap.ConfirmPrev:    {ready: func(r *rig) { permission(r); r.keys("down", "down") }, want: "❯ Yes, and do not"},
-	keymap.ConfirmNext:    {ready: permission, want: "❯ Yes, and do not"},
+	keymap.ConfirmPrev:    {ready: func(r *rig) { permission(r); r.keys("down", "down") }, want: "❯ 2 Yes, and do not"},
+	keymap.ConfirmNext:    {ready: permission, want: "❯ 2 Yes, and do not"},
 	keymap.ConfirmComment: {ready: permission, keys: "'gently enter", want: "“gently”"},
 	keymap.ConfirmMode:    {ready: permission, does: op.Answer{}},
 	keymap.ConfirmExplain: {ready: permission, want: "shows less"},

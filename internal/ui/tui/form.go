@@ -222,8 +222,8 @@ func (d *form) answers() []string {
 func (d *form) buttons(p paper) []draw.Line {
 	var out []draw.Line
 	for i, text := range d.answers() {
-		lead, role := p.lead(i, d.at == len(d.rows)+i)
-		out = append(out, draw.L(lead, draw.S(text, role)))
+		l, role := p.numbered(i, d.at == len(d.rows)+i)
+		out = append(out, append(l, draw.S(text, role)))
 	}
 	return out
 }

@@ -159,12 +159,13 @@ func (r *row) options(p paper, width int) []draw.Line {
 	top := max(0, min(r.at-shown/2, len(r.Options)-shown))
 	var out []draw.Line
 	for i := top; i < min(top+shown, len(r.Options)); i++ {
-		lead, role := p.lead(i, i == r.at)
+		lead, role := p.numbered(i, i == r.at)
 		g := off
 		if r.ticks[i] {
 			g = on
 		}
-		l := draw.L(draw.S("  ", draw.Plain), lead, draw.S(story.Pad(p.Sign(g), 2), draw.Accent), draw.S(story.FirstLine(r.Options[i].Label()), role))
+		l := append(draw.L(draw.S("  ", draw.Plain)), lead...)
+		l = append(l, draw.S(story.Pad(p.Sign(g), 2), draw.Accent), draw.S(story.FirstLine(r.Options[i].Label()), role))
 		if i == top+shown-1 && i+1 < len(r.Options) {
 			l = append(l, draw.S(fmt.Sprintf("  %s %d of %d", p.Sign(draw.MoreDown), i+1, len(r.Options)), draw.Quiet))
 		}

@@ -170,7 +170,7 @@ func (l *list) view(p paper, rows int) []draw.Line {
 		if f.About != "" {
 			f.fit(p, width)
 		}
-		out = append(out, p.choice(f, i, i == l.at, p.Cols()))
+		out = append(out, p.choice(f, i, i == l.at, false, p.Cols()))
 	}
 	return out
 }

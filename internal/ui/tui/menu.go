@@ -171,7 +171,7 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	room := max(min(rows-len(lines)-2-len(sample), most), 1)
 	d.top = max(min(d.top, d.at), d.at-room+1)
 	for i := d.top; i < min(len(d.found), d.top+room); i++ {
-		lines = append(lines, p.choice(d.found[i], i, i == d.at, inside))
+		lines = append(lines, p.choice(d.found[i], i, i == d.at, d.fixed, inside))
 	}
 	switch {
 	case d.loading:
@@ -207,10 +207,27 @@ func (p paper) lead(i int, marked bool) (draw.Span, draw.Role) {
 	return draw.S("  ", draw.Plain), draw.Plain
 }
 
-// choice draws one line of a menu.
-func (p paper) choice(f found, i int, marked bool, width int) draw.Line {
+// numbered is what stands before answer i where its digit takes it.
+func (p paper) numbered(i int, marked bool) (draw.Line, draw.Role) {
 	lead, role := p.lead(i, marked)
 	l := draw.L(lead)
+	switch {
+	case p.Plain: // it is there
+	case i < 9:
+		l = append(l, draw.S(fmt.Sprintf("%d ", i+1), draw.Quiet))
+	default: // in line with the others
+		l = append(l, draw.S("  ", draw.Plain))
+	}
+	return l, role
+}
+
+// choice draws one line of a menu. With digits each has the one that takes it.
+func (p paper) choice(f found, i int, marked, digits bool, width int) draw.Line {
+	lead, role := p.lead(i, marked)
+	l := draw.L(lead)
+	if digits {
+		l, role = p.numbered(i, marked)
+	}
 	if f.Lead != "" {
 		l = append(l, draw.S(f.Lead, draw.Quiet))
 	}

@@ -201,18 +201,18 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 	var out []draw.Line
 	cur := term.Cursor{Hidden: true}
 	for i, a := range d.answers {
-		lead, role := p.lead(i, i == d.at)
+		lead, role := p.numbered(i, i == d.at)
 		switch a {
 		case yes:
-			out = append(out, draw.L(lead, draw.S("Yes", role)))
+			out = append(out, append(lead, draw.S("Yes", role)))
 		case yesRule:
 			if d.rule != nil {
-				l, col := p.fieldLine(draw.L(lead, draw.S("Yes, and do not ask again for ", role)), d.rule, width)
+				l, col := p.fieldLine(append(lead, draw.S("Yes, and do not ask again for ", role)), d.rule, width)
 				cur = term.Cursor{Row: len(out), Col: col}
 				out = append(out, l, draw.L(draw.S("    Enter takes the rule, Esc leaves it as it was", draw.Quiet)))
 				continue
 			}
-			l := draw.L(lead, draw.S("Yes, and do not ask again for ", role))
+			l := append(lead, draw.S("Yes, and do not ask again for ", role))
 			l = append(l, draw.Exact(strings.Join(d.rules, ", "), draw.Code)...)
 			l = append(l, draw.S(" "+keeps[d.keep].name, role))
 			if small {
@@ -229,7 +229,7 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 			}
 			out = append(out, wrapped...)
 		case no:
-			out = append(out, draw.L(lead, draw.S("No, and say what to do instead", role)))
+			out = append(out, append(lead, draw.S("No, and say what to do instead", role)))
 		}
 		if i != d.at {
 			continue

@@ -99,10 +99,10 @@ func TestSmallScreensShowAll(t *testing.T) {
 func TestDialogsOnTinyScreens(t *testing.T) {
 	for _, z := range []term.Size{{Cols: 20, Rows: 5}, {Cols: 10, Rows: 3}, {Cols: 80, Rows: 6}} {
 		r := newRig(t, z.Cols, z.Rows).open().event(event.TurnStarted{ID: "t"}, asked("7", "git push origin main", verdict())).pass(time.Second)
-		r.has("git", "❯ Yes")
+		r.has("git", "❯ 1 Yes")
 		if z.Cols == 20 {
 			r.keys("pgdown").has("main", "▴")
-			r.keys("down").has("Bash(git push", "❯ Yes, and")
+			r.keys("down").has("Bash(git push", "❯ 2 Yes, and")
 		}
 		r.keys("y", "enter")
 		if a, ok := last[op.Answer](r); !ok || !a.Allow {
@@ -116,6 +116,6 @@ func TestDialogsOnTinyScreens(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	r = newRig(t, 20, 5).open().event(event.Asked{Call: "q", View: survey2}).pass(time.Second)
-	r.has("Which database?", "❯ SQLite", "Postgres")
+	r.has("Which database?", "❯ 1 SQLite", "Postgres")
 	r.keys("down", "enter", "space", "down", "down").has("Which checks?", "Something else")
 }

@@ -160,8 +160,7 @@ func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor
 	var out []draw.Line
 	cur := term.Cursor{Hidden: true}
 	for i := range len(pg.Options) + 1 {
-		lead, role := p.lead(i, i == pg.at)
-		l := draw.L(lead)
+		l, role := p.numbered(i, i == pg.at)
 		if pg.Multi {
 			g := draw.CheckBox
 			if pg.ticks[i] {

@@ -84,8 +84,8 @@ func (d *permit) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	width := max(cols-4, 1)
 	var answers []draw.Line
 	for i, a := range d.answers {
-		lead, role := p.lead(i, i == d.at)
-		answers = append(answers, draw.L(lead, draw.S([...]string{yes: "Yes", yesRule: "Yes, and keep a rule", no: "No, and say why"}[a], role)))
+		lead, role := p.numbered(i, i == d.at)
+		answers = append(answers, append(lead, draw.S([...]string{yes: "Yes", yesRule: "Yes, and keep a rule", no: "No, and say why"}[a], role)))
 	}
 	body := d.body(p, width, m.st.Dir)
 	if d.answers[d.at] == yesRule {
@@ -126,12 +126,11 @@ func (d *survey) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	}
 	var answers []draw.Line
 	for i := range len(pg.Options) + 1 {
-		lead, role := p.lead(i, i == pg.at)
+		l, role := p.numbered(i, i == pg.at)
 		text := d.other()
 		if i < len(pg.Options) {
 			text = pg.Options[i].Label
 		}
-		l := draw.L(lead)
 		if pg.ticks[i] {
 			l = append(l, draw.S(p.Sign(draw.Check)+" ", draw.OK))
 		}
@@ -159,7 +158,7 @@ func (d *menu) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	}
 	var answers []draw.Line
 	for i, f := range d.found {
-		answers = append(answers, p.choice(f, i, i == d.at, cols))
+		answers = append(answers, p.choice(f, i, i == d.at, d.fixed, cols))
 	}
 	switch {
 	case d.field != nil:
