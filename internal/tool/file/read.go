@@ -60,9 +60,10 @@ func (t *tools) planRead(in readIn, env tool.Env) (tool.Plan, error) {
 	}, nil
 }
 
-// short names a path for people: relative to the working directory below it.
+// short names a path for people: relative to the working directory below it,
+// with what cannot be seen written out, so that it reads as no other file.
 func short(path string, env tool.Env) string {
-	return clip.Pictures(paths.Short(env.Dir, path))
+	return clip.Visible(paths.Short(env.Dir, path))
 }
 
 func (t *tools) read(ctx context.Context, in readIn, env tool.Env) (tool.Result, error) {

@@ -67,7 +67,18 @@ func (c *Call) Words() (verb, subject string) {
 	if subject == "" && c.Title == "" {
 		subject = argument(c.input)
 	}
-	return clip.Line(draw.String(verb), 40), FirstLine(subject)
+	return clip.Line(draw.String(clip.Visible(verb)), 40), Subject(subject)
+}
+
+// Subject is FirstLine of a name, an address or a command: what cannot be seen in
+// it, or would change how the rest reads, stands there as its escape, so that it
+// reads as nothing else.
+func Subject(s string) string {
+	head, rest, more := strings.Cut(strings.TrimSpace(clip.VisibleText(s)), "\n")
+	if head = clip.Visible(head); more && strings.TrimSpace(rest) != "" {
+		head += " …"
+	}
+	return clip.Line(draw.String(head), 500)
 }
 
 // argument is what the arguments of a call are about: their first text, else

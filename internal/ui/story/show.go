@@ -130,10 +130,10 @@ func attached(names []event.Attached, width int) []draw.Line {
 	var out []draw.Line
 	for _, a := range names {
 		if !a.Refused {
-			with = append(with, a.Name+" ("+a.About+")")
+			with = append(with, clip.Visible(a.Name)+" ("+a.About+")")
 			continue
 		}
-		out = append(out, draw.L(draw.S("not attached: "+a.Name+": "+a.About, draw.Attention)).Wrap(width)...)
+		out = append(out, draw.L(draw.S("not attached: "+clip.Visible(a.Name)+": "+a.About, draw.Attention)).Wrap(width)...)
 	}
 	if len(with) == 0 {
 		return out

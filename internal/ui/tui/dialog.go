@@ -115,7 +115,7 @@ func (m *Model) ask(b event.Asked) []effect {
 		d.from = m.commandsNow()
 	}
 	m.open(d)
-	return m.call("adze asks: " + story.FirstLine(b.Title))
+	return m.call("adze asks: " + story.Subject(b.Title))
 }
 
 // commandsNow are the commands that run, of this turn and beside it.

@@ -142,3 +142,24 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 }
+
+// A dialog and a list about a file name that file, and not the one that is read
+// when what cannot be seen in its name is left out.
+func TestNamesAreWhole(t *testing.T) {
+	const name, shown = "b\u202egnp\u200b.exe", `b\u202egnp\u200b.exe`
+	r := newRig(t, 80, 24)
+	r.m.host.Files = func(context.Context) ([]string, error) { return []string{name, "main.go"}, nil }
+	r.open().keys("'@gnp").has(shown).keys("tab").has("characters that a prompt cannot hold")
+	if got := r.m.box.Text(); got != "@gnp" {
+		t.Errorf("the prompt names %q", got)
+	}
+	r.keys("ctrl+u")
+	r.event(event.Asked{Call: "1", Tool: "Write", Title: "Write " + name, View: view.Diff{Path: name, Created: true, Unified: "@@ -0,0 +1,1 @@\n+x\n"}}).pass(time.Second)
+	if n := strings.Count(r.text(), shown); n < 2 {
+		t.Errorf("named %d times, not in the line of the call and in the dialog:\n%s", n, r.text())
+	}
+	r.event(event.Answered{Answer: op.Answer{Call: "1"}})
+	r.event(event.Asked{Call: "2", Tool: "mcp__a__b", Title: "b", Input: json.RawMessage(`{"path":"` + name + `"}`),
+		View: view.Group{Blocks: []view.Block{view.Text{S: "b of " + name}, view.Code{S: `{"path":"` + name + `"}`}}}}).pass(time.Second)
+	r.has("b of "+shown, `"path":"`+shown)
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/mention"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
@@ -91,7 +92,11 @@ func (m *Model) findFiles() []effect {
 	if m.files.index != nil {
 		name, _ := mention.SplitRange(m.list.token.Query)
 		for _, h := range m.files.index.Find(name, 50) {
-			m.list.found = append(m.list.found, found{Choice{ID: h.Path, Name: h.Path}, h.At})
+			name := clip.Visible(h.Path)
+			if name != h.Path {
+				h.At = nil // it counts the letters of the path
+			}
+			m.list.found = append(m.list.found, found{Choice{ID: h.Path, Name: name}, h.At})
 		}
 		m.list.local = len(m.list.found)
 		return nil
@@ -271,6 +276,10 @@ func (l *list) take(m *Model, run bool) []effect {
 	}
 	if l.at >= l.local {
 		m.box.Complete(l.token, mention.Mention{Path: c.ID}.String()+" ")
+		return nil
+	}
+	if clip.Clean(c.ID) != c.ID { // it would name another file
+		m.say(c.Name+" has characters that a prompt cannot hold", draw.Attention)
 		return nil
 	}
 	_, lines := mention.SplitRange(l.token.Query)

@@ -155,7 +155,7 @@ func (d *permit) heading() string {
 	if d.q.Verdict.Check == policy.CheckPerson && d.q.Title != "" { // its title says who wants what
 		return "Allow this?"
 	}
-	return "Let " + story.FirstLine(draw.String(d.q.Tool)) + " do this?"
+	return "Let " + story.Subject(d.q.Tool) + " do this?"
 }
 
 // body is what would happen, and why it is asked.
@@ -168,7 +168,11 @@ func (d *permit) body(p paper, width int, dir string) []draw.Line {
 			add(marked(l, d.asking()))
 		}
 	case view.Diff:
-		add(draw.L(draw.Span{Text: draw.String(b.Path), Style: draw.Style{Attr: draw.Bold}}))
+		name := draw.Exact(b.Path, draw.Plain)
+		for i := range name {
+			name[i].Attr |= draw.Bold
+		}
+		add(name)
 		o := p.Inner(0, 0, false)
 		o.Width = width
 		out = append(out, draw.Block(b, o)...)
@@ -183,7 +187,7 @@ func (d *permit) body(p paper, width int, dir string) []draw.Line {
 		if d.q.View != nil {
 			o := p.Inner(0, 0, false)
 			o.Width = width
-			out = append(out, draw.Block(d.q.View, o)...)
+			out = append(out, draw.Block(written(d.q.View), o)...)
 		}
 		add(d.arguments()...)
 	}

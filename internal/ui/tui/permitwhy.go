@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/view"
@@ -140,6 +141,26 @@ func (d *permit) arguments() []draw.Line {
 		out = append(out, draw.Exact(l, draw.Quiet))
 	}
 	return out
+}
+
+// written is a view whose texts have what cannot be seen in them written out.
+func written(v view.Block) view.Block {
+	switch b := v.(type) {
+	case view.Text:
+		b.S = clip.VisibleText(b.S)
+		return b
+	case view.Code:
+		b.S = clip.VisibleText(b.S)
+		return b
+	case view.Group:
+		b.Blocks = slices.Clone(b.Blocks)
+		for i, x := range b.Blocks {
+			b.Blocks[i] = written(x)
+		}
+		return b
+	default: // the others draw names exactly, or are no text
+		return v
+	}
 }
 
 // shows reports whether a view has a text that is this JSON.
