@@ -40,8 +40,10 @@ func Main(sys System) int {
 		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)
 		return report(sys.Stderr, sys.Stdout.judged(nil))
 	}
-	proc.Hide()                    // sys has the environment
-	signal.Ignore(brokenPipe()...) // a closed stdout is an error to handle, not a death
+	proc.Hide() // sys has the environment
+	// A closed stdout is an error to handle, not a death. The signal is caught and not
+	// ignored, because what is ignored stays so in the programs that adze starts.
+	signal.Notify(make(chan os.Signal, 1), brokenPipe()...)
 	ctx, stop := catch(context.Background(), sys.abort, sys.interrupts)
 	defer stop()
 	root := newRoot(sys)

@@ -8,8 +8,8 @@ import (
 
 func stopSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
-// brokenPipe names a signal that Windows never sends: ignoring none at all
-// would mean all of them.
+// brokenPipe names a signal that Windows never sends: catching none at all would mean
+// all of them.
 func brokenPipe() []os.Signal { return []os.Signal{syscall.SIGPIPE} }
 
 func exitOf(s os.Signal) int {
