@@ -244,7 +244,7 @@ func (c *calls) start(k *call, plan tool.Plan) bool {
 			break
 		}
 	}
-	return c.emit(event.ToolStarted{Call: k.use.ID, Name: k.use.Name, Input: k.use.Input, Title: plan.Title, Fold: plan.Fold})
+	return c.emit(event.ToolStarted{Call: k.use.ID, Name: k.use.Name, Input: k.use.Input, Title: plan.Title, Fold: plan.Fold, Shell: k.tool.Spec().Shell})
 }
 
 func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {

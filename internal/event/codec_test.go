@@ -64,7 +64,7 @@ func samples() []event.Body {
 		event.Spent{For: event.ForRuling, Model: "p/small", Usage: llm.Usage{In: 1, Out: 2}, Cost: 0.5, Priced: true},
 		event.Asked{Call: "c", Tool: "Bash", Input: raw, Title: "t", Verdict: verdict, About: event.AboutCost, View: blocks},
 		event.Answered{Answer: op.Answer{Call: "c", Allow: true, Comment: "c", Exact: true, Rules: []string{"r"}, Keep: op.ForLocal, Folders: []op.FolderChange{{Dirs: []string{"/d"}, Remove: true}}, Choices: [][]string{{"a"}}, Values: []byte(`{"n":1}`), Dismissed: true, Input: []byte(`{}`), Mode: policy.AcceptEdits}, By: event.By{Kind: event.ByHook, Name: "b"}},
-		event.ToolStarted{Call: "c", Name: "n", Input: raw, Title: "t", Fold: "file"},
+		event.ToolStarted{Call: "c", Name: "n", Input: raw, Title: "t", Fold: "file", Shell: true},
 		event.ToolFinished{
 			Call: "c", Name: "n", Text: "t", Images: []llm.Image{img}, View: blocks, IsErr: true, Verdict: verdict,
 			Denied: true, Input: raw, Took: 1, Spill: "s", Effects: []effect.Effect{

@@ -158,6 +158,8 @@ type (
 		Title string          `json:"title,omitempty"`
 		// Fold, when set, is what the call looks at: see tool.Plan.
 		Fold string `json:"fold,omitempty"`
+		// Shell: it runs a command, which can be moved to the background.
+		Shell bool `json:"shell,omitempty"`
 	}
 	// ToolFinished is the result of a call. It also comes without a
 	// ToolStarted, for a call that was refused. ToolStarted and ToolFinished

@@ -22,7 +22,7 @@ func (s *Story) call(id, name string, now time.Time) *Call {
 
 func (s *Story) started(b event.ToolStarted, now time.Time) {
 	c := s.call(b.Call, b.Name, now)
-	c.started, c.Ended, c.denied, c.off, c.at, c.fold = true, false, false, false, now, b.Fold
+	c.started, c.Ended, c.denied, c.off, c.at, c.fold, c.shell = true, false, false, false, now, b.Fold, b.Shell
 	if b.Title != "" {
 		c.Title = b.Title
 	}

@@ -64,6 +64,7 @@ type Call struct {
 	ID, name string
 	Title    string
 	fold     string // see event.ToolStarted
+	shell    bool   // likewise
 	input    json.RawMessage
 	at       time.Time // when it started
 	started  bool
@@ -153,8 +154,9 @@ func (s *Story) Own() *Call {
 	return nil
 }
 
-// Shell reports whether the call runs a command of the shell.
-func (c *Call) Shell() bool { return c.name == "Bash" || c.name == "PowerShell" }
+// Shell reports whether the call runs a command, which can be moved to the
+// background.
+func (c *Call) Shell() bool { return c.shell }
 
 // Lasts is how long a call runs by now.
 func (c *Call) Lasts(now time.Time) time.Duration { return now.Sub(c.at) }

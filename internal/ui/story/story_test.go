@@ -63,6 +63,21 @@ func TestFoldsWhatStartsOutOfOrder(t *testing.T) {
 	}
 }
 
+// Whether a call runs a command is what its event says, whatever its name is.
+func TestShell(t *testing.T) {
+	s := story.New()
+	for i, b := range []event.Body{
+		event.TurnStarted{ID: "t"},
+		event.ToolStarted{Call: "1", Name: "mcp__x__run", Shell: true},
+		event.ToolStarted{Call: "2", Name: "Bash"},
+	} {
+		s.Apply(event.Event{Seq: event.Seq(i + 1), Body: b})
+	}
+	if !s.ByID["1"].Shell() || s.ByID["2"].Shell() {
+		t.Error(s.ByID["1"].Shell(), s.ByID["2"].Shell())
+	}
+}
+
 // A question that a running command raised ends with its turn or with the command,
 // whichever is told first: nobody waits for its answer, and nobody refused it.
 func TestQuestionsEndWithTheirCommand(t *testing.T) {
