@@ -173,6 +173,8 @@ func TestHistory(t *testing.T) {
 		{`"draft" down`, "draft|"},
 		{`"draft" ctrl+p ctrl+p ctrl+n`, "newest|"},
 		{`"draft" up ctrl+_`, "draft|"},
+		{`up up ctrl+u up`, "newest|"},
+		{`"draft" up up ctrl+u up down`, "draft|"},
 	} {
 		e := New(Options{Past: past})
 		press(t, e, c.keys)

@@ -12,7 +12,23 @@ type past struct {
 func (p *past) leave() { *p = past{} }
 
 // Older shows the prompt before; what is being written is kept.
-func (e *Editor) Older() Result { return e.recall(e.past.i + 1) }
+func (e *Editor) Older() Result {
+	if e.past.i == 0 || e.t.len() > 0 {
+		return e.recall(e.past.i + 1)
+	}
+	// What was recalled was cleared, so another walk begins; what was being written
+	// before is still where it ends.
+	first := e.past.kept[0]
+	e.past.leave()
+	out := e.recall(1)
+	if out == Changed {
+		e.past.kept[0] = first
+	}
+	return out
+}
+
+// Recalled reports whether the text is one of the history as it came.
+func (e *Editor) Recalled() bool { return e.past.i > 0 && slices.Equal(e.past.clean, e.t.r) }
 
 // Newer goes the other way, back to what is being written at last.
 func (e *Editor) Newer() Result {

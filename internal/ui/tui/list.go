@@ -40,6 +40,9 @@ type fileList struct {
 // complete opens, changes or closes the list after an edit.
 func (m *Model) complete() []effect {
 	m.list = nil
+	if m.box.Recalled() { // the keys that brought it go on in the history
+		return nil
+	}
 	t, ok := m.box.Token()
 	if !ok || t.Kind == edit.FileToken && m.host.Files == nil {
 		m.files.closed = ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/history"
 )
 
@@ -19,6 +20,29 @@ func (p prompts) Entry(i int) (history.Entry, bool) {
 		return history.Entry{}, false
 	}
 	return history.Entry{Text: p[i]}, true
+}
+
+// What the history brings opens no list until it is edited: the key that brought it
+// goes on to what is older.
+func TestHistoryPassesCommands(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.m.box = edit.New(edit.Options{Keys: r.m.keys, Past: prompts{"/status", "see @calc", "mend the parser"}})
+	r.m.host.Everyone = prompts{"/status"}
+	r.open()
+	for _, key := range []string{"up", "ctrl+p"} {
+		for _, want := range []string{"/status", "see @calc", "mend the parser"} {
+			r.keys(key).hasNot("❯ status", "❯ calc.go")
+			if got := r.m.box.Text(); got != want {
+				t.Errorf("%s shows %q, want %q", key, got, want)
+			}
+		}
+		r.keys("down", "down", "backspace").has("status")
+		r.keys("ctrl+u")
+	}
+	r.keys("ctrl+r", "enter").hasNot("❯ status")
+	if got := r.m.box.Text(); got != "/status" {
+		t.Errorf("the search brings %q", got)
+	}
 }
 
 func TestHistorySearch(t *testing.T) {

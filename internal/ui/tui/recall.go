@@ -29,9 +29,10 @@ func (m *Model) searchHistory() []effect {
 		if _, err := fmt.Sscan(c.ID, &i); err == nil {
 			if e, ok := from.Entry(i); ok {
 				m.box.SetEntry(e)
+				m.list = nil // as for what the arrow keys bring: the next one goes on in the history
 			}
 		}
-		return m.edited()
+		return nil
 	}
 	d.context = keymap.HistorySearch
 	d.hint = m.keys.Hint(keymap.HistorySearchExecute) + " takes it, " + m.keys.Hint(keymap.HistorySearchScope) + " this project or all"
