@@ -86,6 +86,7 @@ func (r *reader) known(name string) bool {
 // readSource is source and the dot: a script in a file, which may change.
 func readSource(r *reader, ws []word, st state) (state, state) {
 	const why = "it reads a script that may change"
+	r.sourced = true
 	if r.scriptFile(ws[1:], st) {
 		r.OpaqueListed(strings.Join(programs.Literals(ws), " "), why)
 	}
@@ -234,12 +235,14 @@ func readRead(r *reader, ws []word, st state) (state, state) {
 		return refuse("a form of read that is not known: "+why)(r, ws, st)
 	}
 	if len(names) == 0 {
+		r.leaves("REPLY")
 		return st.with("REPLY", value{kind: unknown}), st.with("REPLY", value{kind: unknown})
 	}
 	for _, a := range names {
 		if a.Kind != exact || !syntax.ValidName(a.Text) || riskyVariable(a.Text) {
 			return refuse("read sets a variable that is not known")(r, ws, st)
 		}
+		r.leaves(a.Text)
 		st = st.with(a.Text, value{kind: unknown})
 	}
 	return st, st
@@ -249,6 +252,7 @@ func readRead(r *reader, ws []word, st state) (state, state) {
 func readPrintf(r *reader, ws []word, st state) (state, state) {
 	if len(ws) > 1 && ws[1].FlagLike() && !ws[1].Is("--") {
 		if ws[1].Is("-v") && len(ws) > 2 && ws[2].Kind == exact && syntax.ValidName(ws[2].Text) && !riskyVariable(ws[2].Text) {
+			r.leaves(ws[2].Text)
 			st = st.with(ws[2].Text, value{kind: unknown})
 			return st, st
 		}
@@ -273,6 +277,7 @@ func readUnset(r *reader, ws []word, st state) (state, state) {
 		if r.funcs[w.Text] != nil {
 			return refuse("unset of a name that is a function too")(r, ws, st)
 		}
+		r.leaves(w.Text)
 		st = st.with(w.Text, value{kind: exact})
 	}
 	return st, st

@@ -2,6 +2,7 @@ package shellread
 
 import (
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -45,7 +46,7 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	if c.Name != nil {
 		name = c.Name.Value
 	}
-	if !syntax.ValidName(name) || r.known(name) {
+	if !syntax.ValidName(name) || r.known(name) || strings.HasPrefix(name, ownVariables) {
 		r.Opaque(r.source(c), "a function that stands in for a command")
 	}
 	st := state{vars: map[string]value{}}

@@ -10,46 +10,58 @@ import (
 	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
-// redirects turns each redirect into Read or Write.
-func (r *reader) redirects(s *syntax.Stmt, st state) {
+// redirects turns each redirect into Read or Write, and returns the state in which
+// the command runs, with the descriptors that they open and close.
+func (r *reader) redirects(s *syntax.Stmt, st state) state {
 	for _, rd := range s.Redirs {
-		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
-			r.Opaque(r.source(rd), "a file descriptor in a variable")
-		} else if rd.N != nil && len(rd.N.Value) > 1 {
-			r.Opaque(r.source(rd), "zsh takes a number of two digits for an argument")
-		} else if at := int(rd.OpPos.Offset()); rd.N == nil && at > 0 && at <= len(r.Source) && (r.Source[at-1] == '}' || r.Source[at-1] >= '0' && r.Source[at-1] <= '9') {
-			r.Opaque(r.source(rd), "zsh takes what stands before a redirect for its descriptor")
+		r.redirect(s, rd, st)
+		if rd.N == nil {
+			continue
 		}
-		if rd.N == nil && r.bracedBefore(int(rd.OpPos.Offset())) {
-			r.Opaque(r.source(rd), "zsh takes the name in braces before a redirect for its descriptor")
+		if st.fds |= bit(rd.N.Value); rd.Word != nil && rd.Word.Lit() == "-" && (rd.Op == syntax.DplIn || rd.Op == syntax.DplOut) {
+			st.fds &^= bit(rd.N.Value)
 		}
-		if r.rangeAt(int(rd.OpPos.Offset())) {
-			r.Opaque(r.source(s), "zsh takes <1-9> for a range of numbers in a name")
+	}
+	return st
+}
+
+func (r *reader) redirect(s *syntax.Stmt, rd *syntax.Redirect, st state) {
+	if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
+		r.Opaque(r.source(rd), "a file descriptor in a variable")
+	} else if rd.N != nil && len(rd.N.Value) > 1 {
+		r.Opaque(r.source(rd), "zsh takes a number of two digits for an argument")
+	} else if at := int(rd.OpPos.Offset()); rd.N == nil && at > 0 && at <= len(r.Source) && (r.Source[at-1] == '}' || r.Source[at-1] >= '0' && r.Source[at-1] <= '9') {
+		r.Opaque(r.source(rd), "zsh takes what stands before a redirect for its descriptor")
+	}
+	if rd.N == nil && r.bracedBefore(int(rd.OpPos.Offset())) {
+		r.Opaque(r.source(rd), "zsh takes the name in braces before a redirect for its descriptor")
+	}
+	if r.rangeAt(int(rd.OpPos.Offset())) {
+		r.Opaque(r.source(s), "zsh takes <1-9> for a range of numbers in a name")
+	}
+	switch rd.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		r.heredoc(rd, st)
+	case syntax.WordHdoc:
+		r.value(rd.Word, st)
+	case syntax.RdrIn:
+		if w, ok := r.target(rd, st); ok {
+			r.Read(w, st.dirs, policy.Read{})
 		}
-		switch rd.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			r.heredoc(rd, st)
-		case syntax.WordHdoc:
-			r.value(rd.Word, st)
-		case syntax.RdrIn:
-			if w, ok := r.target(rd, st); ok {
-				r.Read(w, st.dirs, policy.Read{})
-			}
-		case syntax.DplIn, syntax.DplOut:
-			r.duplicate(rd, st)
-		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
-			if w, ok := r.target(rd, st); ok {
-				r.writeRedirect(w, st, s)
-			}
-		case syntax.RdrInOut:
-			if w, ok := r.target(rd, st); ok {
-				r.Read(w, st.dirs, policy.Read{})
-				r.writeRedirect(w, st, s)
-			}
-		default:
-			r.Opaque(r.source(rd), "a redirect that is not bash")
-			r.target(rd, st)
+	case syntax.DplIn, syntax.DplOut:
+		r.duplicate(rd, st)
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		if w, ok := r.target(rd, st); ok {
+			r.writeRedirect(w, st, s)
 		}
+	case syntax.RdrInOut:
+		if w, ok := r.target(rd, st); ok {
+			r.Read(w, st.dirs, policy.Read{})
+			r.writeRedirect(w, st, s)
+		}
+	default:
+		r.Opaque(r.source(rd), "a redirect that is not bash")
+		r.target(rd, st)
 	}
 }
 
@@ -121,7 +133,13 @@ func (r *reader) duplicate(rd *syntax.Redirect, st state) {
 		r.Opaque(r.source(rd), "a redirect that shells read differently")
 		return
 	}
-	if w.Text == "-" || !strings.HasPrefix(w.Text, "-") && scan.Number(w.Text) {
+	if scan.Number(w.Text) {
+		if len(w.Text) > 1 || w.Text > "2" && !st.fds.has(w.Text) {
+			r.Opaque(r.source(rd), "a descriptor that the script has not opened")
+		}
+		return
+	}
+	if w.Text == "-" {
 		return
 	}
 	if n, moved := strings.CutSuffix(w.Text, "-"); moved && scan.Number(n) {

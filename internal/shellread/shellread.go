@@ -6,6 +6,7 @@ package shellread
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -33,6 +34,11 @@ type Script struct {
 	ReadOnly bool
 	// Dir is where the shell would stand at the end, "" when unknown.
 	Dir string
+	// Sets are the variables of the shell that the script may leave with another
+	// value, as it was read; Any means that they may be others as well. A program
+	// that the script runs changes none of them.
+	Sets map[string]bool
+	Any  bool
 }
 
 // Read takes script apart as bash would.
@@ -84,6 +90,8 @@ type reader struct {
 	jumped     *state          // what is known where break, continue or return was read
 	looseGlobs bool            // a pattern may match more than it does as a rule
 	input      input           // what stands on the standard input
+	sets       map[string]bool // names of variables that anything in it sets
+	sourced    bool            // it reads another script into the shell
 }
 
 // script parses and walks one text: the whole, or the argument of bash -c.
@@ -142,11 +150,24 @@ func (r *reader) finish(end state) Script {
 		r.Actions = []policy.Action{policy.None{}}
 	}
 	r.reportUnpinned()
-	s := Script{Actions: r.Actions, ReadOnly: !r.Unclear && !r.Unsafe}
+	s := Script{Actions: r.Actions, ReadOnly: !r.Unclear && !r.Unsafe, Sets: r.sets}
+	s.Any = r.sourced || slices.ContainsFunc(r.Actions, func(a policy.Action) bool {
+		o, unclear := a.(policy.Opaque)
+		return unclear && !o.Listed
+	})
 	if len(end.dirs) == 1 {
 		s.Dir = end.dirs[0]
 	}
 	return s
+}
+
+// leaves notes a variable that is set, wherever: in a shell of its own it is nobody
+// else's, but its name does no harm.
+func (r *reader) leaves(name string) {
+	if r.sets == nil {
+		r.sets = map[string]bool{}
+	}
+	r.sets[name] = true
 }
 
 // source is the text of a node, for a person to see.

@@ -21,6 +21,22 @@ type state struct {
 	defs map[string]bool
 	// linked means that cd went through a link, so that names and places differ.
 	linked bool
+	// fds are the descriptors above 2 that the script itself has open here. Others
+	// are those of the program that started the shell.
+	fds descriptors
+}
+
+// descriptors is a set of numbers from 3 to 9; zsh knows no larger ones.
+type descriptors uint16
+
+func (d descriptors) has(n string) bool { return d&bit(n) != 0 }
+
+// bit is the set of one descriptor, empty for one that no set holds.
+func bit(n string) descriptors {
+	if len(n) != 1 || n[0] < '3' || n[0] > '9' {
+		return 0
+	}
+	return 1 << (n[0] - '0')
 }
 
 // A value is what is known of a variable.
@@ -58,7 +74,7 @@ func (s state) with(name string, v value) state {
 
 // merge is what is known when either of two ways was taken.
 func merge(a, b state) state {
-	out := state{vars: map[string]value{}, linked: a.linked || b.linked, crowded: a.crowded || b.crowded}
+	out := state{vars: map[string]value{}, linked: a.linked || b.linked, crowded: a.crowded || b.crowded, fds: a.fds & b.fds}
 	out.dirs = mergeDirs(a.dirs, b.dirs)
 	out.old = mergeDirs(a.old, b.old)
 	for name := range a.defs {
@@ -83,7 +99,7 @@ func merge(a, b state) state {
 
 // equal reports whether the same is known in both.
 func (s state) equal(t state) bool {
-	return slices.Equal(s.dirs, t.dirs) && slices.Equal(s.old, t.old) && s.linked == t.linked && s.crowded == t.crowded && maps.Equal(s.vars, t.vars) && maps.Equal(s.defs, t.defs)
+	return slices.Equal(s.dirs, t.dirs) && slices.Equal(s.old, t.old) && s.linked == t.linked && s.crowded == t.crowded && s.fds == t.fds && maps.Equal(s.vars, t.vars) && maps.Equal(s.defs, t.defs)
 }
 
 // join is what is known of a variable that is either of two values.

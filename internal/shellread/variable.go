@@ -48,8 +48,11 @@ var riskyPrefixes = []string{
 	"LD_", "DYLD_", "GIT_", "BASH", "NODE_", "PYTHON", "PERL", "RUBY", "JAVA", "JDK", "_JAVA", "LESS", "GREP_", "RIPGREP_", "AWK", "GAWK", "GO", "CGO_",
 	"CARGO", "RUST", "NPM_", "npm_", "YARN_", "PNPM_", "PIP_", "UV_", "DOCKER_", "KUBE", "GH_", "GITHUB_", "SSH_", "MAN", "CURL_", "SSL_", "XDG_", "JQ_",
 	"BAT_", "FZF_", "MAKE", "CMAKE_", "MALLOC_", "LUA_", "PHP", "AWS_", "GOOGLE_", "AZURE_", "ADZE_", "CLAUDE_", "ANTHROPIC_", "OPENAI_", "OPENSSL_", "LIBC_", "GLIBC_", "ASAN_",
-	"LC_", "LANG", "ZSH", "HIST", "COMP_", "FUNCNEST", "TZDIR", "GTK_", "QT_", "SUDO_", "DEBUGINFOD_", "GCC_", "COMPILER_", "SOURCE_DATE", "VIM", "EMACS", "ELECTRON_", "DENO_", "BUN_",
+	"LC_", "LANG", "ZSH", "HIST", "COMP_", "FUNCNEST", "TZDIR", "GTK_", "QT_", "SUDO_", ownVariables, "DEBUGINFOD_", "GCC_", "COMPILER_", "SOURCE_DATE", "VIM", "EMACS", "ELECTRON_", "DENO_", "BUN_",
 }
+
+// ownVariables begin the names that adze's own lines around a script use.
+const ownVariables = "__adze_"
 
 // integerNames are variables of bash or zsh whose value the shell evaluates as
 // arithmetic when it is set, so that RANDOM='a[$(cmd)]' runs cmd.

@@ -43,11 +43,15 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 			}
 		}
 	}
-	r.redirects(s, in)
+	before := in.fds
+	in = r.redirects(s, in)
 	r.fedShell(s, in)
 	ok, any = in, in
 	if s.Cmd != nil {
 		ok, any = r.cmd(s, in)
+	}
+	if !keepsRedirects(s) {
+		ok.fds, any.fds, in.fds = before, before, before
 	}
 	r.Piped, r.input = piped, around
 	if len(s.Redirs) > 0 {
@@ -63,6 +67,13 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 		return both(merge(in, any))
 	}
 	return ok, any
+}
+
+// keepsRedirects reports whether descriptors stay open that a statement opens: those
+// of exec without a command, and what such ones in a group or a condition open.
+func keepsRedirects(s *syntax.Stmt) bool {
+	c, simple := s.Cmd.(*syntax.CallExpr)
+	return simple && len(c.Args) == 1 && c.Args[0].Lit() == "exec" || !simple && len(s.Redirs) == 0
 }
 
 // fedByPipe searches the commands before a pipe for paths that the one behind it
@@ -405,6 +416,7 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 // checkName asks about variables whose change alters what later commands do.
 func (r *reader) checkName(name string, n syntax.Node) {
 	r.looseGlobs = r.looseGlobs || name == "GLOBIGNORE"
+	r.leaves(name)
 	if riskyVariable(name) {
 		r.Opaque(r.source(n), "setting "+name+" may change what commands do")
 	}

@@ -428,7 +428,7 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 		r.Opaque(programs.Clip(ws[2].Text), why)
 	}
 	before := len(r.Actions)
-	child := state{dirs: st.dirs, vars: map[string]value{}}
+	child := state{dirs: st.dirs, vars: map[string]value{}, fds: st.fds}
 	funcs := r.funcs
 	r.funcs = map[string]*syntax.Stmt{}
 	r.outer = append(r.outer, programs.Literals(ws[:2]))

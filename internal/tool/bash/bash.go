@@ -235,7 +235,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	}
 	r := j.result(in, how)
 	if how == ended {
-		b.takeOver(j, c.Env, confined, env, &r)
+		b.takeOver(j, s, c.Env, confined, env, &r)
 		b.blame(in, &r)
 	}
 	if confined && how != interrupted && b.Quarantined != nil {
@@ -344,7 +344,7 @@ func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, *han
 
 // takeOver takes over the directory a command ended with, and what it changed of
 // the environment it was begun with: what the sandbox put there is not its own.
-func (b *runner) takeOver(j *job, begun []string, confined bool, env tool.Env, r *tool.Result) {
+func (b *runner) takeOver(j *job, s shellread.Script, begun []string, confined bool, env tool.Env, r *tool.Result) {
 	if j.lost != nil {
 		r.Text += fmt.Sprintf("\n[the folder and the variables are as before the command: %s]", j.lost)
 	}
@@ -353,11 +353,15 @@ func (b *runner) takeOver(j *job, begun []string, confined bool, env tool.Env, r
 	}
 	dir := firstOf(j.state.dir, env.Dir)
 	if j.state.vars != nil {
+		now, odd := mayLeave(s, env.Needs.Pinned, begun, j.state.vars)
+		if len(odd) > 0 {
+			r.Text += fmt.Sprintf("\n[variables that nothing in the command sets are as before it: %s]", clip.Line(strings.Join(odd, " "), noteText))
+		}
 		b.mu.Lock()
 		base := j.hand.base
-		b.exports.add(base, begun, j.state.vars, confined)
+		b.exports.add(base, begun, now, confined)
 		b.mu.Unlock()
-		if vars := recorded(diff(begun, j.state.vars)); len(vars) > 0 {
+		if vars := recorded(diff(begun, now)); len(vars) > 0 {
 			r.Effects = append(r.Effects, effect.Exported{Vars: vars, Confined: confined})
 		}
 	}

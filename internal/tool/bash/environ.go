@@ -31,6 +31,33 @@ func (x *exports) add(base, begun, now []string, confined bool) {
 	}
 }
 
+// mayLeave is what counts of the environment that came back from a command begun
+// with begun: anything that it ran could write it. So only variables change that
+// the script sets, as it was read; where its verdict rests on its only reading or
+// editing, none that steers a program. odd are the names of others.
+func mayLeave(s shellread.Script, pinned bool, begun, now []string) (kept, odd []string) {
+	change := diff(begun, now)
+	bad := func(name, value string) bool {
+		return !s.Sets[name] && (pinned || !s.Any) || pinned && shellread.Steers(name, value)
+	}
+	var d delta
+	for _, kv := range change.set {
+		if name, value, _ := strings.Cut(kv, "="); bad(name, value) {
+			odd = append(odd, name)
+		} else {
+			d.set = append(d.set, kv)
+		}
+	}
+	for _, name := range change.unset {
+		if bad(name, "") {
+			odd = append(odd, name)
+		} else {
+			d.unset = append(d.unset, name)
+		}
+	}
+	return d.apply(begun), odd
+}
+
 // of is the environment of a command that is not pinned.
 func (x *exports) of(base []string, confined bool) []string {
 	if confined {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/shellread"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -269,6 +270,39 @@ func TestHostileState(t *testing.T) {
 	// Nothing of ours lies where commands write.
 	if left := lsTree(r.bashRunner.Temp); len(left) != 0 {
 		t.Error(left)
+	}
+}
+
+// TestForgedState: of a command, only variables that it sets, as it was read, come
+// back; what it runs has the shell's way of leaving its state too.
+func TestForgedState(t *testing.T) {
+	r := newRig(t, nil)
+	forge := "#!/bin/bash\nprintf '%s\\0' \"$PWD\" \"HOME=$HOME\" LD_PRELOAD_X=x GIT_SSH_COMMAND=x A=evil B=2 end >&250\n"
+	if err := os.WriteFile(filepath.Join(r.env.Dir, "forge"), []byte(forge), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.bash("export A=1 DONE=1")
+	seen := func() string {
+		return r.bash("trap : USR1; echo $A ${B-none} ${DONE-none} ${LD_PRELOAD_X-none} ${GIT_SSH_COMMAND-none}").Text
+	}
+	for _, c := range []struct{ command, says, want string }{
+		{"cd .; exec ./forge", "nothing in the command sets are as before it", "1 none 1 none none"},
+		{"B=1; exec ./forge", "LD_PRELOAD_X GIT_SSH_COMMAND A", "1 2 1 none none"},
+		{"A=3; mkdir d", "(no output)", "3 2 1 none none"},
+		{"unset DONE; read -r A < forge; exec ./forge", "GIT_SSH_COMMAND", "evil 2 none none none"},
+		{"source ./forge; exec true", "(no output)", "evil 2 none x x"}, // it may set anything
+	} {
+		if got := r.bash(c.command).Text; !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q", c.command, got)
+		}
+		if got := seen(); got != c.want {
+			t.Errorf("after %s: %s, want %s", c.command, got, c.want)
+		}
+	}
+	s := shellread.Script{Any: true, Sets: map[string]bool{"A": true, "PATH": true}}
+	kept, odd := mayLeave(s, true, []string{"A=1", "PATH=/bin"}, []string{"A=2", "PATH=/x", "B=1"})
+	if want := []string{"PATH=/bin", "A=2"}; !slices.Equal(kept, want) || !slices.Equal(odd, []string{"PATH", "B"}) {
+		t.Errorf("of one that is pinned: %q, %q", kept, odd)
 	}
 }
 
