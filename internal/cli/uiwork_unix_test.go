@@ -74,6 +74,32 @@ func TestUIPlanIsEdited(t *testing.T) {
 	x.ended()
 }
 
+// Esc stops, and what was queued is not sent by itself: it is in the prompt box.
+func TestUIEscapeHoldsTheQueue(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, `@ Bash {"command": "`+waits+`"}
+---
+? prompt contains "steer me"
+> I was steered.
+---
+? else
+> Another prompt.
+`, "--allowed-tools", "Bash(until:*),Bash([:*),Bash(sleep:*)", "go")
+	x.until(`until \[ -e go-on`)
+	x.keys("steer me", enter)
+	x.until(`steer me +with the next step`)
+	x.keys("and this", enter)
+	x.until(`and this +with the next step`)
+	x.keys("\x1b")
+	x.until(`Interrupted`)
+	x.until(`│ › steer me +│\n│   and this`)
+	x.keys(enter)
+	x.until(`● I was steered\.`)
+	if s := x.all(); strings.Contains(s, "Another prompt") || strings.Count(s, "› steer me") != 1 {
+		t.Errorf("sent by itself:\n%s", s)
+	}
+}
+
 // waits is a command that runs until the file is there.
 const waits = `until [ -e go-on ]; do sleep 0.02; done`
 

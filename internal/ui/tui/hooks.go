@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
@@ -91,17 +90,9 @@ func (m *Model) awaited() bool {
 	return m.s != nil && !m.turn.running && len(m.queue) > 0 && m.queue[0].sent && !m.queue[0].left
 }
 
-// recall takes back the prompt that hooks look at, and ends them.
-func (m *Model) recall() []effect {
-	q := m.queue[0]
-	return []effect{submit{op: op.Unqueue{ID: q.id}, urgent: true, then: func(m *Model, err error) []effect {
-		if err == nil {
-			m.unqueue(q.id)
-			m.box.Restore(q.prompt)
-		} // else its turn began meanwhile
-		return append(m.interrupt(), m.edited()...)
-	}}}
-}
+// recall takes back the prompt that hooks look at, with those behind it, and ends
+// the hooks. Where its turn began meanwhile, that is stopped.
+func (m *Model) recall() []effect { return m.stop(slices.Clone(m.queue)) }
 
 // hooksCommand lists the hooks that are set, and what they did in this session.
 func (m *Model) hooksCommand(string) []effect {

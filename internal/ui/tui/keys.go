@@ -143,6 +143,8 @@ func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
 		return m.cancel()
 	case keymap.Rewind:
 		switch {
+		case m.now.Before(m.returned.Add(again)): // it was pressed twice to stop
+			return nil, true
 		case !m.box.Empty():
 			m.box.Clear()
 			return m.edited(), true
@@ -242,9 +244,33 @@ func (m *Model) leave() []effect {
 	return []effect{quit{}}
 }
 
+// interrupt stops what runs. What waits for it to end goes back into the prompt box
+// before, or it would begin the next turn at once.
 func (m *Model) interrupt() []effect {
-	m.turn.stopped = m.turn.running
-	return []effect{submit{op: op.Interrupt{}, urgent: true, then: func(*Model, error) []effect { return nil }}}
+	var waits []queued
+	if m.turn.stopped = m.turn.running; m.turn.running {
+		waits = slices.Clone(m.queue)
+	}
+	return m.stop(waits)
+}
+
+// stop takes prompts back, the last one first, and then interrupts.
+func (m *Model) stop(waits []queued) []effect {
+	n := len(waits) - 1
+	if n < 0 {
+		return []effect{submit{op: op.Interrupt{}, urgent: true, then: func(*Model, error) []effect { return nil }}}
+	}
+	q := waits[n]
+	return []effect{submit{op: op.Unqueue{ID: q.id}, urgent: true, then: func(m *Model, err error) []effect {
+		var out []effect
+		if err == nil { // else the model has it by now
+			m.unqueue(q.id)
+			m.box.Restore(q.prompt)
+			m.returned = m.now
+			out = m.complete()
+		}
+		return append(out, m.stop(waits[:n])...)
+	}}}
 }
 
 // cancel is Esc: it closes what is open, else stops the turn.

@@ -35,6 +35,7 @@ type Model struct {
 	list      *list      // the @ or / picker above the prompt box
 	dialogs   []dialog   // the first one is seen
 	guarded   guarded
+	returned  time.Time  // when what waited came back into the prompt box, because of an interrupt
 	keyed     time.Time  // when a key came last that no dialog took
 	going     *rewinding // that is looked at
 	pager     *pager     // the transcript in full screen

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -124,5 +125,63 @@ func TestQueueOfAnEarlierProcess(t *testing.T) {
 	r.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Model: "m/x"}, nil}) // another session
 	if p, ok := last[op.Prompt](r); ok || len(r.m.queue) != 0 {
 		t.Errorf("another session was sent %+v, and has %+v", p, r.m.queue)
+	}
+}
+
+// Esc stops, whatever waits: that goes back into the prompt box, in its order and
+// before what stands there, and is not sent.
+func TestEscapeTakesTheQueueBack(t *testing.T) {
+	for _, key := range []string{"esc", "ctrl+c"} {
+		r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"})
+		r.keys("'first", "enter", "'later", "tab", "'third", "enter")
+		if key == "esc" {
+			r.keys("'half a")
+		}
+		sent := len(r.ops)
+		r.keys(key)
+		var did []string
+		for _, o := range r.ops[sent:] {
+			switch o := o.(type) {
+			case op.Unqueue:
+				did = append(did, o.ID)
+			case op.Interrupt:
+				did = append(did, "stop")
+			default:
+				t.Errorf("%T", o)
+			}
+		}
+		if got := strings.Join(did, " "); got != "id3 id2 id1 stop" {
+			t.Errorf("%s: %s", key, got)
+		}
+		want := "first\nlater\nthird"
+		if key == "esc" {
+			want += "\nhalf a"
+		}
+		if r.m.box.Text() != want || len(r.m.queue) != 0 {
+			t.Errorf("%s: the box has %q, %d wait", key, r.m.box.Text(), len(r.m.queue))
+		}
+		r.event(event.InputRemoved{ID: "id1"}, event.TurnEnded{ID: "t", How: event.Interrupted}).keys(key)
+		if r.m.box.Text() != want || len(r.ops) != sent+4 {
+			t.Errorf("%s: a second one: box %q, %+v", key, r.m.box.Text(), r.ops[sent+4:])
+		}
+		if key == "ctrl+c" {
+			continue // the second one left
+		}
+		r.pass(again).keys("esc", "esc")
+		if r.m.box.Text() != "" {
+			t.Errorf("%s: Esc Esc leaves %q", key, r.m.box.Text())
+		}
+	}
+}
+
+// What the model has by then is not in the box as well.
+func TestEscapeLeavesWhatTheModelHas(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"})
+	r.keys("'first", "enter", "'second", "enter")
+	out := r.m.interrupt()
+	out = out[0].(submit).then(r.m, nil)
+	out = out[0].(submit).then(r.m, errors.New("the model has it"))
+	if s, ok := out[0].(submit); !ok || s.op != (op.Interrupt{}) || r.m.box.Text() != "second" {
+		t.Errorf("%+v, box %q", out, r.m.box.Text())
 	}
 }
