@@ -28,6 +28,7 @@ type list struct {
 	busy  bool // the files are not known yet
 	local int  // how many of found are files; resources of MCP servers follow
 	moved bool // a person went to the marked one
+	whole bool // what is typed is a file's or a folder's whole name
 }
 
 // fileList are the files of the working folder, once somebody typed "@".
@@ -93,8 +94,13 @@ func (m *Model) findArguments(t edit.Token, word string) []effect {
 // findFiles fills the list with files, which are listed when first asked for.
 func (m *Model) findFiles() []effect {
 	if m.files.index != nil {
-		name, _ := mention.SplitRange(m.list.token.Query)
-		for _, h := range m.files.index.Find(name, 50) {
+		query, _ := mention.SplitRange(m.list.token.Query)
+		for _, h := range m.files.index.Find(query, 50) {
+			if h.Path == query && strings.HasSuffix(query, "/") {
+				m.list.whole = true // what is in it is what can be chosen
+				continue
+			}
+			m.list.whole = m.list.whole || h.Path == query
 			name := clip.Visible(h.Path)
 			if name != h.Path {
 				h.At = nil // it counts the letters of the path
@@ -228,7 +234,7 @@ func (l *list) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.AutocompleteAccept:
 		return l.take(m, false), true
 	case keymap.AutocompleteSubmit:
-		if l.args {
+		if l.args || l.whole && !l.moved {
 			m.list = nil
 			return nil, false
 		}
