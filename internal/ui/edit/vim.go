@@ -111,7 +111,7 @@ func (e *Editor) VimMode() VimMode {
 // VimPending is the beginning of a command, for the status line ("2d").
 func (e *Editor) VimPending() string {
 	v := e.vim
-	if v == nil || !v.pending() {
+	if v == nil || v.inserting() || !v.pending() {
 		return ""
 	}
 	var out []rune

@@ -43,6 +43,10 @@ func (m *Model) goesTo(k keymap.Key) []effect {
 	if m.keyed = m.now; m.scrolls(k) {
 		return nil
 	}
+	if m.wantsHelp(k) {
+		m.open(newHelp(m))
+		return nil
+	}
 	if _, till := m.chord.Pending(); till.IsZero() && m.box.Grabs(k) {
 		m.box.Key(k)
 		return m.edited()
@@ -77,11 +81,14 @@ func (m *Model) press(k keymap.Key, in []keymap.Context, act func(*Model, keymap
 	return nil
 }
 
+// wantsHelp reports whether a key is a "?" in an empty prompt, where that is no part of a
+// command.
+func (m *Model) wantsHelp(k keymap.Key) bool {
+	_, till := m.chord.Pending()
+	return k.Types() && k.Text == "?" && m.box.Empty() && till.IsZero() && m.box.VimPending() == ""
+}
+
 func (m *Model) typeText(k keymap.Key) []effect {
-	if k.Types() && k.Text == "?" && m.box.Empty() {
-		m.open(newHelp(m))
-		return nil
-	}
 	if m.box.Key(k) == edit.Ignored {
 		return nil
 	}
