@@ -134,29 +134,3 @@ func TestWholeNamesAreSent(t *testing.T) {
 		}
 	}
 }
-
-// A name that is typed to its end is no choice: Enter sends the prompt, and Tab goes on
-// to what is in a folder.
-func TestWholeNamesAreSent(t *testing.T) {
-	for _, c := range []struct {
-		keys []string
-		sent string // "" sends nothing
-		box  string
-	}{
-		{[]string{"'see @calc.go", "enter"}, "see @calc.go", ""},
-		{[]string{"'see @sub/", "enter"}, "see @sub/", ""},
-		{[]string{"'see @sub/", "down", "enter"}, "", "see @sub/deep/"},
-		{[]string{"'see @sub/", "tab"}, "", "see @sub/parser.go "},
-		{[]string{"'see @calc", "enter"}, "", "see @calc.go "},
-	} {
-		r := newRig(t, 80, 24)
-		r.m.host.Files = func(context.Context) ([]string, error) {
-			return []string{"calc.go", "calc_test.go", "sub/parser.go", "sub/deep/x.go"}, nil
-		}
-		r.open().keys(c.keys...)
-		got, _ := last[op.Prompt](r)
-		if got.Text != c.sent || r.m.box.Text() != c.box {
-			t.Errorf("%q: sent %q, the box has %q", c.keys, got.Text, r.m.box.Text())
-		}
-	}
-}
