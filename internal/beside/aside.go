@@ -26,7 +26,7 @@ func Aside(ctx context.Context, c Config, question string) (string, error) {
 	defer cancel()
 	w := &Watch{Config: c}
 	st := c.Session.State()
-	es, _ := settled(st)
+	es, _ := complete(st)
 	main := c.Models(ctx).Main
 	if room := window.Effective(main.Window, main.Cap); room > 0 && window.Estimate(st) > room {
 		return "", errors.New("the conversation fills the model's window, so that no question fits behind it; /compact makes room")

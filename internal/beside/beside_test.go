@@ -425,11 +425,11 @@ func TestSettled(t *testing.T) {
 	} {
 		st = st.Apply(event.Event{Seq: event.Seq(i + 1), Body: b})
 	}
-	if es, through := settled(st); len(es) != 1 || through != 3 {
+	if es, through := complete(st); len(es) != 1 || through != 3 {
 		t.Errorf("%d messages up to %d", len(es), through)
 	}
 	st = st.Apply(event.Event{Seq: 6, Body: event.ToolFinished{Call: "c1", Name: "Read", Text: "x"}})
-	if es, through := settled(st); len(es) != 3 || through != 6 {
+	if es, through := complete(st); len(es) != 3 || through != 6 {
 		t.Errorf("%d messages up to %d", len(es), through)
 	}
 }

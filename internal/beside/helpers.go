@@ -78,7 +78,7 @@ func (w *Watch) giveUp(format string, err error) {
 
 // writeNotes has a helper write the notes of a conversation.
 func (w *Watch) writeNotes(ctx context.Context, st transcript.State, path string) error {
-	es, through := settled(st)
+	es, through := complete(st)
 	old, known := "", "It is not there yet."
 	var seen []effect.File
 	if text, f, err := memory.SessionNotes(path); err == nil {
@@ -136,7 +136,7 @@ func (w *Watch) remember(ctx context.Context) {
 
 // writeMemory has a helper take into the memory what is worth it.
 func (w *Watch) writeMemory(ctx context.Context, st transcript.State, after event.Seq, dir string) error {
-	es, _ := settled(st)
+	es, _ := complete(st)
 	known := "It is empty."
 	if index, _ := memory.Index(dir); strings.TrimSpace(index) != "" {
 		known = "The index says now:\n<index>\n" + strings.ReplaceAll(strings.TrimSpace(index), "</index", "< /index") + "\n</index>"

@@ -17,9 +17,9 @@ const (
 	maxResult = 2_000
 )
 
-// settled is a conversation as far as every call in it has its result, and the
+// complete is a conversation as far as every call in it has its result, and the
 // event up to which it tells.
-func settled(st transcript.State) ([]transcript.Entry, event.Seq) {
+func complete(st transcript.State) ([]transcript.Entry, event.Seq) {
 	es := st.Entries()
 	if len(st.Open()) == 0 {
 		return es, st.Seq

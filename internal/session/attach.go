@@ -29,10 +29,10 @@ func (s *Session) Names(ctx context.Context, text string) ([]event.Attached, err
 	return s.attached(ctx, text, nil)
 }
 
-// settled is what a prompt has attached when its turn comes: what rules ask
+// attachedAtTurn is what a prompt has attached when its turn comes: what rules ask
 // about is put to a person, for as long as that takes. It runs on the turn's
 // goroutine.
-func (s *Session) settled(ctx context.Context, q event.InputQueued) (out []event.Attached, err error) {
+func (s *Session) attachedAtTurn(ctx context.Context, q event.InputQueued) (out []event.Attached, err error) {
 	asks := func(a event.Attached) bool { return a.Asks }
 	if !slices.ContainsFunc(q.Attached, asks) {
 		return q.Attached, nil

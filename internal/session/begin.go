@@ -56,7 +56,7 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 		}
 		a := s.look(ctx, q)
 		s.expand(ctx, q, &a)
-		s.settle(ctx, &q, &a)
+		s.admitAttached(ctx, &q, &a)
 		var loop *agent.Loop
 		var turn agent.Turn
 		taken := false
@@ -143,13 +143,13 @@ func (s *Session) look(ctx context.Context, q event.InputQueued) (a Admission) {
 	return a
 }
 
-// settle asks a person about what a prompt names and rules ask about.
-func (s *Session) settle(ctx context.Context, q *event.InputQueued, a *Admission) {
+// admitAttached asks a person about what a prompt names and rules ask about.
+func (s *Session) admitAttached(ctx context.Context, q *event.InputQueued, a *Admission) {
 	if a.Refused != "" {
 		return
 	}
 	var err error
-	q.Attached, err = s.settled(ctx, *q)
+	q.Attached, err = s.attachedAtTurn(ctx, *q)
 	switch {
 	case ctx.Err() != nil:
 		a.Refused = "interrupted"
@@ -235,7 +235,7 @@ func (h host) Steer(ctx context.Context) (err error) {
 		}
 		a := h.s.look(ctx, q)
 		h.s.expand(ctx, q, &a)
-		h.s.settle(ctx, &q, &a)
+		h.s.admitAttached(ctx, &q, &a)
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -34,7 +34,7 @@ func ParseFile(text []byte, at Place) (hooks []Hook, problems []error) {
 	case filepath.Ext(at.From) == ".toml":
 		doc, err = fromTOML(text)
 	case d == Gemini:
-		doc, err = plain(text)
+		doc, err = standardJSON(text)
 	}
 	if err == nil {
 		hooks, problems = ParseOther(d, doc, at)
@@ -47,8 +47,8 @@ func ParseFile(text []byte, at Place) (hooks []Hook, problems []error) {
 	return hooks, problems
 }
 
-// plain is a text of JSON without its comments; the rest stays where it is.
-func plain(text []byte) ([]byte, error) {
+// standardJSON is a text of JSON without its comments; the rest stays where it is.
+func standardJSON(text []byte) ([]byte, error) {
 	if _, err := config.Depth(text); err != nil {
 		return nil, err
 	}

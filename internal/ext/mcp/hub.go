@@ -308,7 +308,7 @@ func (h *Hub) Anew(ctx context.Context, name string) (Status, error) {
 	s.want(func(w *wants) { w.again = true })
 	select {
 	case <-turn:
-		s.settled(ctx)
+		s.awaitConnect(ctx)
 	case <-ctx.Done():
 	}
 	return s.status(), nil
@@ -334,7 +334,7 @@ func (h *Hub) RootsChanged() {
 // returns those that still are when ctx ends.
 func (h *Hub) Wait(ctx context.Context, names ...string) (late []string) {
 	for _, s := range h.list() {
-		if (len(names) == 0 || slices.Contains(names, s.conf.Name)) && !s.settled(ctx) {
+		if (len(names) == 0 || slices.Contains(names, s.conf.Name)) && !s.awaitConnect(ctx) {
 			late = append(late, s.conf.Name)
 		}
 	}

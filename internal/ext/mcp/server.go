@@ -114,8 +114,8 @@ func (s *server) status() Status {
 	}
 }
 
-// settled waits until the server is not connecting, and reports whether it is not.
-func (s *server) settled(ctx context.Context) bool {
+// awaitConnect waits until the server is not connecting, and reports whether it is not.
+func (s *server) awaitConnect(ctx context.Context) bool {
 	for {
 		s.mu.Lock()
 		state, turn := s.state, s.turn

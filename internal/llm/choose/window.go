@@ -80,7 +80,7 @@ func (c *Chooser) ask(ctx context.Context, p provider, model string) {
 	case "vllm":
 		ways = append(ways, a.listed)
 	default: // under a name of one's own it may be any of them
-		ways = append(ways, a.perhapsOllama, a.studio, a.llama, a.listed)
+		ways = append(ways, a.probeOllama, a.studio, a.llama, a.listed)
 	}
 	answers := make(chan said, len(ways))
 	for _, way := range ways {
@@ -174,9 +174,9 @@ func (a asker) get(ctx context.Context, path string, body any, into any) bool {
 
 const maxTold = 8 << 20 // Ollama describes a model with its template, its license and its vocabulary
 
-// perhapsOllama asks a server that may be something else for its version
+// probeOllama asks a server that may be something else for its version
 // first: a question about a model is a POST.
-func (a asker) perhapsOllama(ctx context.Context, model string) said {
+func (a asker) probeOllama(ctx context.Context, model string) said {
 	var v struct{ Version string }
 	if !a.get(ctx, "/api/version", nil, &v) || v.Version == "" {
 		return said{}

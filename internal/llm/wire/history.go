@@ -266,9 +266,9 @@ func (p *preparer) add(role llm.Role, parts ...llm.Part) {
 	p.out = append(p.out, llm.Message{Role: role, Parts: parts})
 }
 
-// settled reports whether the calls of the messages before one have their results
+// answered reports whether the calls of the messages before one have their results
 // there, so that nothing that comes later changes them.
-func (p *preparer) settled(upTo int) bool {
+func (p *preparer) answered(upTo int) bool {
 	for _, c := range p.calls {
 		if c.at >= upTo {
 			break

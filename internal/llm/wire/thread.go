@@ -112,7 +112,7 @@ func (w *Writing) Keep(j *JSON) Body {
 		return body
 	}
 	last, _ := before(w.end.out)
-	for last > 0 && (w.end.starts[last] < 0 || !w.end.settled(w.end.starts[last])) {
+	for last > 0 && (w.end.starts[last] < 0 || !w.end.answered(w.end.starts[last])) {
 		last--
 	}
 	if last > 0 {

@@ -117,22 +117,22 @@ func (b *Set) lenient(string) bool {
 
 // Prepare has these settings count from the next Advance on. roots are the
 // folders that may be written. A sandbox that would be the same stays, unless
-// anew is set. One that only protects other programs, or shows other plugins, counts
+// rebuild is set. One that only protects other programs, or shows other plugins, counts
 // at once: what adze runs by now is not to be changed by the commands of a turn that has
 // begun before, and programs of plugins are on their PATH.
-func (b *Set) Prepare(ctx context.Context, cfg *config.Config, roots []string, anew bool) {
+func (b *Set) Prepare(ctx context.Context, cfg *config.Config, roots []string, rebuild bool) {
 	shown, runs := b.conf.shown(), programs(b.conf, cfg, roots)
 	rest := fmt.Sprintf("%q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key())
 	key := fmt.Sprintf("%s %q %q", rest, shown, runs)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !anew && key == b.key {
+	if !rebuild && key == b.key {
 		return
 	}
 	if b.next, b.key = b.confine(ctx, cfg, roots, shown), key; b.next != nil {
 		b.next.rest = rest
 	}
-	if !anew && b.now != nil && b.next != nil && b.now.rest == rest && reflect.DeepEqual(b.now.settings, b.next.settings) {
+	if !rebuild && b.now != nil && b.next != nil && b.now.rest == rest && reflect.DeepEqual(b.now.settings, b.next.settings) {
 		b.advance()
 	}
 }

@@ -24,9 +24,9 @@ func write(dir, text string) error {
 	return safe.Replace(root, safe.File{Name: File, Text: []byte(text), Mode: 0o600, Brief: true})
 }
 
-// settled is the plan as it stands in its file, where a person may have
+// readPlan is the plan as it stands in its file, where a person may have
 // edited it, and the file's path. A file that is gone is written again.
-func settled(dir, text string) (now, path string, err error) {
+func readPlan(dir, text string) (now, path string, err error) {
 	if dir == "" {
 		return text, "", nil
 	}

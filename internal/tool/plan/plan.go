@@ -168,7 +168,7 @@ func runExit(_ context.Context, in exitInput, env tool.Env) (tool.Result, error)
 			Effects: []tool.Effect{effect.Final{Text: strings.TrimRight(text, "\n") + "\n\nNobody could be asked to approve this plan, so nothing was changed."}},
 		}, nil
 	}
-	now, file, err := settled(env.Scratch, text)
+	now, file, err := readPlan(env.Scratch, text)
 	if err != nil {
 		return tool.Errorf("reading the approved plan: %v; plan mode stays on", err), nil
 	}

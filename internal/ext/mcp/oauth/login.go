@@ -326,15 +326,15 @@ func (c *callback) paste(ctx context.Context, b Browser) {
 			problem = err
 			continue
 		}
-		c.settle(r)
+		c.finish(r)
 		return
 	}
 	if problem != nil {
-		c.settle(result{err: problem})
+		c.finish(result{err: problem})
 	}
 }
 
-func (c *callback) settle(r result) { c.once.Do(func() { c.got <- r }) }
+func (c *callback) finish(r result) { c.once.Do(func() { c.got <- r }) }
 
 // A listener is where redirects arrive.
 type listener struct {
@@ -398,10 +398,10 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.mu.Unlock()
 		http.Error(w, "This answer belongs to another sign-in. Begin again from adze.", http.StatusBadRequest)
 	case got.err != nil:
-		c.settle(got)
+		c.finish(got)
 		http.Error(w, "The sign-in did not succeed. adze says why; you can close this page.", http.StatusBadRequest)
 	default:
-		c.settle(got)
+		c.finish(got)
 		_, _ = w.Write([]byte("adze has the answer. You can close this page and go back to it.\n"))
 	}
 }
