@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -11,13 +12,39 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// maxWhy bounds the parts of a call that are explained one by one.
-const maxWhy = 6
+// Bounds of the parts of a call that are explained one by one: of those that ask,
+// and of all.
+const (
+	maxAsking = 12
+	maxWhy    = 6
+)
+
+// gravity sorts the parts of a call as a person has to look at them: those that are
+// refused, then those that ask, what runs or goes out before what is written, and
+// at last those that are allowed.
+func gravity(x policy.Piece) int {
+	switch {
+	case x.Effect == policy.Deny:
+		return 0
+	case x.Effect == policy.Allow:
+		return 5
+	}
+	switch x.Kind {
+	case "unclear", "command":
+		return 1
+	case "connect", "remove":
+		return 2
+	case "read":
+		return 4
+	}
+	return 3
+}
 
 // why says what makes it a question: of a call that does several things, each
 // with its own verdict.
@@ -45,9 +72,13 @@ func (d *permit) why(p paper, width int) []draw.Line {
 	if len(parts) < 2 {
 		return out
 	}
+	order.By(parts, func(a, b policy.Piece) int { return cmp.Compare(gravity(a), gravity(b)) })
 	for i, x := range parts {
-		if i == maxWhy {
+		if i >= maxWhy && x.Effect == policy.Allow || i == maxAsking {
 			more := fmt.Sprintf("%s %d more", p.Sign(draw.Ellipsis), len(parts)-i)
+			if x.Effect == policy.Allow {
+				more += ", all of them allowed"
+			}
 			out = append(out, draw.L(draw.S(more, draw.Quiet)))
 			break
 		}
@@ -75,11 +106,39 @@ func ruled(e policy.Effect) (draw.Glyph, draw.Role) {
 func (d *permit) asking() []string {
 	out := []string{d.q.Verdict.Part}
 	for _, x := range d.q.Verdict.Parts {
-		if x.Effect != policy.Allow && (x.Kind == "command" || x.Kind == "unclear") {
-			out = append(out, x.Text)
+		if x.Effect == policy.Allow {
+			continue
+		}
+		out = append(out, x.Text)
+		if x.Kind == "command" || x.Kind == "unclear" {
+			continue
+		}
+		for _, c := range d.q.Verdict.Parts { // the command that the path or host is one of
+			if c.Kind == "command" && wordIn(c.Text, x.Text) >= 0 {
+				out = append(out, c.Text)
+			}
 		}
 	}
 	return out
+}
+
+// wordIn is where part stands in l and is no part of a longer word, -1 for nowhere.
+func wordIn(l, part string) int {
+	inWord := func(c byte) bool {
+		return c == '_' || c == '-' || c == '.' || c == '/' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	for at := 0; part != ""; at++ {
+		i := strings.Index(l[at:], part)
+		if i < 0 {
+			break
+		}
+		at += i
+		end := at + len(part)
+		if (at == 0 || !inWord(l[at-1]) || !inWord(part[0])) && (end == len(l) || !inWord(l[end]) || !inWord(part[len(part)-1])) {
+			return at
+		}
+	}
+	return -1
 }
 
 // marked is a line of a command, exactly, with some parts of it marked.
@@ -88,7 +147,7 @@ func marked(l string, parts []string) draw.Line {
 	for l != "" {
 		at, end := len(l), len(l)
 		for _, part := range parts {
-			if i := strings.Index(l, part); part != "" && i >= 0 && (i < at || i == at && i+len(part) > end) {
+			if i := wordIn(l, part); i >= 0 && (i < at || i == at && i+len(part) > end) {
 				at, end = i, i+len(part)
 			}
 		}
