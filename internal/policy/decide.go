@@ -207,7 +207,8 @@ func (c *call) one(a Action) Verdict {
 }
 
 // mayBeDenied asks about a command that may turn out to be one which a rule denies or
-// asks about, because some word of it is not known before it runs.
+// asks about, because some word of it is not known before it runs, or stands behind
+// a flag.
 func (c *call) mayBeDenied(a Action) (Verdict, bool) {
 	e, ok := a.(Exec)
 	if !ok {
@@ -221,7 +222,11 @@ func (c *call) mayBeDenied(a Action) (Verdict, bool) {
 	if rule == nil {
 		return Verdict{}, false
 	}
-	return c.unlessDontAsk(byRule(Ask, rule, a, "not all words of this command are known before it runs, and it may be one that a rule "+does)), true
+	why := "not all words of this command are known before it runs"
+	if rule.spells(e) != not {
+		why = "what stands for a subcommand here depends on its flags"
+	}
+	return c.unlessDontAsk(byRule(Ask, rule, a, why+", and it may be one that a rule "+does)), true
 }
 
 // unseen asks, where a rule denies commands, about what may run one that nobody

@@ -83,7 +83,7 @@ func matchExec(rule *compiledRule, e Effect, a Exec) bool {
 		}
 		return rule.cmd.any || a.Beyond == "" || rule.cmd.exact() && !a.Loose || a.Through > 0 && len(rule.cmd.tokens) > a.Through
 	}
-	if rule.cmd.match(a.Argv) || matchBase(rule.cmd, a.Argv) {
+	if rule.cmd.match(a.Argv) || matchBase(rule.cmd, a.Argv) || rule.spells(a) == surely {
 		return true
 	}
 	for _, argv := range a.Also {

@@ -13,8 +13,14 @@ type Open struct {
 }
 
 // mayMatch returns a rule with this effect that speaks of what a command may turn
-// out to be when its open words are known, nil if none does.
+// out to be when its open words are known, and which of its flags take a value; nil
+// if none does.
 func (c *call) mayMatch(e Effect, a Exec) *compiledRule {
+	for i := range c.rules.by[e] {
+		if rule := &c.rules.by[e][i]; rule.spells(a) != not && shellTool(rule.Tool) {
+			return rule
+		}
+	}
 	if len(a.Open) == 0 {
 		return nil
 	}

@@ -245,6 +245,8 @@ type compiledRule struct {
 	Rule
 	cmd  commandPattern
 	path place
+	// spelled, of one that forbids or asks, are the ways to spell the command.
+	spelled []spelled
 }
 
 type compiled struct {
@@ -264,7 +266,9 @@ func compileRules(r Rules) compiled {
 		}
 		rd := compiledRule{Rule: rule}
 		if rule.Tool == "Bash" || rule.Tool == "PowerShell" {
-			rd.cmd = compileCommand(rule.Spec)
+			if rd.cmd = compileCommand(rule.Spec); e != Allow {
+				rd.spelled = spelledOf(rd.cmd)
+			}
 		} else if f := family(rule.Tool); f == "Read" || f == "Edit" {
 			rd.path = rule.compilePath(r)
 		}

@@ -1,0 +1,262 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// A spelled is the beginning of a command that a rule forbids or asks about, in one of
+// its spellings. Where commands are compared with it, flags may stand between its
+// words, and those that it has itself anywhere.
+type spelled struct {
+	program string
+	words   []string // behind the program, without flags
+	flags   []string
+	open    bool // further words may follow
+}
+
+// A surety says whether a command is the one that a rule names.
+type surety int
+
+const (
+	not     surety = iota
+	maybeIs        // it depends on which flags take a value
+	surely
+)
+
+// spelledOf are the spellings of a rule; of one that names a program alone those under
+// another name.
+func spelledOf(p commandPattern) (out []spelled) {
+	tokens := p.tokens
+	if p.wild != "" {
+		tokens = strings.Split(p.wild, "\x00")
+	}
+	if p.any || len(tokens) == 0 || strings.HasPrefix(tokens[0], string(star)) {
+		return nil
+	}
+	all := spellings(tokens)
+	if len(tokens) == 1 {
+		if all = all[1:]; !p.prefix {
+			return nil
+		}
+	}
+	for _, words := range all {
+		s := spelled{program: words[0], open: p.prefix || strings.HasSuffix(p.wild, string(star))}
+		with := s // the word behind a flag is its value
+		for i, w := range words[1:] {
+			switch value := isFlag(words[i]) && !strings.Contains(words[i], "="); {
+			case w == "--":
+			case isFlag(w):
+				s.flags = append(s.flags, w)
+				if i+2 >= len(words) || isFlag(words[i+2]) || strings.Contains(w, "=") {
+					with.flags = append(with.flags, w)
+				} else {
+					with.flags = append(with.flags, w+"="+words[i+2])
+				}
+			default:
+				s.words = append(s.words, w)
+				if !value {
+					with.words = append(with.words, w)
+				}
+			}
+		}
+		if out = append(out, s); len(with.words) < len(s.words) {
+			out = append(out, with)
+		}
+	}
+	return out
+}
+
+func isFlag(w string) bool { return len(w) > 1 && w[0] == '-' }
+
+// spells reports whether a command may be one of the spellings of the rule.
+func (rule *compiledRule) spells(a Exec) (best surety) {
+	if len(rule.spelled) == 0 {
+		return not
+	}
+	best = rule.spellsArgv(a, a.Argv)
+	for _, argv := range a.Also {
+		if best == surely {
+			break
+		}
+		best = max(best, rule.spellsArgv(a, argv))
+	}
+	return best
+}
+
+func (rule *compiledRule) spellsArgv(a Exec, argv []string) (best surety) {
+	if len(argv) == 0 {
+		return not
+	}
+	program := argv[0]
+	if base := baseName(argv); base != "" {
+		program = base
+	}
+	for _, s := range rule.spelled {
+		if s.program == program || strings.IndexByte(s.program, star) >= 0 && wildMatch(s.program, program) {
+			best = max(best, min(s.flagged(program, argv[1:]), s.worded(program, a, argv[1:])))
+		}
+	}
+	return best
+}
+
+// An operand is a word of a command that is no flag.
+type operand struct {
+	text  string
+	value bool  // it stands behind a flag, and may be its value
+	open  *Open // it is not known before it runs
+}
+
+func operands(a Exec, args []string) (out []operand) {
+	flag, over := false, false
+	for i, w := range args {
+		if !over && (isFlag(w) || i == 0 && len(w) > 1 && w[0] == '+') { // cargo +nightly
+			over = w == "--"
+			flag = !over && w[0] == '-' && !strings.Contains(w, "=")
+			continue
+		}
+		o := operand{text: w, value: flag}
+		for j := range a.Open {
+			if a.Open[j].Source == w {
+				o.open = &a.Open[j]
+			}
+		}
+		out, flag = append(out, o), false
+	}
+	return out
+}
+
+// worded compares the words that are no flags.
+func (s spelled) worded(program string, a Exec, args []string) surety {
+	// reached[n]: how surely the first n words of s are found so far.
+	reached := make([]surety, len(s.words)+1)
+	reached[0] = surely
+	best := not
+	if len(s.words) == 0 && s.open {
+		return surely
+	}
+	for _, o := range operands(a, args) {
+		next := make([]surety, len(reached))
+		for n, sure := range reached {
+			if sure == not {
+				continue
+			}
+			if o.value || listing[program] || o.open != nil && (o.open.Head == "" || o.open.Head[0] == '-') {
+				next[n] = max(next[n], min(sure, maybeIs))
+			}
+			if n < len(s.words) {
+				next[n+1] = max(next[n+1], min(sure, o.is(program, s.words[n])))
+			}
+		}
+		if s.open {
+			best = max(best, next[len(s.words)])
+			next[len(s.words)] = not
+		}
+		if reached = next; best == surely || !slices.ContainsFunc(reached, func(s surety) bool { return s != not }) {
+			break
+		}
+	}
+	if !s.open {
+		best = reached[len(s.words)]
+	}
+	return best
+}
+
+// is reports whether an operand is, or may be, a word of a rule.
+func (o operand) is(program, word string) surety {
+	sure := surely
+	if o.value {
+		sure = maybeIs
+	}
+	switch {
+	case o.open != nil:
+		if !o.value && overlap(word, o.open.Head+string(star)+o.open.Tail) {
+			return maybeIs
+		}
+		return not
+	case o.text == word, strings.IndexByte(word, star) >= 0 && wildMatch(word, o.text):
+		return sure
+	case o.text == "" || !abbreviating[program]:
+		return not
+	case strings.HasPrefix(word, strings.ToLower(o.text)), strings.ReplaceAll(word, "-", "") == strings.ToLower(o.text): // npm takes runScript, too
+		return maybeIs
+	}
+	return not
+}
+
+// flagged compares the flags, which may stand anywhere, together or apart, and
+// under their longer names.
+func (s spelled) flagged(program string, args []string) surety {
+	best := surely
+	for _, f := range s.flags {
+		best = min(best, s.given(program, f, args))
+	}
+	return best
+}
+
+func (s spelled) given(program, flag string, args []string) (best surety) {
+	names := flagsAlike[program]
+	if len(s.words) > 0 && names == nil {
+		names = flagsAlike[program+" "+s.words[0]]
+	}
+	name, value, valued := strings.Cut(flag, "=")
+	letters, long := "", ""
+	if strings.HasPrefix(name, "--") {
+		long = name[2:]
+		for short, l := range names {
+			if l == long {
+				letters = short
+			}
+		}
+	} else if letters = name[1:]; len(letters) > 3 {
+		letters, long = "", letters // -destroy is --destroy
+	}
+	missing := map[rune]bool{}
+	for _, c := range letters {
+		missing[c] = true
+	}
+	clustered := surely
+	for i, w := range args {
+		if w == "--" {
+			break
+		}
+		got, with, glued := strings.Cut(w, "=")
+		switch {
+		case strings.IndexByte(flag, star) >= 0 && wildMatch(flag, w):
+			return surely
+		case got == name || len(got) > 3 && strings.TrimLeft(got, "-") == strings.TrimLeft(name, "-"):
+			if !valued || glued && with == value || !glued && i+1 < len(args) && args[i+1] == value {
+				return surely
+			}
+		case valued && len(name) == 2 && w == name+value:
+			return surely
+		case valued:
+		case strings.HasPrefix(got, "--") && len(got) > 2:
+			if long != "" && strings.HasPrefix(long, got[2:]) {
+				best = maybeIs
+			}
+			for _, c := range letters {
+				if l := names[string(c)]; l != "" && strings.HasPrefix(l, got[2:]) {
+					delete(missing, c)
+				}
+			}
+		case isFlag(w):
+			for _, c := range w[1:] {
+				if missing[c] {
+					delete(missing, c)
+					if !plainFlags[program] && len(w) > 2 {
+						clustered = maybeIs
+					}
+				}
+			}
+			if names["r"] != "" && names["r"] == names["R"] && strings.ContainsAny(w, "rR") {
+				delete(missing, 'r')
+				delete(missing, 'R')
+			}
+		}
+	}
+	if letters != "" && len(missing) == 0 {
+		best = max(best, clustered)
+	}
+	return best
+}
