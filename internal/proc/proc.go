@@ -114,6 +114,7 @@ type Table struct {
 	ward    bool          // Config.Guardian
 	groups  bool          // Config.Groups
 	poke    chan struct{} // wakes guard: a process came or went
+	buffers sync.Pool     // what output is read into, for one command after another
 }
 
 // A Config says how a table treats its commands; the zero value is of use.
@@ -142,6 +143,7 @@ func New(c Config) *Table {
 		c.Limits.Processes = MaxProcesses
 	}
 	t := &Table{procs: map[*Process]struct{}{}, limits: c.Limits, account: c.Account, ward: c.Guardian, groups: c.Groups, poke: make(chan struct{}, 1)}
+	t.buffers.New = func() any { return new([64 << 10]byte) }
 	t.os.init()
 	return t
 }
@@ -336,13 +338,10 @@ func (p *Process) kept() bool {
 	return p.keep
 }
 
-// buffers are what output is read into, for one command after another.
-var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
-
 func (p *Process) read(w io.Writer) {
 	defer close(p.eof)
-	b := buffers.Get().(*[64 << 10]byte)
-	defer buffers.Put(b)
+	b := p.table.buffers.Get().(*[64 << 10]byte)
+	defer p.table.buffers.Put(b)
 	buf := b[:]
 	for {
 		n, err := p.out.Read(buf)

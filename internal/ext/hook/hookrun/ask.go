@@ -212,9 +212,6 @@ func (r *Runner) headers(to http.Header, h hook.Hook) {
 	}
 }
 
-// web follows no redirects: see post.
-var web = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-
 // post sends the question to a server. A redirect is an answer like any other,
 // and none: what a call does goes only where settings say.
 func (r *Runner) post(ctx context.Context, h hook.Hook, q question) hook.Ran {
@@ -225,7 +222,7 @@ func (r *Runner) post(ctx context.Context, h hook.Hook, q question) hook.Ran {
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "adze/"+cmp.Or(r.conf.Version, "0"))
 	r.headers(req.Header, h)
-	res, err := web.Do(req)
+	res, err := r.web.Do(req)
 	if err != nil {
 		if u := (*url.Error)(nil); errors.As(err, &u) {
 			err = u.Err // the hook is named by its address

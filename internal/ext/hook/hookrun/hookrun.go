@@ -6,6 +6,7 @@ package hookrun
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -71,6 +72,7 @@ type Runner struct {
 	slot chan struct{}
 	// commands is made by the first hook that is a command.
 	commands func() *proc.Table
+	web      *http.Client // follows no redirects: see post
 
 	started atomic.Bool // a command was
 
@@ -97,6 +99,7 @@ type Run struct {
 func New(c Config) *Runner {
 	r := &Runner{conf: c, slot: make(chan struct{}, maxAtOnce), once: map[string]bool{}, runs: map[hook.Event][]Run{}}
 	r.commands = sync.OnceValue(func() *proc.Table { return proc.New(proc.Config{Guardian: true}) })
+	r.web = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r.life, r.end = context.WithCancel(context.Background())
 	r.set.Store(&hook.Set{})
 	return r
