@@ -67,21 +67,7 @@ func (r *Runs) follow(argv []string, dir, what string) {
 		_, rest := operands(args, preloads...)
 		r.script(first(rest), dir, jsFiles, what)
 	case "deno", "bun":
-		_, rest := operands(args, append([]string{"--cwd", "--config", "-c", "--filter"}, preloads...)...)
-		if f := first(rest); name == "bun" && f != "run" && f != "" && !strings.ContainsAny(f, "./") || f == "start" {
-			r.packageScript(dir, f, what)
-		}
-		for len(rest) > 0 && slices.Contains([]string{"run", "x", "serve", "exec"}, rest[0]) {
-			_, rest = operands(rest[1:], preloads...)
-		}
-		for _, m := range []string{"deno.json", "deno.jsonc", "bunfig.toml"} {
-			r.there(filepath.Join(dir, m), what)
-		}
-		if f := first(rest); f != "" && !strings.ContainsAny(f, "./") {
-			r.packageScript(dir, f, what)
-		} else {
-			r.script(f, dir, jsFiles, what)
-		}
+		r.followBun(name, args, dir, what)
 	case "npm", "pnpm", "yarn", "npx", "bunx":
 		r.followNPM(name, args, dir, what)
 	case "python", "pypy", "py":
@@ -105,6 +91,25 @@ func (r *Runs) follow(argv []string, dir, what string) {
 		r.sources(dir, rustFiles, true, false)
 	case "make", "gmake":
 		r.followMake(args, dir, what)
+	}
+}
+
+// followBun adds what deno and bun run: a script of package.json, or a file.
+func (r *Runs) followBun(name string, args []string, dir, what string) {
+	_, rest := operands(args, append([]string{"--cwd", "--config", "-c", "--filter"}, preloads...)...)
+	if f := first(rest); name == "bun" && f != "run" && f != "" && !strings.ContainsAny(f, "./") || f == "start" {
+		r.packageScript(dir, f, what)
+	}
+	for len(rest) > 0 && slices.Contains([]string{"run", "x", "serve", "exec"}, rest[0]) {
+		_, rest = operands(rest[1:], preloads...)
+	}
+	for _, m := range []string{"deno.json", "deno.jsonc", "bunfig.toml"} {
+		r.there(filepath.Join(dir, m), what)
+	}
+	if f := first(rest); f != "" && !strings.ContainsAny(f, "./") {
+		r.packageScript(dir, f, what)
+	} else {
+		r.script(f, dir, jsFiles, what)
 	}
 }
 

@@ -14,32 +14,7 @@ const maxRecipes = 200
 // followMake adds makefiles, those they include, and what the recipes of the targets
 // run. Variables that make alone knows are not followed.
 func (r *Runs) followMake(args []string, dir, what string) {
-	var files, targets []string
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		value := func(names ...string) (string, bool) {
-			for _, n := range names {
-				if a == n && i+1 < len(args) {
-					i++
-					return args[i], true
-				}
-				if v, ok := strings.CutPrefix(a, n+"="); ok && strings.HasPrefix(n, "--") {
-					return v, true
-				}
-				if v, ok := strings.CutPrefix(a, n); ok && v != "" && !strings.HasPrefix(n, "--") && !strings.HasPrefix(a, "--") {
-					return v, true
-				}
-			}
-			return "", false
-		}
-		if d, ok := value("-C", "--directory"); ok {
-			dir = paths.Absolute(dir, r.Home, d)
-		} else if f, ok := value("-f", "--file", "--makefile"); ok {
-			files = append(files, f)
-		} else if !strings.HasPrefix(a, "-") && !strings.Contains(a, "=") {
-			targets = append(targets, a)
-		}
-	}
+	dir, files, targets := r.makeArgs(args, dir)
 	if files == nil {
 		files = []string{"GNUmakefile", "makefile", "Makefile"}
 	}
@@ -82,6 +57,38 @@ func (r *Runs) followMake(args []string, dir, what string) {
 			r.there(filepath.Join(dir, filepath.FromSlash(n)), what)
 		}
 	}
+}
+
+// makeArgs are the folder that make works in, the makefiles that its arguments name,
+// and the targets.
+func (r *Runs) makeArgs(args []string, dir string) (in string, files, targets []string) {
+	in = dir
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		value := func(names ...string) (string, bool) {
+			for _, n := range names {
+				if a == n && i+1 < len(args) {
+					i++
+					return args[i], true
+				}
+				if v, ok := strings.CutPrefix(a, n+"="); ok && strings.HasPrefix(n, "--") {
+					return v, true
+				}
+				if v, ok := strings.CutPrefix(a, n); ok && v != "" && !strings.HasPrefix(n, "--") && !strings.HasPrefix(a, "--") {
+					return v, true
+				}
+			}
+			return "", false
+		}
+		if d, ok := value("-C", "--directory"); ok {
+			in = paths.Absolute(in, r.Home, d)
+		} else if f, ok := value("-f", "--file", "--makefile"); ok {
+			files = append(files, f)
+		} else if !strings.HasPrefix(a, "-") && !strings.Contains(a, "=") {
+			targets = append(targets, a)
+		}
+	}
+	return in, files, targets
 }
 
 // A rule is what a makefile says of a target.
