@@ -18,6 +18,7 @@ const (
 	packages  = "a package manager's settings"
 	shells    = "a shell start file"
 	private   = "settings that can run programs" // read from a home folder only
+	toolchain = "it names the folder of the programs that cargo and rustc stand for"
 	container = "a container's settings, which can run programs"
 )
 
@@ -52,6 +53,7 @@ var protectedNames = map[string]string{
 	"lefthook-local.yml": hooks, "lefthook-local.yaml": hooks, "lefthook-local.toml": hooks, "lefthook-local.json": hooks, ".direnv": shells, ".lefthook": hooks, ".lefthook-local.yml": hooks, ".overcommit.yml": hooks,
 	"lefthook.toml": hooks, "lefthook.json": hooks, ".lefthook.toml": hooks, ".lefthook.json": hooks, "prek.toml": hooks, ".pre-commit-config.yml": hooks, "captainhook.json": hooks,
 	".npmrc": packages, ".yarnrc": packages, ".yarnrc.yml": packages, ".pnpmrc": packages, ".pypirc": packages, ".gemrc": packages,
+	"rust-toolchain": toolchain, "rust-toolchain.toml": toolchain,
 	".bunfig.toml": packages, "bunfig.toml": packages, ".condarc": packages, ".pnpmfile.cjs": "a package manager's hooks", ".pnpmfile.mjs": "a package manager's hooks",
 
 	".gitconfig": "git's settings, which can run programs", ".ssh": "keys and settings of ssh", ".aws": "cloud credentials", ".gnupg": "keys", ".kube": "cluster credentials",

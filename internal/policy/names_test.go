@@ -14,7 +14,7 @@ func TestNames(t *testing.T) {
 	for _, p := range []string{
 		"/w/.hg/hgrc", "/w/.jj/repo/config.toml", "/w/.sl/config", "/w/sub/opencode.json", "/w/crush.json", "/w/.devcontainer.json", "/w/.devcontainer/devcontainer.json",
 		"/w/.mise.toml", "/w/.helix/config.toml", "/w/.nvim.lua", "/w/.lvimrc", "/w/.roo/mcp.json", "/w/.qwen/settings.json", "/w/.Rprofile", "/w/.mvn/extensions.xml",
-		"/w/my.code-workspace", "/w/a/B.CODE-WORKSPACE", "/w/lefthook.yml", "/w/lefthook-local.toml", "/w/c/commondir", "/w/.yarn/releases/yarn.cjs", "/w/.cargo/config.toml",
+		"/w/rust-toolchain", "/w/sub/Rust-Toolchain.toml", "/w/my.code-workspace", "/w/a/B.CODE-WORKSPACE", "/w/lefthook.yml", "/w/lefthook-local.toml", "/w/c/commondir", "/w/.yarn/releases/yarn.cjs", "/w/.cargo/config.toml",
 		"/home/u/bin/x", "/home/u/.local/bin/x", "/home/u/.config/autostart/x.desktop", "/home/u/.config/systemd/user/x.service", "/home/u/.cargo/env", "/home/u/.bashrc",
 	} {
 		if got, ci := protected(r, p); got == "" || ci {

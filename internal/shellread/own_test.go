@@ -114,6 +114,7 @@ func TestAcceptEdits(t *testing.T) {
 		{"sed -i.bak s/a/b/ main.go", "allow"}, {"sed -i.bak s/a/b/ src/*.go", "allow"}, {"touch .exr && sed -ic s/a/b/ .exr", "ask"}, {"cp -b main.go src/a.go", "allow"}, {"cp -b -S .old main.go src/a.go", "allow"},
 		{"touch .envr; cp -b -S c main.go .envr", "ask"}, {"cp --backup=simple --suffix=c main.go .exr", "ask"}, {"mv --suffix=c -b data.txt .exr", "ask"}, {"mkdir .vsc; mv -T -b -S ode src .vsc", "ask"}, {"cp -bS /x main.go src/a.go", "ask"},
 		{"gofmt -w .", "ask"}, {"gofmt -w src", "allow"}, {"gofmt -r '1 -> 2' -w .", "ask"},
+		{"cp data.txt rust-toolchain.toml && cargo --version", "ask"}, {"mv data.txt rust-toolchain", "ask"}, {"cat data.txt > src/rust-toolchain.toml", "ask"}, {"cp data.txt toolchain.toml && cargo --version", "allow"},
 		{"cp main.go .git", "ask"}, {"mkdir -p .github/workflows", "ask"}, {"PATH=. touch x", "ask"}, {"touch x; ./evil.sh", "ask"}, {"xargs touch", "ask"},
 	} {
 		if v := decide(t, f, c.command, policy.AcceptEdits); v.Effect.String() != c.want {
@@ -358,4 +359,25 @@ func quickest(f func(), most time.Duration) time.Duration {
 		}
 	}
 	return best
+}
+
+// TestWrittenCountsAsThere: what would change what a program runs is looked for among
+// what the script itself writes, too, whatever a person says of that.
+func TestWrittenCountsAsThere(t *testing.T) {
+	f := newFixture()
+	for command, reads := range map[string]bool{
+		"touch x; cargo --version": true, "touch src/rust-toolchain; cargo --version": true, "touch x; npm ls": true,
+		"touch rust-toolchain; cargo --version": false, "cp x Rust-Toolchain.toml && cd src && cargo metadata --no-deps": false, "cat x > .npmrc; npm ls": false,
+	} {
+		s := shellread.Read(command, f.world())
+		last := -1
+		for i, a := range s.Actions {
+			if e, ok := a.(policy.Exec); ok && !e.Maybe && (e.Argv[0] == "cargo" || e.Argv[0] == "npm") {
+				last = i
+			}
+		}
+		if last < 0 || s.Actions[last].(policy.Exec).ReadOnly != reads {
+			t.Errorf("%s: %+v", command, s.Actions)
+		}
+	}
 }

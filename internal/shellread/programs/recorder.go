@@ -3,6 +3,7 @@ package programs
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -164,6 +165,12 @@ func (r *Recorder) resolveGlob(w Word, dirs []string) []target {
 		}
 	}
 	return out
+}
+
+// MayBe reports whether something is at an absolute path when a command runs: it is
+// there now, or a command before it in the script makes it.
+func (r *Recorder) MayBe(file string) bool {
+	return slices.ContainsFunc(r.Wrote, func(p string) bool { return strings.EqualFold(p, file) }) || len(r.Glob(world.EscapeGlob(file))) > 0
 }
 
 // there reports whether something of that name is there now.

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/shellread/scan"
-	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // inRepo asks whether git, which the command starts, runs nothing else.
@@ -137,7 +136,7 @@ func noRC(u *Invocation) string {
 		return "whether the project steers npm is not known"
 	}
 	for d := u.dirs[0]; d != u.r.World.Home; {
-		if len(u.r.Glob(world.EscapeGlob(strings.TrimSuffix(d, "/")+"/.npmrc"))) > 0 {
+		if u.r.MayBe(strings.TrimSuffix(d, "/") + "/.npmrc") {
 			return d + "/.npmrc may change what npm does"
 		}
 		i := strings.LastIndexByte(d, '/')
@@ -156,7 +155,7 @@ func noCargoConfig(u *Invocation) string {
 	}
 	for d := u.dirs[0]; ; {
 		for _, f := range []string{"rust-toolchain", "rust-toolchain.toml", ".cargo/config", ".cargo/config.toml"} {
-			if len(u.r.Glob(world.EscapeGlob(strings.TrimSuffix(d, "/")+"/"+f))) > 0 && d != u.r.World.Home {
+			if d != u.r.World.Home && u.r.MayBe(strings.TrimSuffix(d, "/")+"/"+f) {
 				return d + "/" + f + " may change what cargo runs"
 			}
 		}
