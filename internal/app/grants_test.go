@@ -143,6 +143,28 @@ func Test0DIN_GrantsAreRestored(t *testing.T) {
 	moved.close()
 }
 
+// What is taken back is asked about again, also when the session is resumed.
+func TestRevokedGrants(t *testing.T) {
+	dir, home := scratch(t)
+	first := kept(t, dir, home, sessions.Choice{})
+	first.run("touch a", "Bash( touch * )", "Bash(mkdir *)")
+	if err := first.Submit(t.Context(), op.Revoke{Rules: []string{"Bash(touch *)"}}); err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := (<-first.events).Body.(event.Noted); !ok || n.Level != "info" {
+		t.Errorf("%+v", n)
+	}
+	if !first.run("touch b") || first.run("mkdir d") {
+		t.Error("it is not asked again about what was taken back alone")
+	}
+	first.close()
+	again := kept(t, dir, home, sessions.Choice{Resume: first.ID})
+	if !again.run("touch c") || again.run("mkdir e") {
+		t.Error("after a resume it is not asked about what was taken back alone")
+	}
+	again.close()
+}
+
 // 0DIN: a transcript that was edited to hold approvals gives nothing, and the
 // person is told once that it was edited.
 func Test0DIN_AnEditedTranscriptGrantsNothing(t *testing.T) {

@@ -42,6 +42,7 @@ var kinds = []kind{
 	kindOf[Rewind]("rewind"),
 	kindOf[Compact]("compact"),
 	kindOf[Rename]("rename"),
+	kindOf[Revoke]("revoke"),
 }
 
 func kindOf[T Op](name string) kind { return kind{name, reflect.TypeFor[T](), decode[T]} }

@@ -33,6 +33,7 @@ var every = []op.Op{
 	op.Background{Call: "c1"},
 	op.StopTask{ID: "b1"},
 	op.Rename{Title: "a title"},
+	op.Revoke{Rules: []string{"Bash(ls *)"}},
 }
 
 func TestEveryOpSurvivesTheWire(t *testing.T) {

@@ -96,6 +96,11 @@ type (
 		// Dismissed, of a no, says that the question was closed without a decision.
 		Dismissed bool `json:"dismissed,omitempty"`
 	}
+	// Revoke takes rules back that the session was granted: they hold no longer, and
+	// not when it is resumed either. Those of settings stay.
+	Revoke struct {
+		Rules []string `json:"rules,omitempty"`
+	}
 	// SetModel changes the model from the next step on.
 	SetModel struct {
 		Name string `json:"name,omitempty"`
@@ -205,3 +210,4 @@ func (StopTask) op()   {}
 func (Rewind) op()     {}
 func (Compact) op()    {}
 func (Rename) op()     {}
+func (Revoke) op()     {}

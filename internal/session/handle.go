@@ -80,6 +80,8 @@ func (s *Session) handle(st *state, o op.Op, with prepared) error {
 			return nil // see prepare
 		}
 		return s.compact(st, o)
+	case op.Revoke:
+		return s.revoke(ctx, st, o, with.unkept)
 	case op.Rename:
 		return s.record(ctx, st, event.Titled{Title: o.Title, By: "person"})
 	}
@@ -253,6 +255,22 @@ func (st *state) changed(list []op.RuleChange) ([]policy.Rule, error) {
 		}
 	}
 	return out, nil
+}
+
+// revoke takes back rules that the session was granted, and says so.
+func (s *Session) revoke(ctx context.Context, st *state, o op.Revoke, unkept error) error {
+	granted := func(r policy.Rule) bool {
+		return r.Scope == policy.Session && r.Effect == policy.Allow && slices.Contains(o.Rules, r.Text())
+	}
+	if !slices.ContainsFunc(st.rules.List, granted) {
+		return &op.Refusal{Code: op.BadRule, Text: fmt.Sprintf("this session was granted no rule %s", strings.Join(o.Rules, ", "))}
+	}
+	st.rules.List = slices.DeleteFunc(slices.Clone(st.rules.List), granted)
+	e := event.Noted{Level: "info", Text: fmt.Sprintf("taken back: this session may not do any more what %s allows", strings.Join(o.Rules, ", "))}
+	if unkept != nil {
+		e.Level, e.Text = "warning", e.Text+fmt.Sprintf("; it may again when it is resumed: %v", unkept)
+	}
+	return s.record(ctx, st, e)
 }
 
 // situate tells the model what has changed around it since it was last told.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"math"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/policy"
@@ -12,6 +13,15 @@ import (
 func (s *Session) Mode() (m policy.Mode) {
 	_ = s.do(func(st *state) { m = st.mode })
 	return m
+}
+
+// Rules are those in force, without those that a command lends the turn.
+func (s *Session) Rules() (r policy.Rules) {
+	_ = s.do(func(st *state) {
+		r = st.rules
+		r.List = slices.Clone(r.List)
+	})
+	return r
 }
 
 // Target is the model that the next request goes to, with the effort that was

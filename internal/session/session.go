@@ -70,6 +70,9 @@ type Config struct {
 	// for when the session is resumed. It may be called by several goroutines.
 	// nil saves nothing.
 	Keep func(ctx context.Context, tool string, where op.Keep, rules []string) error
+	// Revoke takes back what Keep saved for when the session is resumed. nil has
+	// nothing to take back.
+	Revoke func(ctx context.Context, rules []string) error
 	// Folders makes changes of the further folders that an answer holds, as Keep
 	// does; nil can make none.
 	Folders func(ctx context.Context, list []op.FolderChange) error

@@ -39,6 +39,7 @@ func (s *Session) Submit(ctx context.Context, o op.Op) error {
 type prepared struct {
 	target   agent.Target     // that op.SetModel means
 	attached []event.Attached // that op.Prompt names
+	unkept   error            // why op.Revoke counts until the session is closed only
 }
 
 // prepare does what of an op may take time or needs nothing of the session's
@@ -75,6 +76,10 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error
 		}
 		if no != nil {
 			err = &op.Refusal{Code: op.NoTask, Text: no.Error(), Err: no}
+		}
+	case op.Revoke:
+		if s.cfg.Revoke != nil {
+			out.unkept = s.cfg.Revoke(ctx, o.Rules)
 		}
 	case op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetEffort, op.SetMode, op.Rename: // all of it is the session's
 	}

@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/png"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,6 +84,7 @@ func TestRefusalsHaveCodes(t *testing.T) {
 			{op.Unqueue{ID: "p9"}, op.NoPrompt},
 			{op.SetMode{Mode: "yolo"}, op.UnknownMode},
 			{op.SetEffort{Level: "loud"}, op.Unsupported},
+			{op.Revoke{Rules: []string{"Bash"}}, op.BadRule},
 			{op.SetModel{Name: "x"}, op.BadModel},
 		} {
 			err := r.Submit(t.Context(), x.op)
@@ -97,6 +99,56 @@ func TestRefusalsHaveCodes(t *testing.T) {
 		if err := r.Submit(t.Context(), op.Interrupt{}); !errors.Is(err, &op.Refusal{Code: op.Closed}) {
 			t.Errorf("after close: %v", err)
 		}
+	})
+}
+
+// What was granted to the session is taken back, in it and for when it is resumed;
+// rules of settings, and those that refuse, stay.
+func TestRevoke(t *testing.T) {
+	rule := func(e policy.Effect, s policy.Scope) policy.Rule {
+		return policy.Rule{Tool: "Bash", Spec: "ls:*", Effect: e, Scope: s}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var unkept []string
+		wrong := error(nil)
+		r := start(t, nil, func(c *session.Config) {
+			c.Rules.List = []policy.Rule{rule(policy.Allow, policy.User), rule(policy.Allow, policy.Session), rule(policy.Deny, policy.Session)}
+			c.Revoke = func(_ context.Context, rules []string) error { unkept = append(unkept, rules...); return wrong }
+		})
+		before := r.Rules()
+		if err := r.Submit(t.Context(), op.Revoke{Rules: []string{"Bash(ls:*)"}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Rules().List; len(got) != 2 || got[0].Scope != policy.User || got[1].Effect != policy.Deny || len(unkept) != 1 {
+			t.Errorf("left are %+v, and kept is all but %q", got, unkept)
+		}
+		if len(before.List) != 3 || before.List[1].Effect != policy.Allow {
+			t.Errorf("what was read before changed: %+v", before.List)
+		}
+		if err := r.Submit(t.Context(), op.Revoke{Rules: []string{"Bash(ls:*)"}}); !errors.Is(err, &op.Refusal{Code: op.BadRule}) {
+			t.Errorf("twice: %v", err)
+		}
+		r.Close()
+
+		wrong = errors.New("disk full")
+		r = start(t, nil, func(c *session.Config) {
+			c.Rules.List = []policy.Rule{rule(policy.Allow, policy.Session)}
+			c.Revoke = func(context.Context, []string) error { return wrong }
+		})
+		if err := r.Submit(t.Context(), op.Revoke{Rules: []string{"Bash(ls:*)"}}); err != nil || len(r.Rules().List) != 0 {
+			t.Errorf("%v, %+v", err, r.Rules().List)
+		}
+		var said []string
+		for e := range r.Events(t.Context(), 0) {
+			if n, ok := e.Body.(event.Noted); ok {
+				said = append(said, n.Level+": "+n.Text)
+				break
+			}
+		}
+		if len(said) != 1 || !strings.Contains(said[0], "warning: taken back: this session may not do any more what Bash(ls:*) allows") || !strings.Contains(said[0], "disk full") {
+			t.Errorf("%q", said)
+		}
+		r.Close()
 	})
 }
 

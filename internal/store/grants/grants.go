@@ -76,17 +76,25 @@ func (s Store) Add(ctx context.Context, session, dir string, rules []string) err
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return fmt.Errorf("keep the grants: %w", err)
 	}
+	return s.rewrite(ctx, session, dir, func(now []string) []string {
+		for _, r := range rules {
+			if !slices.Contains(now, r) {
+				now = append(now, r)
+			}
+		}
+		return now
+	})
+}
+
+// rewrite changes the rules of a session in a folder.
+func (s Store) rewrite(ctx context.Context, session, dir string, change func([]string) []string) error {
 	t := confedit.Target{Path: s.path(session), Root: s.Dir, Mode: 0o600}
 	return confedit.Editor{}.Rewrite(ctx, t, func(text []byte) ([]byte, error) {
 		f, err := s.parse(text, session)
 		if len(text) == 0 || err != nil || f.Dir != dir {
 			f = file{Version: version, Session: session, Dir: dir}
 		}
-		for _, r := range rules {
-			if !slices.Contains(f.Rules, r) {
-				f.Rules = append(f.Rules, r)
-			}
-		}
+		f.Rules = change(f.Rules)
 		if len(f.Rules) > maxRules {
 			return nil, fmt.Errorf("it has more than %d rules", maxRules)
 		}
@@ -95,6 +103,17 @@ func (s Store) Add(ctx context.Context, session, dir string, rules []string) err
 		}
 		out, err := json.MarshalIndent(f, "", "  ")
 		return append(out, '\n'), err
+	})
+}
+
+// Remove takes rules back that were granted to a session in a folder.
+func (s Store) Remove(ctx context.Context, session, dir string, rules []string) error {
+	now, err := s.Get(session, dir)
+	if err != nil || !slices.ContainsFunc(now, func(r string) bool { return slices.Contains(rules, r) }) {
+		return err
+	}
+	return s.rewrite(ctx, session, dir, func(now []string) []string {
+		return slices.DeleteFunc(now, func(r string) bool { return slices.Contains(rules, r) })
 	})
 }
 

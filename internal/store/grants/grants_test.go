@@ -44,6 +44,17 @@ func TestGrantsAreOfOneSessionInOneFolder(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(s.Dir, "a.json")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
+	for _, dir := range []string{"/w/sub", "/w"} { // in another folder it was granted nothing
+		if err := s.Remove(t.Context(), "a", dir, []string{"Y", "not there"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Remove(t.Context(), "nobody", "/w", []string{"Y"}); err != nil {
+		t.Error(err)
+	}
+	if got := rules(t, s, "a", "/w"); got != "X Z" {
+		t.Errorf("after one was taken back: %q", got)
+	}
 	add(t, s, "a", "/other", "O")
 	if got := rules(t, s, "a", "/w") + rules(t, s, "a", "/other"); got != "O" {
 		t.Error(got)

@@ -242,6 +242,24 @@ func (l *Opened) Grant(ctx context.Context, rules []string) error {
 	return l.grants().Add(ctx, l.ID, l.run.Dir, rules)
 }
 
+// Revoke takes back what Grant kept.
+func (l *Opened) Revoke(ctx context.Context, rules []string) error {
+	if l.key == nil || !l.Resumable {
+		return nil
+	}
+	texts, err := l.grants().Get(l.ID, l.run.Dir)
+	if err != nil {
+		return err
+	}
+	var gone []string // as they were written
+	for _, text := range texts {
+		if r, err := policy.ParseRule(text, policy.Allow, policy.Session, "", l.run.Dir); err == nil && slices.Contains(rules, r.Text()) {
+			gone = append(gone, text)
+		}
+	}
+	return l.grants().Remove(ctx, l.ID, l.run.Dir, gone)
+}
+
 func (l *Opened) grants() grants.Store { return grantsIn(l.run.State, l.key) }
 
 // grantsIn is where rules granted for a session are kept.
