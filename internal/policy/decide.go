@@ -156,6 +156,9 @@ func (c *call) one(a Action) Verdict {
 		return Verdict{Effect: Allow, Reason: "no check speaks against it", Check: CheckMaybe, Part: r.Path}
 	}
 	if rule := c.find(Deny, a); rule != nil {
+		if e, ok := a.(Exec); ok && e.Guess {
+			return c.unlessDontAsk(byRule(Ask, rule, a, "whether this program runs the command that its words are is not known, and a rule denies that"))
+		}
 		return byRule(Deny, rule, a, "a rule denies it")
 	}
 	if v, ok := c.mayBeDenied(a); ok {

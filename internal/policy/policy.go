@@ -55,6 +55,9 @@ type (
 		// Maybe means that the words of another command may mean this one. It
 		// is there for what forbids or asks, and needs no approval of its own.
 		Maybe bool
+		// Guess, of one that is Maybe, means that nobody knows whether the program runs
+		// its words at all: what a rule forbids is a question then.
+		Guess bool
 	}
 	// Opaque is a script, or a part of one, that could not be read exactly.
 	Opaque struct {

@@ -39,11 +39,44 @@ func TestBypassUnderDenial(t *testing.T) {
 			BASH_ENV=x bash -c ls
 			ls )
 			env -S "$x"
+			sometool rm x
+			sometool --flag=y run -- rm x
+			sometool -c 'rm x'
+			sometool --run 'cd y && rm x'
+			./with-env.sh rm x
+			scripts/check.sh --quiet rm -f x
+			python3 run.py rm x
+			node x.js rm x
+			ruby x.rb rm x
+			ssh-something h rm x
+			timeout 5 sometool rm x
 			watch "$x"`},
 		{"deny", `
 			rm x
 			eval "rm x"
 			bash -c 'rm x'
+			sometool --exec='rm x' y
+			sshpass -p x rm x
+			ccache rm x
+			sccache rm x
+			distcc rm x
+			proxychains4 rm x
+			ip netns exec x rm x
+			systemd-inhibit rm x
+			systemd-inhibit --what=sleep rm x
+			lckdo f rm x
+			cross-env A=b rm x
+			bear -- rm x
+			scan-build rm x
+			gdbserver :1 rm x
+			rr record rm x
+			heaptrack rm x
+			meson devenv rm x
+			watchman-make -p x --run 'rm x'
+			nu -c 'rm x'
+			elvish -c 'rm x'
+			xonsh -c 'rm x'
+			sudo sshpass -p x rm x
 			sudo rm x
 			export X=1; rm x
 			trap 'rm x' EXIT
@@ -72,6 +105,25 @@ func TestBypassUnderDenial(t *testing.T) {
 			nodemon -x 'rm x'`},
 		{"allow", `
 			make
+			make rm
+			just rm
+			sometool remove x
+			sometool --message 'rm old files'
+			sometool "rm x"
+			./build.sh rmx
+			brew rm x
+			apt-get install rm
+			killall rm
+			hg rm x
+			svn rm x
+			npm rm foo
+			gem install rm
+			cargo rm x
+			git rm x
+			gh pr create --title 'rm x'
+			ip addr
+			ccache gcc -c x.c
+			python3 x.py a b c
 			./build.sh
 			bash build.sh
 			bash build.sh --all

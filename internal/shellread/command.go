@@ -310,6 +310,7 @@ func (r *reader) exec(ws []word, st state) {
 		r.Invoke(prog, st.dirs).Wholes(ws)
 		r.launched(prog, ws, st)
 		r.launchedByRunner(prog, ws, st)
+		r.guessed(prog, ws, st)
 	} else if at := slices.IndexFunc(ws, func(w word) bool { return w.Is("-exec") }); prog == "find" && at > 0 {
 		r.forRules(ws[at+1:len(ws)-1], st)
 	}

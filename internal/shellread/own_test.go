@@ -136,6 +136,7 @@ func TestBypassAsksForWhatIsLost(t *testing.T) {
 		"git clean --for -dx", "git reset --har", "git push --forc", "git branch --del --for x", "find . -exec rm -rf {} +", "find . -type f -execdir rm {} ;", "fd -x rm", "fd . --exec-batch shred",
 		"cat /dev/zero > /dev/sda", "shred /dev/sda", "dd if=x of=/dev/sda", "cp x /dev/nvme0n1", "tee /dev/mem",
 		"dd if=a of=$(echo .git/hooks/post-commit)", "tee $(echo .git/config)", "cp a $(echo .git/hooks)/x", "cd .gi?; cp ../a hooks/pre-commit", "cd $(echo .git) && cp ../a hooks/pre-commit",
+		"ccache rm -rf /", "sshpass -p x rm -rf /", "uv run rm -rf ~", "npm exec -- rm -rf .", "bundle exec git reset --hard", "sometool rm -rf /", "./x.sh git push --force", "python3 x.py rm -rf ~", "mise exec -- rm -rf .git", "ip netns exec x rm -rf /",
 		"git --shallow-file x push --force", "git --shallow-file x reset --hard", "git --shallow-file x clean -fdx", "git --new-flag reset --hard", "git --new-flag x reset --hard",
 		"/proc/self/exe -c 'rm -rf /'", "/proc/self/exe -c 'echo x > .git/config'", "sudo /proc/self/exe -c 'git reset --hard'", "links/sh -c 'rm -rf ~'", "/dev/fd/3 -c 'git push --force'",
 	} {
@@ -144,7 +145,7 @@ func TestBypassAsksForWhatIsLost(t *testing.T) {
 		}
 	}
 	for _, command := range []string{"rm -rf src", "git push", "make", "curl x | sh", "rm junk.txt", "git commit -m 'git reset --hard'",
-		"rm \"$f\"", "rm -f \"$f\"", "t=$(mktemp); rm $t", "t=$(mktemp -d); cp a \"$t/a\"", "echo x > /dev/null", "echo x > /dev/stderr", "echo x > /dev/shm/a", "rm $(echo x)", "git reset --soft HEAD~1", "git branch --delete x", "git config user.name x", "find . -exec wc -l {} +", "cd s*; touch x",
+		"sometool rm -r x", "docker run --rm x rm -rf /", "kubectl exec p -- rm -rf /", "uv run rm -rf src", "python3 x.py rm y", "sometool push --force", "./x.sh reset --hard", "rm \"$f\"", "rm -f \"$f\"", "t=$(mktemp); rm $t", "t=$(mktemp -d); cp a \"$t/a\"", "echo x > /dev/null", "echo x > /dev/stderr", "echo x > /dev/shm/a", "rm $(echo x)", "git reset --soft HEAD~1", "git branch --delete x", "git config user.name x", "find . -exec wc -l {} +", "cd s*; touch x",
 	} {
 		if v := decide(t, f, command, policy.Bypass); v.Effect != policy.Allow {
 			t.Errorf("%q: got %s (%s: %s), want allow", command, v.Effect, v.Check, v.Reason)

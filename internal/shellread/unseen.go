@@ -16,6 +16,9 @@ func (r *reader) launchedByRunner(prog string, ws []word, st state) {
 		for i := range ws[1:min(len(ws), 40)] {
 			r.mayRun(ws[1+i:], st)
 			r.denyScript(ws[1+i].Text, st)
+			if programs.RunsHere(prog) {
+				r.mayLose(ws[1+i:], st)
+			}
 		}
 	}
 	if programs.RunsCode(prog) {
@@ -102,6 +105,60 @@ func (r *reader) mayRun(ws []word, st state) {
 	e := r.begin(ws[:min(len(ws), 100)], st)
 	e.Maybe, e.Also = true, nil
 	r.Add(e)
+}
+
+// mayLose adds what a command that another one may run destroys, for the checks that
+// hold in every mode.
+func (r *reader) mayLose(ws []word, st state) {
+	if len(ws) == 0 || ws[0].Kind != exact || ws[0].Text == "" {
+		return
+	}
+	prog := programs.Base(ws[0].Text)
+	if lost := programs.Loses(prog, ws); lost != "" {
+		e := forRulesOnly(r.begin(ws[:min(len(ws), 100)], st))
+		e.Maybe, e.Guess, e.Also, e.Loses = true, true, nil, lost
+		r.Add(e)
+	}
+	if prog != "rm" {
+		return
+	}
+	u := r.Invoke(prog, st.dirs)
+	u.Changes(ws)
+	for _, a := range u.Actions {
+		if w, ok := a.(policy.Write); ok && w.Remove && w.Tree {
+			w.Maybe = true
+			r.Add(w)
+		}
+	}
+}
+
+// guessed lists the commands that the words of a program may mean of which nobody
+// knows whether it runs them: a rule that forbids one makes it a question.
+func (r *reader) guessed(prog string, ws []word, st state) {
+	if !r.Table.MayRun(prog, ws) {
+		return
+	}
+	from := len(r.Actions)
+	for i, w := range ws[1:min(len(ws), 40)] {
+		if w.Kind == exact && strings.ContainsAny(w.Text, " \n") {
+			flag, val, glued := strings.Cut(w.Text, "=")
+			switch {
+			case programs.RunFlag(ws[i].Text):
+				r.denyScript(w.Text, st)
+			case glued && programs.RunFlag(flag):
+				r.denyScript(val, st)
+			}
+			continue
+		}
+		r.mayRun(ws[1+i:], st)
+		r.mayLose(ws[1+i:], st)
+	}
+	for i, a := range r.Actions[from:] {
+		if e, ok := a.(policy.Exec); ok {
+			e.Guess = true
+			r.Actions[from+i] = e
+		}
+	}
 }
 
 // runsUnseen says why commands that this one starts are not known, "" when it

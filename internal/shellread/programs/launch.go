@@ -43,8 +43,45 @@ var runners = sync.OnceValue(func() map[string][]string {
 		"nix": {"run", "shell", "develop"}, "devbox": {"run"}, "guix": {"shell"}, "docker": {"run", "exec", "compose"}, "podman": {"run", "exec", "compose"}, "nerdctl": {"run", "exec"}, "kubectl": {"run", "exec"}, "oc": {"exec"}, "vagrant": {"ssh"},
 		"capsh": nil, "tini": nil, "dumb-init": nil, "catatonit": nil, "gosu": nil, "su-exec": nil, "setuidgid": nil, "s6-setuidgid": nil, "chpst": nil, "softlimit": nil, "i386": nil, "x86_64": nil, "uname26": nil, "linux26": nil,
 		"watchexec": nil, "nodemon": nil, "logsave": nil, "cmake": {"env", "time"}, "dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
+		"ip": {"exec"}, "meson": {"devenv"}, "perf": {"record", "stat", "trace"}, "hub": {"exec"}, "mpirun": nil, "mpiexec": nil, "srun": nil, "torchrun": nil, "accelerate": {"launch"}, "pixie": nil, "devenv": {"shell"}, "flox": {"activate"}, "pkgx": nil, "wine": nil, "wsl.exe": nil, "teleport": nil, "tsh": {"ssh"}, "gcloud": {"ssh"}, "az": {"ssh"},
 	}
 })
+
+// elsewhere are runners whose command runs in a container or on another machine.
+var elsewhere = map[string]bool{"docker": true, "podman": true, "nerdctl": true, "kubectl": true, "oc": true, "vagrant": true, "heroku": true, "tsh": true, "gcloud": true, "az": true}
+
+// RunsHere reports a runner whose command runs on this machine.
+func RunsHere(name string) bool { return !elsewhere[name] }
+
+// MayRun reports a program of which nobody knows whether it runs some of its words:
+// one that is in no table, and one that runs the code in a file.
+func (t *Table) MayRun(name string, ws []Word) bool {
+	if !StandardPath(ws[0].Text) || policy.Runner(name) && !editors[name] && !targets[name] {
+		return true
+	}
+	return !t.Has(name) && t.changes[name] == nil && !alone()[name] && !onlyRead[name] && !editors[name] && !writers[name] && !walkers[name] && !targets[name] && !takesNames()[name] && len(wholes()[name]) == 0
+}
+
+// targets are programs whose operands are names of their own.
+var targets = map[string]bool{"make": true, "gmake": true, "just": true, "docker": true, "podman": true, "kubectl": true, "deno": true, "bun": true, "direnv": true}
+
+// takesNames are programs that take the names of programs, packages or processes.
+var takesNames = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(`apt apt-get apt-cache aptitude dnf yum apk pacman yay zypper brew port snap flatpak choco winget scoop rpm dpkg dpkg-query pkg emerge xbps-install nix-env mise asdf
+	pip-compile pipdeptree gem rustup whereis whatis apropos tldr cheat killall pkill pgrep pidof kill sleep update-alternatives service rc-service launchctl journalctl
+	mkfifo mknod export open say notify-send logger figlet cowsay commitlint commitizen cz gitlint svn hg jj bzr fossil cvs darcs pass vault op aws gcloud az heroku fly flyctl doctl`) {
+		out[w] = true
+	}
+	return out
+})
+
+// RunFlag reports a flag by whose name its value is a command.
+func RunFlag(flag string) bool {
+	return flag == "-c" || flag == "-e" || flag == "-x" || slices.ContainsFunc([]string{"run", "exec", "command", "cmd", "shell", "hook", "script"}, func(n string) bool {
+		return strings.HasPrefix(flag, "--") && strings.Contains(flag, n)
+	})
+}
 
 // RunsCode reports a program that may run commands which its words name in a
 // language of its own.
@@ -59,4 +96,5 @@ var codes = map[string]bool{
 // RunsText reports a launcher that hands a word to a shell.
 func RunsText(name string) bool { return textual[name] }
 
-var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "alias": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true, "npx": true, "bunx": true, "gdb": true, "mispipe": true, "pee": true, "sem": true, "machinectl": true, "retry": true, "doas": true, "sudo": true}
+var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "alias": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true, "npx": true, "bunx": true, "gdb": true, "mispipe": true, "pee": true, "sem": true, "machinectl": true, "retry": true, "doas": true, "sudo": true,
+	"nu": true, "elvish": true, "xonsh": true, "osh": true, "ysh": true, "yash": true, "oil": true, "ion": true, "rc": true, "es": true, "murex": true, "watchman-make": true, "cross-env-shell": true, "execlineb": true, "wsl": true, "git-shell": true}
