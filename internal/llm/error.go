@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
@@ -71,12 +70,3 @@ func (e *Error) Hint() string { return e.Fix }
 
 // Retryable reports whether waiting and sending the same request can help.
 func (e *Error) Retryable() bool { return e.Kind.Retryable() && !e.Permanent }
-
-// KindOf returns the kind of err and whether err is, or wraps, an *Error.
-func KindOf(err error) (Kind, bool) {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Kind, true
-	}
-	return 0, false
-}

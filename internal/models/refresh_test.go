@@ -56,7 +56,7 @@ func TestFault46OneRefreshForAll(t *testing.T) {
 	}
 	valid.Store(3) // the new key is refused, too: the error comes through
 	for _, err := range m.Stream(t.Context(), llm.Request{}) {
-		if k, _ := llm.KindOf(err); err == nil || k != llm.Unauthorized {
+		if k, _ := llmtest.KindOf(err); err == nil || k != llm.Unauthorized {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -101,7 +101,7 @@ func TestSavedKeyIsReadAgain(t *testing.T) {
 	ask := func() llm.Kind {
 		t.Helper()
 		for _, err := range target.Model.Stream(t.Context(), llm.Request{Model: "claude-sonnet-4-6", MaxTokens: 1, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "x"}}}}}) {
-			if k, ok := llm.KindOf(err); ok {
+			if k, ok := llmtest.KindOf(err); ok {
 				return k
 			}
 		}

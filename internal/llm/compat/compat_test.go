@@ -128,7 +128,7 @@ func TestOddStreams(t *testing.T) {
 		"router error":  {`data: {"error":{"code":502,"message":"Provider returned error","metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long\"}}"}}}` + "\n\n", llm.TooLong},
 		"unknown error": {`data: {"error":{"message":"well"}}` + "\n\n", llm.ServerError},
 	} {
-		if k, ok := llm.KindOf(run(t, c.body).Err); !ok || k != c.kind {
+		if k, ok := llmtest.KindOf(run(t, c.body).Err); !ok || k != c.kind {
 			t.Errorf("%s: kind %v", name, k)
 		}
 	}

@@ -100,10 +100,10 @@ func TestEnds(t *testing.T) {
 	if g := run(`data: {"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":4}}` + "\n\n"); g.Err != nil || g.Finished.Stop != llm.Refused || g.Finished.Usage.In != 4 {
 		t.Errorf("blocked: %+v %v", g.Finished, g.Err)
 	}
-	if k, _ := llm.KindOf(run(parts("", "MALFORMED_FUNCTION_CALL")).Err); k != llm.ServerError {
+	if k, _ := llmtest.KindOf(run(parts("", "MALFORMED_FUNCTION_CALL")).Err); k != llm.ServerError {
 		t.Errorf("malformed: %v", k)
 	}
-	if k, _ := llm.KindOf(run(parts(`{"text":"x"}`, "")).Err); k != llm.Cut {
+	if k, _ := llmtest.KindOf(run(parts(`{"text":"x"}`, "")).Err); k != llm.Cut {
 		t.Errorf("no end: %v", k)
 	}
 }

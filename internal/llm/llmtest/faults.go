@@ -170,7 +170,7 @@ func truncated(t *testing.T, a Adapter) {
 			}
 			t.Fatalf("%d of %d events were taken for a whole reply", n, len(frames))
 		}
-		if k, _ := llm.KindOf(g.Err); k != llm.Cut {
+		if k, _ := KindOf(g.Err); k != llm.Cut {
 			t.Errorf("after %d events: %v", n, g.Err)
 		}
 	}
@@ -189,7 +189,7 @@ func (a Adapter) lenient(rest []string) bool {
 func disconnect(t *testing.T, a Adapter) {
 	f := newFixture(t, a, 0, Step{Reply: Say(long), Cut: 5})
 	g := f.send(t, f.ask("hi"))
-	if k, _ := llm.KindOf(g.Err); k != llm.Cut || g.Text == "" {
+	if k, _ := KindOf(g.Err); k != llm.Cut || g.Text == "" {
 		t.Errorf("%q %v", g.Text, g.Err)
 	}
 }

@@ -6,6 +6,7 @@ package llmtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -367,4 +368,13 @@ func (p Part) Cuts(text string) []string {
 // Say is a reply of one text part.
 func Say(text string) Reply {
 	return Reply{Parts: []Part{{Part: llm.Text{S: text}}}, Stop: llm.EndTurn, ID: "reply_1", Usage: llm.Usage{In: 10, Out: 5}}
+}
+
+// KindOf returns the kind of err and whether err is, or wraps, an *llm.Error.
+func KindOf(err error) (llm.Kind, bool) {
+	var e *llm.Error
+	if errors.As(err, &e) {
+		return e.Kind, true
+	}
+	return 0, false
 }

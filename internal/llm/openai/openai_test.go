@@ -64,7 +64,7 @@ func TestRefusalAndFailure(t *testing.T) {
 		`{"type":"response.failed","response":{"status":"failed","error":null}}`:                                                       llm.ServerError,
 		`{"type":"error","code":"insufficient_quota","message":"You exceeded your current quota, please check your plan and billing"}`: llm.NoCredit,
 	} {
-		if k, ok := llm.KindOf(run(t, body).Err); !ok || k != want {
+		if k, ok := llmtest.KindOf(run(t, body).Err); !ok || k != want {
 			t.Errorf("%s: kind %d", body, k)
 		}
 	}

@@ -189,7 +189,7 @@ func TestRunsOutAndDiffers(t *testing.T) {
 	fail := func(r llm.Request, want string) {
 		t.Helper()
 		g := llmtest.Collect(t, context.Background(), m, r)
-		if k, _ := llm.KindOf(g.Err); k != llm.BadRequest || !strings.Contains(fmt.Sprint(g.Err), want) {
+		if k, _ := llmtest.KindOf(g.Err); k != llm.BadRequest || !strings.Contains(fmt.Sprint(g.Err), want) {
 			t.Errorf("%v, want %s", g.Err, want)
 		}
 	}

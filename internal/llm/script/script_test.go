@@ -220,11 +220,11 @@ func TestFaultsAnswerOneRequestEach(t *testing.T) {
 func TestDisconnectAfterWords(t *testing.T) {
 	m := mustParse(t, "!disconnect after=3\n> one two three four\n---\n> one two\n!disconnect\n> three\n---\n> again\n")
 	g := ask(t, m)
-	if k, _ := llm.KindOf(g.Err); k != llm.Cut || g.Text != "one two three " {
+	if k, _ := llmtest.KindOf(g.Err); k != llm.Cut || g.Text != "one two three " {
 		t.Errorf("%q %v", g.Text, g.Err)
 	}
 	g = ask(t, m)
-	if k, _ := llm.KindOf(g.Err); k != llm.Cut || g.Text != "one two" {
+	if k, _ := llmtest.KindOf(g.Err); k != llm.Cut || g.Text != "one two" {
 		t.Errorf("%q %v", g.Text, g.Err)
 	}
 	if g = ask(t, m); g.Text != "again" {
@@ -240,7 +240,7 @@ func TestDisconnectNeverCompletesACall(t *testing.T) {
 			t.Errorf("a call that was cut off was handed over: %+v", p)
 		}
 	}
-	if k, _ := llm.KindOf(g.Err); k != llm.Cut {
+	if k, _ := llmtest.KindOf(g.Err); k != llm.Cut {
 		t.Error(g.Err)
 	}
 }
@@ -266,7 +266,7 @@ func TestPaceAndStall(t *testing.T) {
 		}
 		start := time.Now()
 		g := ask(t, m)
-		if k, _ := llm.KindOf(g.Err); k != llm.Stalled || time.Since(start) != 90*time.Second {
+		if k, _ := llmtest.KindOf(g.Err); k != llm.Stalled || time.Since(start) != 90*time.Second {
 			t.Errorf("%v after %v", g.Err, time.Since(start))
 		}
 	})

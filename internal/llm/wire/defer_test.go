@@ -58,7 +58,7 @@ func TestDispatched(t *testing.T) {
 		}},
 		{Role: llm.User, Parts: []llm.Part{llm.ToolResult{ID: "1", Text: "found", Loaded: []llm.Spec{{Name: "x", Description: "does x", Schema: json.RawMessage(`{ "type": "object" }`)}, {Name: "bare"}}}}},
 	}
-	out := Prepare(msgs, Rules{Reader: "r", Listed: names})
+	out := prepared(msgs, Rules{Reader: "r", Listed: names})
 	var got []string
 	for _, p := range out[1].Parts {
 		u := p.(llm.ToolUse)
@@ -71,11 +71,11 @@ func TestDispatched(t *testing.T) {
 	if want := "found\n\nCall each with CallTool, {\"tool\": its name, \"arguments\": {…}}:\n{\"name\":\"x\",\"description\":\"does x\",\"parameters\":{\"type\":\"object\"}}\n{\"name\":\"bare\"}"; res.Text != want || res.Loaded != nil {
 		t.Errorf("the result says %q", res.Text)
 	}
-	res = Prepare(msgs, Rules{Reader: "r"})[2].Parts[0].(llm.ToolResult)
+	res = prepared(msgs, Rules{Reader: "r"})[2].Parts[0].(llm.ToolResult)
 	if !strings.HasPrefix(res.Text, "found\n\nThey are described as:\n{") {
 		t.Errorf("without the dispatcher it says %q", res.Text)
 	}
-	native := Prepare(msgs, Rules{Reader: "r", Native: true})[2].Parts
+	native := prepared(msgs, Rules{Reader: "r", Native: true})[2].Parts
 	if res = native[0].(llm.ToolResult); res.Text != "" || len(res.Loaded) != 2 || len(native) != 5 || native[4].(llm.Text).S != "[the search for tools] found" {
 		t.Errorf("for a wire with a way of its own it is %+v", native)
 	}

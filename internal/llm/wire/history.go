@@ -26,16 +26,6 @@ type Rules struct {
 	Listed map[string]bool
 }
 
-// Prepare returns msgs as every provider wants them: roles alternate and the
-// user begins, no part and no message is empty, every call has a unique id
-// and its result right after it in the order of the calls, results without a
-// call are prose, and reasoning of other models is gone. The same messages
-// always give the same result, and messages added at the end change nothing
-// before them, except that a result which was missing takes its place.
-func Prepare(msgs []llm.Message, r Rules) []llm.Message {
-	return prepare(msgs, 0, nil, r).out
-}
-
 func (p *preparer) run(msgs []llm.Message) {
 	p.match(msgs)
 	p.out, p.starts = make([]llm.Message, 0, len(msgs)+1), make([]int, 0, len(msgs)+1)

@@ -39,7 +39,7 @@ type Writing struct {
 	at []int // where each of Messages begins in what was written of them
 }
 
-// Begin begins to write a conversation as Prepare makes it. Conversations of
+// Begin begins to write a conversation as prepare makes it. Conversations of
 // one key are prepared by the same rules, and each message is written in the same
 // way, but for the last two of the user and what comes between them.
 func (t *Threads) Begin(key string, msgs []llm.Message, r Rules) *Writing {
@@ -144,8 +144,15 @@ func (t *Threads) put(th *thread) {
 	}
 }
 
-// prepare prepares what comes from a message on. taken are the ids of calls
-// before it; all of those have their results.
+// prepare makes msgs as every provider wants them: roles alternate and the
+// user begins, no part and no message is empty, every call has a unique id
+// and its result right after it in the order of the calls, results without a
+// call are prose, and reasoning of other models is gone. The same messages
+// always give the same result, and messages added at the end change nothing
+// before them, except that a result which was missing takes its place.
+//
+// Messages before from were prepared earlier; taken are the ids of their calls, all
+// of which have results.
 func prepare(msgs []llm.Message, from int, taken map[string]bool, r Rules) *preparer {
 	p := &preparer{rules: r, first: from, before: taken}
 	p.run(msgs[from:])

@@ -321,13 +321,15 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+func prepared(msgs []llm.Message, r Rules) []llm.Message { return prepare(msgs, 0, nil, r).out }
+
 func TestPrepareDoesNotTouchWhatItGets(t *testing.T) {
 	msgs := []llm.Message{
 		{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: "a", Name: "x", Opaque: json.RawMessage(`1`), From: "else"}}},
 		{Role: llm.User, Parts: []llm.Part{llm.ToolResult{ID: "a", Text: "r"}}},
 	}
 	before, _ := json.Marshal(msgs)
-	Prepare(msgs, Rules{ID: func(s string) string { return "new_" + s }})
+	prepared(msgs, Rules{ID: func(s string) string { return "new_" + s }})
 	if after, _ := json.Marshal(msgs); string(after) != string(before) {
 		t.Errorf("%s", after)
 	}
@@ -336,7 +338,7 @@ func TestPrepareDoesNotTouchWhatItGets(t *testing.T) {
 // A reused id belongs to the newest message that used it.
 func TestPrepareReusedIDs(t *testing.T) {
 	use := func(in string) llm.ToolUse { return llm.ToolUse{ID: "call_0", Name: "x", Input: json.RawMessage(in)} }
-	out := Prepare([]llm.Message{
+	out := prepared([]llm.Message{
 		{Role: llm.User, Parts: []llm.Part{llm.Text{S: "q"}}},
 		{Role: llm.Assistant, Parts: []llm.Part{use(`1`)}},
 		{Role: llm.User, Parts: []llm.Part{llm.Text{S: "stop"}}},
