@@ -1,5 +1,7 @@
 package policy
 
+import "cmp"
+
 func (c *call) byMode(a Action) (Verdict, bool) {
 	switch c.mode {
 	case Bypass:
@@ -69,7 +71,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if v, ok := c.readable(a); ok {
 			return v, true
 		}
-		if !a.List && (HoldsSecrets(a.Path) || HoldsSecrets(a.Asked)) {
+		if a.secret() {
 			return Verdict{}, false // the sandbox keeps nothing from the model
 		}
 	case Write:
@@ -95,7 +97,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 }
 
 func (c *call) readable(a Read) (Verdict, bool) {
-	if !a.List && (HoldsSecrets(a.Path) || HoldsSecrets(a.Asked)) {
+	if a.secret() {
 		return Verdict{}, false
 	}
 	if c.deniedBelow(a) {
@@ -143,8 +145,8 @@ func (c *call) nothing(a Action) Verdict {
 		v.Reason, v.Check = "part of this could not be read exactly: "+a.Why, CheckOpaque
 	case Read:
 		switch {
-		case !a.List && (HoldsSecrets(a.Path) || HoldsSecrets(a.Asked)):
-			v.Reason, v.Check = show(a.Asked, a.Path)+" may hold secrets", CheckSecret
+		case a.secret():
+			v.Reason, v.Check = show(cmp.Or(a.Asked, a.Named), a.Path)+" may hold secrets", CheckSecret
 		case c.deniedBelow(a):
 			v.Reason, v.Check, v.Suggest = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", CheckDeniedBelow, nil
 		default:
@@ -168,4 +170,10 @@ func (c *call) nothing(a Action) Verdict {
 		return v
 	}
 	return c.unlessDontAsk(v)
+}
+
+// secret reports whether the content of a file is read that is known to hold secrets: by
+// the path that it is at, or by a name that leads there.
+func (a Read) secret() bool {
+	return !a.List && (HoldsSecrets(a.Path) || HoldsSecrets(a.Asked) || HoldsSecrets(a.Named))
 }

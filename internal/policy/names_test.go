@@ -23,7 +23,7 @@ func TestNames(t *testing.T) {
 	}
 	for _, p := range []string{
 		"/w/package.json", "/w/Makefile", "/w/AGENTS.md", "/w/CLAUDE.md", "/w/bin/x", "/w/.local/bin/x", "/w/go/bin/x", "/w/Dockerfile", "/w/.gitignore", "/w/.gitattributes",
-		"/w/.editorconfig", "/w/tsconfig.json", "/w/.eslintrc.js", "/w/.prettierrc", "/w/.golangci.yml", "/w/.tool-versions", "/w/.nvmrc", "/w/compose.yaml", "/w/code-workspace/x", "/w/.yarn/cache/x", "/home/u/work/x",
+		"/w/.editorconfig", "/w/tsconfig.json", "/w/.eslintrc.js", "/w/.prettierrc", "/w/.golangci.yml", "/w/.tool-versions", "/w/.nvmrc", "/w/compose.yaml", "/w/code-workspace/x", "/w/.yarn/cache/x", "/home/u/work/x", "/w/workflows/x.yml", "/w/.gitlab/actions/x",
 	} {
 		if got, _ := protected(r, p); got != "" {
 			t.Errorf("%s: %s", p, got)

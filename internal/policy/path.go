@@ -92,7 +92,7 @@ func matchSegs(pat, segs []string) bool {
 			if len(pat) == 1 {
 				return len(segs) > 0
 			}
-			for i := 0; i <= len(segs); i++ {
+			for i := range segs { // what follows wants at least one
 				if matchSegs(pat[1:], segs[i:]) {
 					return true
 				}

@@ -22,6 +22,8 @@ func TestRulesReachTrees(t *testing.T) {
 	}{
 		{"below **", []string{"deny Read(//w/project/**/secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
 		{"above the tree", []string{"deny Read(//w/project/other/secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "allow read-only"},
+		{"from the folder itself", []string{"deny Read(./sub/a)"}, policy.Default, bash(grep, policy.Read{Path: dir, Arg: true, Tree: true}), "ask denied-below"},
+		{"a name beside the folder is not hidden", []string{"deny Read(../other/a)", "allow Bash(grep:*)"}, policy.Default, bash(grep, policy.Read{Path: "/w/other", Arg: true, Tree: true, Visible: true}), "ask denied-below"},
 		{"a bare name", []string{"deny Read(secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
 		{"the whole tree is denied", []string{"deny Read(sub/**)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "deny rule"},
 		{"a rule for all below allows no tree with a denied file in it", []string{"allow Read(sub/**)", "deny Read(sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
@@ -37,6 +39,7 @@ func TestRulesReachTrees(t *testing.T) {
 		{"a tree that is written may", []string{"allow Edit(sub/**)"}, policy.Default, call("Edit", policy.Write{Path: sub + "/a", Tree: true}), "allow rule"},
 
 		{"a command's rule covers its own arguments", []string{"allow Bash(make:*)"}, policy.Default, bash(make, policy.Write{Path: "/opt/x", Arg: true}), "allow rule"},
+		{"also those that it only reads", []string{"allow Bash(make:*)"}, policy.Default, bash(make, policy.Read{Path: dir + "/a", Arg: true}), "allow rule"},
 		{"and nothing else", []string{"allow Bash(make:*)"}, policy.Default, bash(make, policy.Write{Path: "/opt/x"}), "ask outside"},
 
 		{"Bash covers what commands read", []string{"allow Bash"}, policy.Default, bash(make, policy.Read{Path: "/opt/x"}), "allow rule"},

@@ -19,6 +19,7 @@ func TestEachConditionCounts(t *testing.T) {
 		want  string // effect, check
 	}{
 		{"edits", nil, policy.AcceptEdits, call("Edit", edit), "allow mode"},
+		{"a disk", nil, policy.Bypass, call("Edit", policy.Write{Path: "/dev/sda", Asked: "/dev/sda"}), "ask dangerous-removal"},
 		{"a blind write", nil, policy.AcceptEdits, call("Edit", policy.Write{Path: dir + "/a.go", Asked: "a.go", Blind: true}), "ask write"},
 		{"outside", nil, policy.AcceptEdits, call("Edit", policy.Write{Path: "/w/other/a.go", Asked: "../other/a.go"}), "ask outside"},
 		{"a removal", nil, policy.AcceptEdits, call("Edit", policy.Write{Path: dir + "/a.go", Asked: "a.go", Remove: true}), "allow mode"},
@@ -35,6 +36,17 @@ func TestEachConditionCounts(t *testing.T) {
 		v := policy.Decide(rules(t, c.rules...), c.mode, c.req)
 		if got := fmt.Sprint(v.Effect, " ", v.Check); got != c.want {
 			t.Errorf("%s: %s (%s), want %s", c.name, got, v.Reason, c.want)
+		}
+	}
+}
+
+// A rule whose effect is none that there is asks.
+func TestRuleOfNoEffect(t *testing.T) {
+	for _, e := range []policy.Effect{policy.Allow - 1, policy.Deny + 1} {
+		r := rules(t, "allow Edit")
+		r.List[0].Effect = e
+		if v := policy.Decide(r, policy.AcceptEdits, call("Edit", policy.Write{Path: dir + "/a.go", Asked: "a.go"})); v.Effect != policy.Ask || v.Check != policy.CheckRule {
+			t.Errorf("%d: %s %s (%s)", e, v.Effect, v.Check, v.Reason)
 		}
 	}
 }
@@ -60,6 +72,7 @@ func TestSecretByEitherName(t *testing.T) {
 	}{
 		"plain":       {policy.Read{Path: "/other/notes", Asked: "/other/notes"}, policy.Allow},
 		"by its path": {policy.Read{Path: dir + "/.env", Asked: "notes"}, policy.Ask},
+		"by a link":   {policy.Read{Path: "/other/notes", Asked: "x", Named: dir + "/.env"}, policy.Ask},
 		"by its name": {policy.Read{Path: "/other/notes", Asked: ".env"}, policy.Ask},
 	} {
 		v := policy.Decide(rules(t), policy.Default, policy.Request{Tool: "Bash", Actions: []policy.Action{policy.Exec{Argv: []string{"make"}, Why: "it runs programs"}, c.read}, Sandboxed: true})

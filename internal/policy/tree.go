@@ -70,7 +70,7 @@ func (c *call) readTree(a Read) Verdict {
 		if rule := c.find(Deny, one); rule != nil {
 			return graver(v, c.unlessDontAsk(byRule(Ask, rule, one, "it would read "+p.Path+", which a rule denies")))
 		}
-		if HoldsSecrets(one.Path) || HoldsSecrets(one.Named) || c.find(Ask, one) != nil {
+		if one.secret() || c.find(Ask, one) != nil {
 			v = graver(v, c.judge(one))
 		}
 	}

@@ -32,6 +32,8 @@ func TestTree(t *testing.T) {
 	}{
 		{"nothing special", []string{"deny Read(.env*)"}, policy.Default, read(below("a", "b/c")), "allow read-only"},
 		{"a secret", nil, policy.Default, read(below("a", "b/.env")), "ask secret"},
+		{"a secret by another name", nil, policy.Default, read(&policy.Below{Paths: []policy.Place{{Path: dir + "/.env", Named: dir + "/notes"}}}), "ask secret"},
+		{"a link with the name of a secret", nil, policy.Default, read(&policy.Below{Paths: []policy.Place{{Path: dir + "/notes", Named: dir + "/.env"}}}), "ask secret"},
 		{"a secret in bypass", nil, policy.Bypass, read(below("a", ".env")), "allow mode"},
 		{"denied", []string{"deny Read(.env*)"}, policy.Default, read(below("a", ".env")), "ask rule"},
 		{"denied in bypass", []string{"deny Read(.env*)"}, policy.Bypass, read(below("a", ".env")), "ask rule"},
