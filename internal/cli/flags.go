@@ -74,7 +74,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVarP(&f.cont, "continue", "c", false, "go on with the newest session of this folder")
 	fs.StringVarP(&f.resume, "resume", "r", "", "go on with a session: its id, title, or words from it")
 	fs.BoolVar(&f.fork, "fork-session", false, "with --continue or --resume: go on in a copy")
-	fs.StringVar(&f.sessionID, "session-id", "", "the id of the new session (a UUID)")
+	fs.StringVar(&f.sessionID, "session-id", "", "the id of the new session, or of the copy (a UUID)")
 	fs.BoolVar(&f.noSession, "no-session", false, "keep nothing on disk")
 	fs.StringVar(&f.systemFile, "system-prompt-file", "", "like --system-prompt, from a file")
 	fs.StringVar(&f.appendFile, "append-system-prompt-file", "", "like --append-system-prompt, from a file")
@@ -244,6 +244,8 @@ func (f *runFlags) checkSession() error {
 		return usagef("leave one of them out", "--continue is the newest session, --resume names one: they exclude each other")
 	case f.fork && !goesOn:
 		return usagef("add --continue or --resume", "--fork-session needs a session to copy")
+	case f.sessionID != "" && goesOn && !f.fork:
+		return usagef("leave it out, or go on with a copy: --fork-session", "--session-id is the id of a new session, and an old one keeps its own")
 	case f.noSession && goesOn:
 		return usagef("leave one of them out", "--no-session and going on with a session exclude each other")
 	}

@@ -99,7 +99,7 @@ func (e Editor) rewrite(dir *os.Root, name string, t Target, change func([]byte)
 	start := was
 	if len(bytes.Trim(was, "\x00 \t\r\n")) == 0 {
 		start = nil
-		if e.Good != nil {
+		if e.Good != nil && was != nil { // who removed the file wants nothing of it back
 			start = e.Good.Last(t.Path)
 		}
 	}
@@ -170,7 +170,7 @@ func place(t Target) (dir *os.Root, name string, err error) {
 	}
 }
 
-// current reads the file as it is now; a missing one is empty.
+// current reads the file as it is now; nil means that it is missing.
 func current(dir *os.Root, name string, t Target) ([]byte, fs.FileMode, error) {
 	mode := t.Mode
 	if mode == 0 {

@@ -130,6 +130,16 @@ func TestFault07UpdateOfEmptyFile(t *testing.T) {
 	if got, err := read(b); err != nil || got["model"] != "m" || got["permissions"] == nil {
 		t.Errorf("%s %v", b, err)
 	}
+	if err := os.Remove(file); err != nil { // with all that it allowed
+		t.Fatal(err)
+	}
+	if err := e.Update(t.Context(), Target{Path: file}, setModel); err != nil {
+		t.Fatal(err)
+	}
+	b, _ = os.ReadFile(file)
+	if got, err := read(b); err != nil || got["model"] != "m" || got["permissions"] != nil {
+		t.Errorf("a file that was removed came back: %s %v", b, err)
+	}
 }
 
 // Fault 8: what a newer version wrote stays.

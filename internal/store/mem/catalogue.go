@@ -230,9 +230,12 @@ func (c *Catalogue) Find(ctx context.Context, project, query string) (store.Info
 
 // Fork implements store.Catalogue.
 func (c *Catalogue) Fork(ctx context.Context, parent store.Info, at event.Seq, project string, first event.SessionStarted) (store.Info, error) {
-	id, err := c.NewID()
-	if err != nil {
-		return store.Info{}, err
+	id := first.ID
+	if id == "" {
+		var err error
+		if id, err = c.NewID(); err != nil {
+			return store.Info{}, err
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,7 +23,10 @@ import (
 
 // Fork implements store.Catalogue.
 func (s Store) Fork(ctx context.Context, parent store.Info, at event.Seq, key string, first event.SessionStarted) (store.Info, error) {
-	id, err := s.NewID()
+	id, err := first.ID, error(nil)
+	if id == "" {
+		id, err = s.NewID()
+	}
 	if err == nil {
 		err = s.fork(ctx, parent, at, key, id, first)
 	}

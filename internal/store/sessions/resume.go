@@ -304,7 +304,13 @@ func (r Run) pick(ctx context.Context, c Choice, st Store, project string) (old 
 		}
 	}
 	if c.Fork || at > 0 {
-		copied, err := st.Fork(ctx, old, at, project, r.begin(""))
+		id := ""
+		if c.ID != "" {
+			if id, err = newID(st, c.ID); err != nil {
+				return old, false, err
+			}
+		}
+		copied, err := st.Fork(ctx, old, at, project, r.begin(id))
 		copied.Model, copied.Mode = old.Model, old.Mode
 		return copied, false, err
 	}

@@ -168,6 +168,12 @@ func forking(t *testing.T, c Catalogue) {
 		closed(t, s)
 	}
 	want(t, a, 2, 3, 4, 5)
+	if i, err := c.Fork(t.Context(), found(t, c, idA), 0, "two", event.SessionStarted{ID: none}); err != nil || i.ID != none {
+		t.Errorf("a copy under an id that was asked for: %q, %v", i.ID, err)
+	}
+	if err := c.Remove(t.Context(), found(t, c, none)); err != nil {
+		t.Error(err)
+	}
 	if _, err := c.Fork(t.Context(), store.Info{ID: none, Key: "one"}, 0, "one", event.SessionStarted{}); err == nil {
 		t.Error("a copy of nothing")
 	}
