@@ -256,11 +256,25 @@ func Place(raw []byte, err error) (line, column int, ok bool) {
 	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n'), true
 }
 
-// InWords says what is wrong with JSON as encoding/json found it, by the names of
-// its fields and without those of Go's types.
+// InWords says what is wrong with JSON as encoding/json or Unmarshal found it, by the
+// names of its fields and without those of Go's types.
 func InWords(err error) error {
 	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) {
+	var meaning *jsonv2.SemanticError
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &wrong):
+	case errors.As(err, &meaning) && meaning.GoType != nil:
+		field := strings.ReplaceAll(strings.TrimPrefix(string(meaning.JSONPointer), "/"), "/", ".")
+		wrong = &json.UnmarshalTypeError{Value: kindNames[meaning.JSONKind], Type: meaning.GoType, Field: field}
+		if meaning.JSONKind == '0' && kindOf(meaning.GoType) == kinds["number"] {
+			wrong.Value += " as it is written"
+		}
+	case errors.As(err, &syntax) && errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("unexpected end of JSON input")
+	case errors.As(err, &syntax):
+		return errors.New(strings.TrimPrefix(syntax.Error(), "jsontext: "))
+	default:
 		return err
 	}
 	kind, _, which := strings.Cut(wrong.Value, " ")
@@ -277,6 +291,9 @@ func InWords(err error) error {
 
 // kinds are the kinds of JSON in plain words.
 var kinds = map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list", "object": "an object"}
+
+// kindNames are the names that encoding/json has for the kinds of jsontext.
+var kindNames = map[jsontext.Kind]string{'"': "string", '0': "number", 't': "bool", 'f': "bool", '[': "array", '{': "object"}
 
 // kindOf is the kind of JSON that fits a type.
 func kindOf(t reflect.Type) string {

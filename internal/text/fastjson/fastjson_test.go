@@ -182,6 +182,13 @@ func TestInWords(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q instead of %q", in, got, want)
 		}
+		got = ""
+		if err := fastjson.InWords(fastjson.Unmarshal([]byte(in), &v)); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s, read by Unmarshal: %q instead of %q", in, got, want)
+		}
 	}
 }
 

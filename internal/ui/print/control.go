@@ -27,7 +27,7 @@ func newRequest(l inputLine) *Request {
 	var head struct {
 		Subtype string `json:"subtype"`
 	}
-	_ = json.Unmarshal(l.Request, &head) // without one it is refused by name
+	_ = fastjson.Unmarshal(l.Request, &head) // without one it is refused by name
 	return &Request{id: l.RequestID, subtype: head.Subtype, raw: l.Request}
 }
 

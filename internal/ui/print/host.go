@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -128,7 +129,7 @@ func (r *runner) elicited(ctx context.Context, b event.Asked, in reply) {
 		Content json.RawMessage `json:"content"`
 	}
 	a := op.Answer{Call: b.Call, By: "host"}
-	switch err := json.Unmarshal(in.Response, &said); {
+	switch err := fastjson.Unmarshal(in.Response, &said); {
 	case in.Subtype == "error":
 		a.Comment = "the host could not answer: " + in.Error
 	case err != nil || !slices.Contains([]string{"accept", "decline", "cancel"}, said.Action):
@@ -220,7 +221,7 @@ func (in reply) permission() (permission, error) {
 	if in.Subtype == "error" {
 		return p, fmt.Errorf("the host could not answer: %s", in.Error)
 	}
-	if err := json.Unmarshal(in.Response, &p); err != nil {
+	if err := fastjson.Unmarshal(in.Response, &p); err != nil {
 		return p, errors.New("the host's answer is not a permission result, so it counts as a no")
 	}
 	if p.Behavior != "allow" && p.Behavior != "deny" {

@@ -90,6 +90,9 @@ func parseLine(n int, line []byte, err error) (x Input, any bool) {
 	return x, true
 }
 
+// maxNested is how deep objects and lists of a line may stand in each other.
+const maxNested = 1000
+
 type inputLine struct {
 	Type      string          `json:"type"`
 	UUID      string          `json:"uuid"`
@@ -102,7 +105,12 @@ type inputLine struct {
 
 func parse(raw []byte) (Input, error) {
 	var l inputLine
-	if err := json.Unmarshal(raw, &l); err != nil {
+	// Names are what they are to the letter and stand once: hosts may read a line in
+	// another way, and a no must not be a yes to one of both.
+	if err := fastjson.Walk(raw, maxNested, func(int, string) error { return nil }); errors.Is(err, fastjson.ErrTwice) || errors.Is(err, fastjson.ErrDeep) {
+		return Input{}, err
+	}
+	if err := fastjson.Unmarshal(raw, &l); err != nil {
 		return Input{}, fmt.Errorf("it is not a JSON object of the shape that is known: %s", fastjson.InWords(err))
 	}
 	switch l.Type {
@@ -129,13 +137,17 @@ func parse(raw []byte) (Input, error) {
 // images.
 func prompt(message json.RawMessage) (op.Prompt, error) {
 	var m struct {
+		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
 	}
-	if err := json.Unmarshal(message, &m); err != nil {
+	if err := fastjson.Unmarshal(message, &m); err != nil {
 		return op.Prompt{}, errors.New(`it has no "message" like {"role":"user","content":"…"}`)
 	}
+	if m.Role != "" && m.Role != "user" {
+		return op.Prompt{}, fmt.Errorf("its message has the role %q, and only prompts of the user are taken", m.Role)
+	}
 	var s string
-	if json.Unmarshal(m.Content, &s) == nil {
+	if fastjson.Unmarshal(m.Content, &s) == nil {
 		return checked(op.Prompt{Text: s})
 	}
 	var blocks []struct {
@@ -147,7 +159,7 @@ func prompt(message json.RawMessage) (op.Prompt, error) {
 			Data  string `json:"data"`
 		} `json:"source"`
 	}
-	if err := json.Unmarshal(m.Content, &blocks); err != nil {
+	if err := fastjson.Unmarshal(m.Content, &blocks); err != nil {
 		return op.Prompt{}, errors.New(`"message.content" is neither a string nor a list of blocks`)
 	}
 	var p op.Prompt
