@@ -129,6 +129,7 @@ func TestGap(t *testing.T) {
 		"prompt is too long: 215345 tokens > 200000 maximum":                                          15_345,
 		"maximum context length is 128,000 tokens. However, your messages resulted in 130,500 tokens": 2500,
 		"the input token count (1048580) exceeds the maximum number of tokens allowed (1048576)":      4,
+		"5000 tokens were asked for, 5000 of them in the messages, and 4000 are the most":             1000,
 		"too long": 0, "413": 0, "9000 tokens": 0, "1000 2000 3000": 0,
 	} {
 		if got := Gap(text); got != want {
@@ -229,5 +230,53 @@ func TestWithoutOldest(t *testing.T) {
 	}
 	if n := len(talk(10, 1000).Messages()); len(ms) != n || len(ms[n-1].Parts) != 1 {
 		t.Error("the conversation was changed")
+	}
+}
+
+// What a conversation begins with stays alone only when something behind it can go: a
+// reply that is the only one cannot.
+func TestWithoutOldestOfOneRound(t *testing.T) {
+	ms := []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "go"}}}, {Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: strings.Repeat("x", 100)}}}}
+	if got := WithoutOldest(ms, 1000, 1); len(got) != 2 || len(got[0].Parts) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A summary is no prompt that waits for a reply, and of two prompts that wait both stay.
+func TestWhatWaitsForAReply(t *testing.T) {
+	s := talk(3, 1000).Apply(event.Event{Seq: 8, Body: event.Compacted{Text: "what was"}})
+	if at := Tail(s, 0); at != s.Seq+1 {
+		t.Errorf("the summary is kept as a prompt: from %d of %d", at, s.Seq)
+	}
+	s = talk(40, 1000)
+	for _, text := range []string{"first", "second"} {
+		s = s.Apply(event.Event{Seq: s.Seq + 1, Body: event.InputAccepted{ID: text, Text: text}})
+	}
+	if from, ok := Behind(s, s.Seq-1, 0, 0); ok && from > s.Seq-1 {
+		t.Errorf("from %d, %v", from, ok)
+	}
+	if from, ok := Behind(s, s.Seq-1, 6000, 0); !ok || from > s.Seq-1 {
+		t.Errorf("of a small window from %d, %v; the first prompt is %d", from, ok, s.Seq-1)
+	}
+}
+
+// Prompts have as much room as they are given: the first one, then the newest; those
+// without words are none.
+func TestSaidFillsItsRoom(t *testing.T) {
+	var s transcript.State
+	for i := range 10 {
+		s.Said = append(s.Said, transcript.Said{Seq: event.Seq(i + 1), Text: fmt.Sprintf("%d", i) + strings.Repeat("z", 97)}, transcript.Said{Seq: event.Seq(100 + i), Text: " \n"})
+	}
+	none := func(event.Seq) bool { return false }
+	for tokens, want := range map[int]string{100: "0789", 99: "089", 125: "06789", 25: "0", 1: "0", 250: "0123456789"} {
+		got := ""
+		for _, l := range strings.Split(Said(s, tokens, none), "\n") {
+			if !strings.HasPrefix(l, "- [") {
+				got += l[2:3]
+			}
+		}
+		if got != want {
+			t.Errorf("%d tokens: %s, want %s", tokens, got, want)
+		}
 	}
 }

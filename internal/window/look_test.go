@@ -68,3 +68,40 @@ func TestALookCostsLittle(t *testing.T) {
 		t.Errorf("results were looked at %d times, and cleared %d times", asked, cleared)
 	}
 }
+
+// A look at a conversation that was replaced, or of which pictures were taken out, says
+// nothing of what is there now, however long that is.
+func TestALookAtWhatIsGone(t *testing.T) {
+	for name, gone := range map[string]event.Body{"compacted": event.Compacted{Text: "what was"}, "stripped": event.Stripped{}} {
+		var many []llm.Image
+		for range 400_000 / transcript.ImageBytes {
+			many = append(many, llm.Image{Data: []byte("x")})
+		}
+		s := fold(transcript.State{}, event.InputAccepted{Text: "p", Images: many})
+		none, look := window.Look{}.ToClear(s, 200_000, again)
+		s = fold(s, gone)
+		for i := range 8 {
+			id := fmt.Sprint("c", i)
+			s = fold(s, calls("Read", id), result(id, 55_000))
+		}
+		if got, _ := look.ToClear(s, 200_000, again); len(none) != 0 || !slices.Equal(got, []string{"c0", "c1", "c2"}) {
+			t.Errorf("%s: %v is found", name, got)
+		}
+	}
+}
+
+// A result whose call has the same name as another one is listed once, and not at all
+// when the newer one stays.
+func TestResultsOfOneName(t *testing.T) {
+	s := fold(transcript.State{}, event.InputAccepted{Text: "p"})
+	for _, id := range []string{"a", "a", "b", "c", "d", "e", "f", "g"} {
+		s = fold(s, calls("Read", id), result(id, 90_000))
+	}
+	if got := window.ToClear(s, 200_000, again); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("%v", got)
+	}
+	s = fold(s, calls("Read", "a"), result("a", 90_000))
+	if got := window.ToClear(s, 200_000, again); !slices.Equal(got, []string{"b", "c"}) {
+		t.Errorf("%v", got)
+	}
+}

@@ -129,9 +129,7 @@ func MapOf(s transcript.State, model string, windowTokens, outputCap int, instru
 	}
 	order.By(items, func(a, b Item) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	m.Biggest = items[:min(len(items), maxBiggest)]
-	if m.Effective > 0 {
-		m.Free, m.Warns, m.Compacts = max(0, m.Effective-m.Used), Warning(m.Effective), Threshold(m.Effective)
-	}
+	m.Free, m.Warns, m.Compacts = max(0, m.Effective-m.Used), Warning(m.Effective), Threshold(m.Effective)
 	m.Cleared = gone(s)
 	m.Cache = served(s.Cache)
 	return m

@@ -2,6 +2,7 @@ package window
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,10 +93,42 @@ func TestWhyTheCacheMissed(t *testing.T) {
 		{transcript.Cache{Prompt: 9000, Before: 8000, Any: true, Idle: 12 * time.Minute}, Served{9000, 0, 8000, "12 minutes passed, and the provider may keep a prefix for no longer than five"}},
 		{transcript.Cache{Prompt: 9000, Read: 3000, Before: 8000, Any: true, Between: []transcript.CacheChange{transcript.CacheResumed, transcript.CacheModel, transcript.CacheTools}},
 			Served{9000, 3000, 5000, "another model was chosen; the list of tools changed"}},
+		{transcript.Cache{Prompt: 9000, Read: 1900, Before: 2000, Any: true}, Served{9000, 1900, 100, "nothing of what had been sent before was missed"}},
+		{transcript.Cache{Prompt: 9000, Read: 1899, Before: 2000}, Served{9000, 1899, 101, "the provider told of no cache"}},
+		{transcript.Cache{Prompt: 9000, Before: 1023, Any: true}, Served{9000, 0, 1023, "the prompt was too short to be cached"}},
+		{transcript.Cache{Prompt: 9000, Before: 1024, Any: true, Idle: 5 * time.Minute}, Served{9000, 0, 1024, "5 minutes passed, and the provider may keep a prefix for no longer than five"}},
+		{transcript.Cache{Prompt: 9000, Before: 8000, Any: true, Idle: 5*time.Minute - 1, Between: []transcript.CacheChange{transcript.CacheResumed}}, Served{9000, 0, 8000, "adze was started anew"}},
 		{transcript.Cache{Prompt: 9000, Before: 8000, Any: true}, Served{9000, 0, 8000, "nothing that adze sent changed: the provider has let go of it, or another of its servers answered"}},
 	} {
 		if d := cmp.Diff(c.want, served(c.c)); d != "" {
 			t.Errorf("%+v (-want +got):\n%s", c.c, d)
+		}
+	}
+}
+
+// Each fact of a map is said as soon as there is one, and pictures and documents are named.
+func TestMapSaysEachFact(t *testing.T) {
+	for _, c := range []struct {
+		m    Map
+		want string
+	}{
+		{Map{}, "The model's window is not known"}, {Map{Effective: 1}, "Window: 0 tokens, 1 of them"}, {Map{}, "Cleared: nothing."}, {Map{}, "Missed: none"},
+		{Map{Cleared: Gone{Results: 1}}, "Cleared: 1 result;"}, {Map{Cleared: Gone{Provider: 1}}, "left about 1 tokens"}, {Map{Cleared: Gone{Media: true}}, "Images and documents were taken out."},
+		{Map{Cleared: Gone{From: 1}}, "the compaction at event 1."}, {Map{Cache: Served{Prompt: 1}}, "Cache: 0 of the newest request's 1 tokens"}, {Map{Cache: Served{Missed: 1, Why: "so"}}, "Missed: 1 tokens, because so."},
+	} {
+		if got := strings.Join(c.m.words(), "\n"); !strings.Contains(got, c.want) {
+			t.Errorf("%q is not in %q", c.want, got)
+		}
+	}
+	var s transcript.State
+	s = s.Apply(event.Event{Seq: 1, Body: event.Compacted{Undo: 1, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Image{Data: []byte("x")}, llm.Document{Name: "a.pdf", Data: []byte("x")}}}}}})
+	var names []string
+	for _, it := range MapOf(s, "x/y", 200_000, 64_000, nil, nil).Biggest {
+		names = append(names, it.Kind+": "+it.Name)
+	}
+	for _, want := range []string{"images and documents: image", "images and documents: document a.pdf"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%q is not in %q", want, names)
 		}
 	}
 }

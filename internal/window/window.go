@@ -62,9 +62,6 @@ type Large struct {
 // before it. Messages of which nothing came after an event are not looked at, nor
 // what is before them; 0 is all.
 func Over(s transcript.State, bound int, after event.Seq) (out []Large) {
-	if s.Gauge().Bytes <= bound {
-		return nil
-	}
 	var found []llm.Message // the newest first
 	for e := range s.Newest() {
 		if after > 0 && !slices.ContainsFunc(e.From, func(from event.Seq) bool { return from > after }) {
@@ -87,16 +84,11 @@ func Over(s transcript.State, bound int, after event.Seq) (out []Large) {
 }
 
 func over(m llm.Message, bound int) (out []Large) {
-	total, sizes := 0, []int(nil)
+	var sizes []int
 	for _, p := range m.Parts {
 		if r, ok := p.(llm.ToolResult); ok {
-			n := utf8.RuneCountInString(r.Text)
-			total += n
-			sizes = append(sizes, n)
+			sizes = append(sizes, utf8.RuneCountInString(r.Text))
 		}
-	}
-	if total <= bound {
-		return nil
 	}
 	limit := level(sizes, bound)
 	for _, p := range m.Parts {
@@ -155,7 +147,7 @@ func Effective(windowTokens, outputCap int) int {
 // Reply is how many tokens a reply may have where most are wanted: what is left
 // of the window, because providers refuse a request that could go beyond it.
 func Reply(most, windowTokens, used int) int {
-	if windowTokens <= 0 || most <= 0 {
+	if windowTokens <= 0 {
 		return most
 	}
 	left := windowTokens - used - windowTokens/32 // used is an estimate
@@ -221,9 +213,8 @@ func ToClear(s transcript.State, effective int, again func(tool string) bool) []
 }
 
 // A Look is what there was to clear in a conversation that was gone through. The
-// zero value knows nothing.
+// zero value is of one that is empty.
 type Look struct {
-	known              bool
 	boundary, stripped event.Seq
 	at                 int // bytes of the conversation
 	most               int // bytes that would come free, if no result were too new
@@ -234,13 +225,13 @@ type Look struct {
 // came since can make the difference.
 func (l Look) ToClear(s transcript.State, effective int, again func(tool string) bool) (calls []string, next Look) {
 	size, least, ratio := s.Gauge().Bytes, float64(Least(effective)), Ratio(s)
-	same := l.known && l.boundary == s.Boundary() && l.stripped == s.Stripped() && size >= l.at
+	same := l.boundary == s.Boundary() && l.stripped == s.Stripped() && size >= l.at
 	if same && float64(l.most+size-l.at)/4*ratio < least {
 		return nil, l
 	}
 	calls, bytes, later := clearing(s, KeepResults, again)
 	if float64(bytes)/4*ratio < least {
-		return nil, Look{true, s.Boundary(), s.Stripped(), size, bytes + later}
+		return nil, Look{s.Boundary(), s.Stripped(), size, bytes + later}
 	}
 	return calls, Look{}
 }
@@ -264,7 +255,7 @@ func ToClearCold(s transcript.State, again func(tool string) bool) []string {
 func Drain(s transcript.State, again func(tool string) bool) []string {
 	ms := s.Messages()
 	fresh := 0
-	if n := len(ms); n > 0 && ms[n-1].Role == llm.User {
+	if n := len(ms); n > 0 {
 		for _, p := range ms[n-1].Parts {
 			if _, ok := p.(llm.ToolResult); ok {
 				fresh++
