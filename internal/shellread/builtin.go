@@ -60,6 +60,8 @@ func wrapper(name string) reading {
 	switch name {
 	case "env":
 		return readEnv
+	case "adze":
+		return readOwn
 	case "xargs":
 		return readXargs
 	case "bash", "sh", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh":

@@ -96,8 +96,8 @@ func (r *reader) mayRunText(text string, st state) {
 	}
 }
 
-// mayRun adds a command for rules that forbid or ask, and nothing of what it
-// would do.
+// mayRun adds a command for rules that forbid or ask, and of what it would do only
+// the settings that it writes.
 func (r *reader) mayRun(ws []word, st state) {
 	if len(ws) == 0 || ws[0].Kind != exact || ws[0].Text == "" || strings.HasPrefix(ws[0].Text, "-") {
 		return
@@ -105,6 +105,9 @@ func (r *reader) mayRun(ws []word, st state) {
 	e := r.begin(ws[:min(len(ws), 100)], st)
 	e.Maybe, e.Also = true, nil
 	r.Add(e)
+	for _, a := range r.Invoke(programs.Base(ws[0].Text), st.dirs).Settings(ws) {
+		r.Add(a)
+	}
 }
 
 // mayLose adds what a command that another one may run destroys, for the checks that

@@ -477,4 +477,14 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 	return st, st
 }
 
+// readOwn is adze itself: a command that it is to run in the sandbox is looked at as any
+// other launcher's is, whatever flags stand before it.
+func readOwn(r *reader, ws []word, st state) (state, state) {
+	if len(ws) > 2 && ws[1].Is("sandbox") && ws[2].Is("run") {
+		return launcher(r, ws, st)
+	}
+	r.exec(ws, st)
+	return st, st
+}
+
 var shellNames = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "ash": true, "mksh": true, "rbash": true}

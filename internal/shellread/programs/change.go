@@ -16,7 +16,7 @@ func (u *Invocation) Changes(ws []Word) (ok bool) {
 		u.Actions = nil
 	}
 	u.Actions = append(u.Actions, acts...)
-	return ok
+	return !u.settings(ws) && ok
 }
 
 func (u *Invocation) changed(ws []Word) (acts []policy.Action, ok bool) {

@@ -76,6 +76,7 @@ var launchWords = sync.OnceValue(func() map[string][]string {
 		"git remote": {"add", "set-url"}, "git worktree": {}, "git alias": {"*"}, "git merge-index": {"*"}, "git merge-one-file": {"*"}, "git for-each-repo": {"*"}, "git maintenance": {"*"}, "git hook": {"*"}, "git notes": {"edit"}, "git branch": {"--edit-description"},
 		"npm exec": {"*"}, "npm x": {"*"}, "npm config": {"set", "edit"}, "npm explore": {"*"}, "npm edit": {"*"}, "pnpm exec": {"*"}, "pnpm dlx": {"*"}, "yarn exec": {"*"}, "yarn dlx": {"*"},
 		"go generate": {"*"}, "go tool": {"*"}, "go env": {"-w", "-u"}, "cargo run": {}, "docker exec": {"*"}, "docker run": {"*"}, "docker compose": {"exec", "run"}, "kubectl exec": {"*"}, "kubectl run": {"*"}, "kubectl cp": {"*"}, "kubectl debug": {"*"},
+		"adze sandbox": {"run"}, "adze record": {"*"}, "adze replay": {"*"}, "adze mcp": {"call", "serve"}, "adze hooks": {"test"}, "adze -p": {"*"}, "adze --print": {"*"},
 		"gh alias": {"*"}, "gh extension": {"*"}, "gh config": {"*"}, "gh codespace": {"*"}, "uv tool": {"*"}, "bundle exec": {"*"}, "poetry run": {"*"}, "pipenv run": {"*"}, "conda run": {"*"},
 	}
 })
