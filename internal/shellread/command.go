@@ -243,7 +243,7 @@ func (r *reader) markExec(ws []word, st state, why string) {
 	if e.Beyond = r.Table.Beyond(programs.Base(ws[0].Text), ws); e.Beyond == "" {
 		e.Beyond = programs.OpenWord(ws)
 	}
-	e.Loses = programs.Loses(programs.Base(ws[0].Text), ws)
+	e.Loses = r.Loses(programs.Base(ws[0].Text), ws, st.dirs)
 	r.Add(e)
 	r.fed(len(r.Actions)-1, ws, st)
 	for _, a := range r.Invoke(programs.Base(ws[0].Text), st.dirs).MayRead(ws) {
@@ -280,7 +280,7 @@ func (r *reader) exec(ws []word, st state) {
 	if e.Beyond != "" && !e.ReadOnly {
 		e.Why = e.Beyond
 	}
-	e.Loses = programs.Loses(prog, ws)
+	e.Loses = r.Loses(prog, ws, st.dirs)
 	e.Unseen = r.runsUnseen(prog, ws, st, &e)
 	if !e.ReadOnly {
 		e.Edits = u.Changes(ws)

@@ -137,6 +137,12 @@ func TestBypassAsksForWhatIsLost(t *testing.T) {
 		"cat /dev/zero > /dev/sda", "shred /dev/sda", "dd if=x of=/dev/sda", "cp x /dev/nvme0n1", "tee /dev/mem",
 		"dd if=a of=$(echo .git/hooks/post-commit)", "tee $(echo .git/config)", "cp a $(echo .git/hooks)/x", "cd .gi?; cp ../a hooks/pre-commit", "cd $(echo .git) && cp ../a hooks/pre-commit",
 		"ccache rm -rf /", "sshpass -p x rm -rf /", "uv run rm -rf ~", "npm exec -- rm -rf .", "bundle exec git reset --hard", "sometool rm -rf /", "./x.sh git push --force", "python3 x.py rm -rf ~", "mise exec -- rm -rf .git", "ip netns exec x rm -rf /",
+		"git checkout main.go", "git checkout src", "git checkout src/", "git checkout ./main.go", "git checkout HEAD main.go", "git checkout main src/a.go", "git checkout --ours main.go", "git checkout -q main.go", "git checkout *.go", "git checkout '*.txt'", "git checkout :/", "git checkout --pathspec-from-file=x", "git -C src checkout a.go", "git -c a.b=c checkout main.go",
+		"git checkout-index -fa", "git checkout-index --force main.go", "git checkout-index -af", "git read-tree --reset -u HEAD", "git read-tree -u --reset HEAD", "git -c clean.requireForce=false clean -d", "git clean -d", "git clean", "git-clean -fd", "git rm -f main.go", "git rm -rf src",
+		"git worktree remove -f x", "git worktree remove x --force", "git submodule deinit -f --all", "git submodule update --force", "git reflog drop --all", "xargs git checkout < main.go main.go",
+		"rsync -a --delete /var/empty/ ./", "rsync -a --delete-after /var/empty/ .", "rsync -a --remove-source-files . h:x", "tar cf /tmp/x.tar --remove-files .", "tar --remove-files -cf x.tar ../project", "zip -rm x .", "zip -r --move x .", "trash .", "trash-put ~", "gio trash .", "npx rimraf .", "rimraf /",
+		"docker volume prune -f", "docker volume rm x", "docker compose down -v", "docker compose -f x.yml down --volumes", "docker-compose down -v", "docker system prune -a --volumes", "terraform destroy", "terraform destroy -auto-approve", "terraform -chdir=x destroy", "terraform apply -destroy", "pulumi destroy -y",
+		"aws s3 rb s3://x --force", "aws --profile x s3 rb --force s3://x", "aws s3 rm --recursive s3://x", "kill -9 -1", "kill -KILL -1", "kill -s TERM -- -1", "kill -- -1", "gh repo delete x", "rails db:drop", "npm unpublish x --force", "crontab -r",
 		"git --shallow-file x push --force", "git --shallow-file x reset --hard", "git --shallow-file x clean -fdx", "git --new-flag reset --hard", "git --new-flag x reset --hard",
 		"/proc/self/exe -c 'rm -rf /'", "/proc/self/exe -c 'echo x > .git/config'", "sudo /proc/self/exe -c 'git reset --hard'", "links/sh -c 'rm -rf ~'", "/dev/fd/3 -c 'git push --force'",
 	} {
@@ -145,10 +151,32 @@ func TestBypassAsksForWhatIsLost(t *testing.T) {
 		}
 	}
 	for _, command := range []string{"rm -rf src", "git push", "make", "curl x | sh", "rm junk.txt", "git commit -m 'git reset --hard'",
+		"git checkout main", "git checkout -b x", "git checkout -b src main", "git checkout -B main.go", "git checkout --detach HEAD", "git checkout -", "git checkout HEAD~2", "git checkout origin/main", "git checkout nosuch.go", "git checkout -t origin/x", "git checkout v1.0", "git checkout 1a2b3c4", "git checkout $b",
+		"git clean -n", "git clean -nd", "git clean --dry-run -fdx", "git rm main.go", "git rm -r --cached -f src", "git worktree remove x", "git submodule update --init", "git submodule deinit x", "git read-tree HEAD", "git read-tree -m -u HEAD", "git checkout-index -a", "git stash -u", "git stash",
+		"rsync -a --delete src/ build/", "rsync -a --delete src/ h:x/", "rsync -a src/ ./", "tar cf x.tar .", "zip -r x .", "zip -rm x src", "trash src", "docker volume ls", "docker compose down", "docker system prune", "terraform plan", "terraform apply", "aws s3 rb s3://x", "aws s3 rm s3://x/y", "aws s3 ls", "kill -9 123", "kill -1 123", "kill -1", "kill -HUP 1", "rails db:migrate", "crontab -l", "npm publish",
 		"sometool rm -r x", "docker run --rm x rm -rf /", "kubectl exec p -- rm -rf /", "uv run rm -rf src", "python3 x.py rm y", "sometool push --force", "./x.sh reset --hard", "rm \"$f\"", "rm -f \"$f\"", "t=$(mktemp); rm $t", "t=$(mktemp -d); cp a \"$t/a\"", "echo x > /dev/null", "echo x > /dev/stderr", "echo x > /dev/shm/a", "rm $(echo x)", "git reset --soft HEAD~1", "git branch --delete x", "git config user.name x", "find . -exec wc -l {} +", "cd s*; touch x",
 	} {
 		if v := decide(t, f, command, policy.Bypass); v.Effect != policy.Allow {
 			t.Errorf("%q: got %s (%s: %s), want allow", command, v.Effect, v.Check, v.Reason)
+		}
+	}
+}
+
+// TestCheckoutOfBranch: git takes the only word for a branch before it looks for a file.
+func TestCheckoutOfBranch(t *testing.T) {
+	f := newFixture()
+	f.files["/home/u/project/.git/refs/heads/src"] = true
+	f.files["/home/u/project/.git/refs/tags/sub"] = true
+	w := f.world()
+	w.Repo = func(string) (common, git string, ok bool) {
+		return "/home/u/project/.git", "/home/u/project/.git", true
+	}
+	for command, want := range map[string]policy.Effect{
+		"git checkout src": policy.Allow, "git checkout sub": policy.Allow, "git checkout bin": policy.Ask, "git checkout src bin": policy.Ask, "git checkout src -- bin": policy.Ask, "git checkout sub src": policy.Ask,
+	} {
+		r := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u"}
+		if v := policy.Decide(r, policy.Bypass, policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions}); v.Effect != want {
+			t.Errorf("%q: %s (%s), want %s", command, v.Effect, v.Reason, want)
 		}
 	}
 }

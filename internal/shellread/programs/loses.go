@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// Loses says what a command would destroy for good, "" when it is not one of
-// those that do. Such a command is asked about in every mode.
-func Loses(name string, ws []Word) string {
+// loses is Loses as far as the words alone say it.
+func loses(name string, ws []Word) string {
 	args := ws[1:]
 	switch name {
 	case "git":
@@ -19,6 +18,8 @@ func Loses(name string, ws []Word) string {
 		}
 	case "rm":
 		return rmLoses(args)
+	case "kill":
+		return killLoses(args)
 	case "dropdb", "mkfs", "wipefs", "fdisk", "parted", "mkswap", "blkdiscard", "shutdown", "reboot", "halt", "poweroff":
 		return name + " destroys what cannot be brought back"
 	case "psql", "mysql", "sqlite3", "mariadb", "mongosh", "mongo", "redis-cli", "sqlcmd", "cockroach", "clickhouse-client":
@@ -36,7 +37,10 @@ func Loses(name string, ws []Word) string {
 	if strings.HasPrefix(name, "mkfs.") {
 		return name + " destroys what is on the device"
 	}
-	return ""
+	if verb, ok := strings.CutPrefix(name, "git-"); ok { // a program of git's own folder
+		return gitLoses(append([]Word{Lit(verb)}, args...))
+	}
+	return otherLoses(name, args)
 }
 
 // startsRemoval names a removal of every match, behind one of the flags.
@@ -84,13 +88,19 @@ type gitLoss struct {
 
 var gitLosses = sync.OnceValue(func() map[string]gitLoss {
 	return map[string]gitLoss{
-		"clean": {func(f gitFlags) bool {
-			return (f.short("f") || f.has("--force")) && !f.short("n") && !f.has("--dry-run")
-		}, "removes files that git does not know, for good"},
-		"reset":    {func(f gitFlags) bool { return f.has("--hard", "--merge") }, "--hard drops every change that is not committed"},
-		"checkout": {func(f gitFlags) bool { return f.has("--", "--force", ".") || f.short("f") }, "of files drops their changes that are not committed"},
-		"restore":  {func(f gitFlags) bool { return !f.has("--staged", "-S") || f.has("--worktree", "-W") }, "drops changes that are not committed"},
-		"switch":   {func(f gitFlags) bool { return f.has("--discard-changes", "--force", "-f") }, "--discard-changes drops changes that are not committed"},
+		// Without -f it does so where clean.requireForce is off.
+		"clean":          {func(f gitFlags) bool { return !f.short("n") && !f.has("--dry-run") && !f.has("-h", "--help") }, "removes files that git does not know, for good"},
+		"reset":          {func(f gitFlags) bool { return f.has("--hard", "--merge") }, "--hard drops every change that is not committed"},
+		"checkout":       {func(f gitFlags) bool { return f.has("--", "--force", ".") || f.short("f") }, "of files drops their changes that are not committed"},
+		"restore":        {func(f gitFlags) bool { return !f.has("--staged", "-S") || f.has("--worktree", "-W") }, "drops changes that are not committed"},
+		"checkout-index": {func(f gitFlags) bool { return f.short("f") || f.has("--force") }, "of files drops their changes that are not committed"},
+		"read-tree":      {func(f gitFlags) bool { return f.has("--reset") && f.short("u") }, "--reset -u drops every change that is not committed"},
+		"rm": {func(f gitFlags) bool {
+			return (f.short("f") || f.has("--force")) && !f.has("--cached", "--dry-run") && !f.short("n")
+		}, "-f drops changes that are not committed"},
+		"worktree":  {func(f gitFlags) bool { return f.has("remove") && (f.short("f") || f.has("--force")) }, "remove --force drops changes in it that are not committed"},
+		"submodule": {func(f gitFlags) bool { return f.has("deinit", "update") && (f.short("f") || f.has("--force")) }, "--force drops changes in submodules that are not committed"},
+		"switch":    {func(f gitFlags) bool { return f.has("--discard-changes", "--force", "-f") }, "--discard-changes drops changes that are not committed"},
 		"push": {func(f gitFlags) bool {
 			return f.has("--force", "-f", "--force-with-lease", "--delete", "-d", "--mirror", "--prune") || f.short("f") || f.begins("+", ":")
 		}, "--force replaces what others may have"},
@@ -98,7 +108,7 @@ var gitLosses = sync.OnceValue(func() map[string]gitLoss {
 			return f.short("D") || f.has("-d", "--delete") && f.has("-f", "--force")
 		}, "-D drops commits that are only on that branch"},
 		"stash":         {func(f gitFlags) bool { return f.has("drop", "clear") }, "drop or clear drops what was stashed"},
-		"reflog":        {func(f gitFlags) bool { return f.has("expire", "delete") }, "expire or delete drops the way back to lost commits"},
+		"reflog":        {func(f gitFlags) bool { return f.has("expire", "delete", "drop") }, "expire or delete drops the way back to lost commits"},
 		"filter-branch": {nil, "rewrites history"},
 		"filter-repo":   {nil, "rewrites history"},
 		"gc":            {func(f gitFlags) bool { return f.has("--prune") }, "drops objects for good"},

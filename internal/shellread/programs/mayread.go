@@ -47,6 +47,7 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 		c.Actions = append(c.Actions, policy.Write{Path: at, Named: at, Asked: at, Arg: true})
 	}
 	c.unpacks(ws)
+	c.empties(ws)
 	return append(c.Actions, u.mayWrite(ws)...)
 }
 
