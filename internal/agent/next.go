@@ -37,11 +37,11 @@ const (
 	MaxTurns             End = "max_turns"
 	MaxBudget            End = "max_budget_usd"
 	TokenBudget          End = "token_budget"
-	BlockingLimit        End = "blocking_limit"
+	BlockingLimit        End = event.BlockingLimit
 	InterruptedStreaming End = "interrupted_streaming"
 	InterruptedTools     End = "interrupted_tools"
 	InterruptedSummary   End = event.InterruptedSummary
-	PromptTooLong        End = "prompt_too_long"
+	PromptTooLong        End = event.PromptTooLong
 	OutputCap            End = "output_cap"
 	MediaTooLarge        End = "media_too_large"
 	ModelError           End = "model_error"

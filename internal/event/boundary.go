@@ -125,6 +125,13 @@ type (
 // call off: the call has no result yet, and the session goes on with it.
 const ToolDeferred = "tool_deferred"
 
+// Reasons of a turn that ended because the conversation does not fit the window of
+// the model: as adze reckons, and as the provider says.
+const (
+	BlockingLimit = "blocking_limit"
+	PromptTooLong = "prompt_too_long"
+)
+
 // InterruptedSummary is the reason of a turn that only compacted and was
 // interrupted: nothing that a person asked the model for was left undone.
 const InterruptedSummary = "interrupted_summary"

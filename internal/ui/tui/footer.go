@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/window"
 )
 
 // status is the line that a person's own command printed.
@@ -151,11 +152,25 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 // contextLeft is how much of the window is free in percent, -1 when nobody
 // knows.
 func (m *Model) contextLeft() int {
-	g := m.st.Gauge()
-	if m.s == nil || m.s.Window <= 0 || g.Tokens <= 0 {
+	if m.s == nil || m.s.Window <= 0 || m.st.Gauge().Tokens <= 0 {
 		return -1
 	}
-	return max(0, 100-g.Tokens*100/m.s.Window)
+	return max(0, 100-window.Estimate(m.st)*100/cmp.Or(m.s.Room, m.s.Window))
+}
+
+// measure asks for the window of the model, which is another one.
+func (m *Model) measure() []effect {
+	s := m.s
+	if s == nil || s.Sizes == nil {
+		return nil
+	}
+	return []effect{work{func(context.Context) func(*Model) []effect {
+		window, room := s.Sizes()
+		return func(m *Model) []effect {
+			s.Window, s.Room = window, room
+			return m.changed()
+		}
+	}}}
 }
 
 // modeName is a permission mode for people.
@@ -247,11 +262,11 @@ func limitsOf(all []llm.Limit) map[string]any {
 // statusInput is what the command reads, in the published form.
 func (m *Model) statusInput() []byte {
 	left := m.contextLeft()
-	window := map[string]any{
+	of := map[string]any{
 		"context_window_size": m.s.Window, "total_input_tokens": m.st.Total.Usage.Prompt(), "total_output_tokens": m.st.Total.Usage.Out,
 	}
 	if left >= 0 {
-		window["remaining_percentage"], window["used_percentage"] = left, 100-left
+		of["remaining_percentage"], of["used_percentage"] = left, 100-left
 	}
 	dir, root := cmp.Or(m.st.Dir, m.s.Cwd), cmp.Or(m.st.Root, m.s.Root, m.s.Cwd) // the log begins with the first prompt
 	in := map[string]any{
@@ -263,7 +278,7 @@ func (m *Model) statusInput() []byte {
 			"total_duration_ms": (m.status.before + m.now.Sub(m.status.since)).Milliseconds(), "total_lines_added": m.st.Added, "total_lines_removed": m.st.Removed,
 		},
 		"output_style":        map[string]any{"name": cmp.Or(m.st.Extensions.Style, "default")},
-		"context_window":      window,
+		"context_window":      of,
 		"exceeds_200k_tokens": m.st.Gauge().Tokens > 200_000,
 		"thinking":            map[string]any{"enabled": !m.quick},
 		"permission_mode":     m.mode(),

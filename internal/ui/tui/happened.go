@@ -45,6 +45,9 @@ func (m *Model) event(e event.Event) []effect {
 		m.turn.running = m.st.Running != ""
 		return append(m.ready(), m.readBack()...)
 	}
+	if b, ok := e.Body.(event.TurnEnded); ok {
+		e.Body = m.fitted(b)
+	}
 	m.story.Apply(e)
 	return append(m.pictured(e.Body), m.happened(e)...)
 }
@@ -58,6 +61,11 @@ func (m *Model) happened(e event.Event) []effect {
 		m.turn = turn{running: true, began: m.now, spin: m.turn.spin}
 		return m.changed()
 	case event.InputAccepted:
+		for _, q := range m.queue {
+			if q.id == b.ID && !b.Steer {
+				m.given = &q
+			}
+		}
 		m.unqueue(b.ID)
 	case event.InputRemoved:
 		m.unqueue(b.ID)
@@ -75,7 +83,7 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.PartDone:
 		m.turn.writes = ""
 	case event.Replied:
-		m.turn.typed, m.turn.writes = 0, ""
+		m.turn.typed, m.turn.writes, m.given = 0, "", nil
 		return m.changed()
 	case event.Waiting:
 		m.turn.waiting = &b
@@ -107,7 +115,9 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.TaskStarted:
 		m.tasks = append(m.tasks, task{start: b})
 		return m.changed()
-	case event.ModeChanged, event.ModelChanged, event.Titled:
+	case event.ModelChanged:
+		return append(m.changed(), m.measure()...)
+	case event.ModeChanged, event.Titled:
 		return m.changed()
 	case event.SettingsChanged:
 		return m.resettled(b)
@@ -205,7 +215,7 @@ func (m *Model) turnEnded(b event.TurnEnded) []effect {
 		m.flash = flash{}
 	}
 	m.dropQuestions()
-	out := m.changed()
+	out := append(m.changed(), m.unfit(b)...)
 	if took > 10*time.Second && b.How != event.Interrupted {
 		out = append(out, m.call("adze is done")...)
 	}

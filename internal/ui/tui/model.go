@@ -27,6 +27,7 @@ type Model struct {
 	turn  turn
 	quick bool     // thinking was switched off
 	queue []queued // prompts that wait, in the session or for one
+	given *queued  // the prompt that the model was given last and has not answered
 
 	box       *edit.Editor
 	keys      *keymap.Map

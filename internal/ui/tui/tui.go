@@ -65,7 +65,10 @@ type Session struct {
 	Branch         string
 	Model          string // provider/model
 	Window         int    // of the model in tokens, 0 when unknown
-	Mode           policy.Mode
+	Room           int    // what of it a conversation may fill
+	// Sizes are Window and Room of the model as it is now. nil: it stays.
+	Sizes func() (window, room int)
+	Mode  policy.Mode
 	// After is the last event of an earlier run; what comes up to it is shown
 	// as what was.
 	After event.Seq

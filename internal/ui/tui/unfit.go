@@ -1,0 +1,39 @@
+package tui
+
+import (
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+)
+
+// overfull reports whether a turn ended because the conversation does not fit the
+// window of the model.
+func overfull(b event.TurnEnded) bool {
+	return b.Reason == event.BlockingLimit || b.Reason == event.PromptTooLong
+}
+
+// fitted is the end of a turn with a hint that names what helps here.
+func (m *Model) fitted(b event.TurnEnded) event.TurnEnded {
+	if overfull(b) {
+		b.Hint = "/rewind goes back to before an earlier prompt, /model has models with larger windows, /clear begins a new session"
+	}
+	return b
+}
+
+// unfit takes back the prompt that could not be sent because it is too large, so
+// that what is said next does not fail for its sake.
+func (m *Model) unfit(b event.TurnEnded) []effect {
+	q := m.given
+	m.given = nil
+	if q == nil || !overfull(b) {
+		return nil
+	}
+	s := m.s
+	return []effect{submit{op: op.Rewind{To: q.id, Conversation: true}, then: func(m *Model, err error) []effect {
+		if err != nil || m.s != s {
+			return nil // it stays, and the hint says what helps
+		}
+		m.box.Restore(q.prompt)
+		m.note("info", "The prompt is not part of the conversation. It is in the box again, to be made shorter.", "")
+		return m.edited()
+	}}}
+}
