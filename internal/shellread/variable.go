@@ -16,6 +16,8 @@ func harmlessVariable(name string) bool { return harmlessVariables[name] }
 // harmlessValues are variables that may stand before a command with these values.
 var harmlessValues = map[string]string{
 	"GO111MODULE": "on", "CARGO_TERM_COLOR": "never", "TIME_STYLE": "long-iso", "LS_COLORS": "",
+	"PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat", "GH_PAGER": "cat", "SYSTEMD_PAGER": "cat", "BAT_PAGER": "cat", "PSQL_PAGER": "cat", "AWS_PAGER": "", // as pinned ones have them
+	"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0",
 }
 
 // harmlessValue reports NAME=text that only says how a command speaks, or what

@@ -334,7 +334,7 @@ var gitRows = sync.OnceValue(func() map[string]*command {
 
 		"sparse-checkout list": {}, "notes": {}, "rerere status": {}, "check-mailmap": {args: "x*", min: 1},
 		"config": {early: true, flags: "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --show-origin --show-scope --null --name-only --type=x --bool --int --path --bool-or-int --expiry-date --includes --no-includes --default=x", args: "x x", check: func(u *Invocation) string {
-			if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && len(u.flags) == 0 && strings.Contains(u.args[0].Text, ".") {
+			if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && strings.Contains(u.args[0].Text, ".") { // NAME alone is read, from whichever file
 				return configSecret(u)
 			}
 			return "this form of git config may write"

@@ -157,7 +157,12 @@ func (g gitWrite) steer(command string) {
 
 // config is git config in a form that writes.
 func (g gitWrite) config() {
+	name := slices.IndexFunc(g.args, func(w Word) bool { return w.Kind != Exact || !strings.HasPrefix(w.Text, "-") })
+	alone := name >= 0 && len(g.args) == name+1 && g.args[name].Kind == Exact && strings.Contains(g.args[name].Text, ".") && !slices.ContainsFunc(g.args[:name], func(w Word) bool {
+		return !slices.Contains([]string{"--global", "--local", "--system", "--worktree", "--show-origin", "--show-scope", "--null", "-z", "--bool", "--int", "--path"}, w.Text)
+	})
 	switch {
+	case alone: // git config --global NAME prints it
 	case g.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--get-color", "--get-colorbool"):
 	case slices.Contains([]string{"get", "list"}, g.verb()):
 	case g.has("--global"):
@@ -181,9 +186,6 @@ func (g gitWrite) config() {
 			g.own(path.Join(g.git, "config.worktree"), "")
 		}
 	default:
-		if n := slices.IndexFunc(g.args, func(w Word) bool { return w.Kind != Exact || !strings.HasPrefix(w.Text, "-") }); n >= 0 && len(g.args) == n+1 && g.args[n].Kind == Exact && strings.Contains(g.args[n].Text, ".") && !g.has("--unset", "--unset-all", "-e", "--edit") {
-			return // git config NAME
-		}
 		g.write("config")
 	}
 }

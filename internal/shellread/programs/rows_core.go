@@ -299,6 +299,17 @@ var systemRows = sync.OnceValue(func() map[string]*command {
 	return map[string]*command{
 		"ps":      {flags: "-AadefFlLjHMTwyc -o=x -p=x -u=x -U=x -C=x -t=x --pid=x --user=x --sort=x --forest --no-headers --headers --ppid=x --format=x", args: "x*", check: checkPs},
 		"pgrep":   {flags: "-lafnovxicw -u=x -U=x -P=x -t=x -d=x --list-name --list-full --newest --oldest --exact --full --count --ignore-case", args: "x*"},
+		"pstree":  {flags: "-pcnuThGU", args: "x"},
+		"ss":      {flags: "-tulnaemoisx46rH --tcp --udp --listening --numeric --all --extended --memory --options --summary --unix --ipv4 --ipv6 --no-header"},
+		"ip addr": ipShow, "ip address": ipShow, "ip a": ipShow, "ip link": ipShow, "ip route": ipShow, "ip r": ipShow, "ip neigh": ipShow, "ip rule": ipShow,
+		"printenv": {args: "x*", min: 1, check: func(u *Invocation) string {
+			for _, w := range u.args {
+				if w.Kind != Exact || !publicVariables()[w.Text] {
+					return w.Source + " may be a variable that holds a secret"
+				}
+			}
+			return ""
+		}},
 		"pidof":   {flags: "-sxcq", args: "x*"},
 		"free":    {flags: "-bkmghtwlv --human --bytes --kibi --mebi --gibi --si --total --wide"},
 		"lscpu":   {flags: "-aebcpJ --all --json"},
@@ -350,3 +361,20 @@ func checkPs(u *Invocation) string {
 	}
 	return ""
 }
+
+// ipShow is ip where it only prints: nothing behind the object, or the word for it.
+var ipShow = &command{args: "x*", check: func(u *Invocation) string {
+	if len(u.args) > 0 && !u.args[0].Is("show") && !u.args[0].Is("list") && !u.args[0].Is("ls") {
+		return "ip may change the network"
+	}
+	return ""
+}}
+
+// publicVariables say where and how a command runs, and are never secrets.
+var publicVariables = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{
+		"PATH": true, "HOME": true, "PWD": true, "OLDPWD": true, "USER": true, "LOGNAME": true, "SHELL": true, "TERM": true, "LANG": true, "LC_ALL": true, "TZ": true, "EDITOR": true, "PAGER": true, "TMPDIR": true,
+		"HOSTNAME": true, "CI": true, "NODE_ENV": true, "GOPATH": true, "GOROOT": true, "GOFLAGS": true, "JAVA_HOME": true, "VIRTUAL_ENV": true, "CONDA_PREFIX": true, "PYTHONPATH": true, "CARGO_HOME": true, "RUSTUP_HOME": true,
+		"XDG_CONFIG_HOME": true, "XDG_CACHE_HOME": true, "XDG_DATA_HOME": true, "XDG_RUNTIME_DIR": true, "DISPLAY": true,
+	}
+})

@@ -43,6 +43,16 @@ var goRows = sync.OnceValue(func() map[string]*command {
 // inHost is inRepo for gh: its programs of jq see the environment, and it asks
 // the host that is named.
 func inHost(u *Invocation) string {
+	for _, w := range u.args {
+		if !ownHost(w) || u.name == "gh repo list" && strings.Contains(w.Text, "/") {
+			return w.Source + " names another host"
+		}
+	}
+	return hostFlags(u)
+}
+
+// hostFlags is inHost for gh whose operands name no host.
+func hostFlags(u *Invocation) string {
 	for _, f := range u.flags {
 		switch f.name {
 		case "-q", "--jq", "-t", "--template":
@@ -56,11 +66,6 @@ func inHost(u *Invocation) string {
 			if !ownHost(f.val) {
 				return f.val.Source + " names another host"
 			}
-		}
-	}
-	for _, w := range u.args {
-		if !ownHost(w) || u.name == "gh repo list" && strings.Contains(w.Text, "/") {
-			return w.Source + " names another host"
 		}
 	}
 	return inRepo(u)
@@ -177,8 +182,13 @@ var packageRows = sync.OnceValue(func() map[string]*command {
 			}
 			return noRC(u)
 		}},
-		"npm pkg get":   {args: "x*", check: noRC},
-		"pip --version": {}, "pip3 --version": {}, "pip list": pipList, "pip3 list": pipList, "pip show": pipShow, "pip3 show": pipShow, "pip check": {check: noCargoConfig}, "pip3 check": {check: noCargoConfig},
+		"npm pkg get": {args: "x*", check: noRC}, "npm config get": {args: "x", min: 1, check: func(u *Invocation) string {
+			if w := u.args[0]; w.Kind != Exact || strings.Contains(w.Text, "_") || strings.Contains(w.Text, ":") {
+				return w.Source + " may be a secret of npm"
+			}
+			return noRC(u)
+		}},
+		"pip --version": {}, "pip3 --version": {}, "pip list": pipList, "pip3 list": pipList, "pip show": pipShow, "pip3 show": pipShow, "pip freeze": pipFreeze, "pip3 freeze": pipFreeze, "pip cache dir": {}, "pip3 cache dir": {}, "pip check": {check: noCargoConfig}, "pip3 check": {check: noCargoConfig},
 		"python --version": {}, "python3 --version": {}, "python -V": {}, "python3 -V": {}, "ruby --version": {}, "ruby -v": {}, "perl --version": {}, "perl -v": {}, "php --version": {}, "php -v": {},
 		"java -version": {}, "java --version": {}, "javac -version": {}, "javac --version": {}, "uv --version": {}, "uv version": nil, "uvx --version": {}, "deno --version": {}, "bun --version": {},
 		"make --version": {}, "make -v": {}, "cmake --version": {}, "gcc --version": {}, "g++ --version": {}, "clang --version": {}, "ld --version": {}, "rg --version": {}, "fd --version": {},
@@ -201,8 +211,9 @@ var packageRows = sync.OnceValue(func() map[string]*command {
 var (
 	npmList = &command{flags: "-agl --all --json --long --parseable --global --depth=x --omit=x --include=x --prod --production --dev --link --package-lock-only", args: "x*", check: noRC}
 	// pip asks rustc for its version, which starts the toolchain of the project.
-	pipList = &command{flags: "-eliv --editable --local --user --format=x --not-required --exclude-editable --exclude=x --pre --verbose", check: noCargoConfig}
-	pipShow = &command{flags: "-f --files --verbose -v", args: "x*", min: 1, check: noCargoConfig}
+	pipList   = &command{flags: "-eliv --editable --local --user --format=x --not-required --exclude-editable --exclude=x --pre --verbose", check: noCargoConfig}
+	pipFreeze = &command{flags: "-l --local --user --all --exclude=x --exclude-editable", check: noCargoConfig}
+	pipShow   = &command{flags: "-f --files --verbose -v", args: "x*", min: 1, check: noCargoConfig}
 )
 
 // containerRows are the read forms of docker and kubectl.
@@ -210,6 +221,7 @@ var containerRows = sync.OnceValue(func() map[string]*command {
 	return map[string]*command{
 		"docker ps": dockerList, "docker images": dockerList, "docker container ls": dockerList, "docker container list": dockerList, "docker image ls": dockerList,
 		"docker network ls": dockerList, "docker volume ls": dockerList, "docker context ls": dockerList,
+		"docker compose ls": dockerList, "docker compose version": {flags: "--short -f=x --format=x"}, "docker buildx ls": {}, "docker buildx version": {},
 		"docker version": {flags: "-f=x --format=x"}, "docker info": {flags: "-f=x --format=x"}, "docker top": {args: "x", min: 1}, "docker port": {args: "x x", min: 1}, "docker diff": {args: "x", min: 1},
 		"docker history": {flags: "-qH --no-trunc --quiet --human --format=x", args: "x", min: 1},
 		"docker logs":    {flags: "-tn=x --tail=x --since=x --until=x --timestamps --details", args: "x", min: 1},
@@ -221,10 +233,17 @@ var containerRows = sync.OnceValue(func() map[string]*command {
 		}},
 		"docker inspect": {flags: "-s -f=x --format=x --size --type=x", args: "x*", min: 1}, "docker container inspect": {flags: "-s -f=x --format=x --size", args: "x*", min: 1},
 		"docker image inspect": {flags: "-f=x --format=x", args: "x*", min: 1}, "docker network inspect": {flags: "-f=x --format=x -v", args: "x*", min: 1}, "docker volume inspect": {flags: "-f=x --format=x", args: "x*", min: 1},
-		"docker system df":      {flags: "-v --verbose --format=x"},
-		"kubectl get":           {flags: kubeFlags + " -o=x --output=x -l=x --selector=x --show-labels --no-headers --sort-by=x --field-selector=x -L=x --label-columns=x --ignore-not-found --chunk-size=x --show-kind", args: "x*", min: 1, check: checkKube},
-		"kubectl describe":      {flags: kubeFlags + " -l=x --selector=x --show-events?", args: "x*", min: 1, check: checkKube},
-		"kubectl logs":          {flags: kubeFlags + " -c=x --container=x -p --previous --tail=x --since=x --since-time=x --timestamps --all-containers --prefix -l=x --selector=x --limit-bytes=x", args: "x x", min: 1},
+		"docker system df": {flags: "-v --verbose --format=x"},
+		"kubectl get":      {flags: kubeFlags + " -o=x --output=x -l=x --selector=x --show-labels --no-headers --sort-by=x --field-selector=x -L=x --label-columns=x --ignore-not-found --chunk-size=x --show-kind", args: "x*", min: 1, check: checkKube},
+		"kubectl describe": {flags: kubeFlags + " -l=x --selector=x --show-events?", args: "x*", min: 1, check: checkKube},
+		"kubectl logs": {flags: kubeFlags + " -c=x --container=x -p --previous --tail=x --since=x --since-time=x --timestamps --all-containers --prefix -l=x --selector=x --limit-bytes=x", args: "x x", check: func(u *Invocation) string {
+			if len(u.args) == 0 && !u.has("-l", "--selector") {
+				return "kubectl logs of what is not said"
+			}
+			return ""
+		}},
+		"kubectl events": {flags: kubeFlags + " --for=x --types=x --no-headers -o=x --output=x", check: checkKube}, "kubectl rollout history": {flags: kubeFlags + " --revision=x", args: "x*", min: 1},
+		"kubectl config view":   {flags: "--minify --flatten? -o=x --output=x", check: checkKube},
 		"kubectl top":           {flags: kubeFlags + " -l=x --selector=x --containers --no-headers --sort-by=x", args: "x*", min: 1},
 		"kubectl explain":       {flags: "--recursive --api-version=x --output=x", args: "x", min: 1},
 		"kubectl api-resources": {flags: "-o=x --output=x --namespaced? --api-group=x --verbs=x --no-headers"}, "kubectl api-versions": {}, "kubectl cluster-info": {},
@@ -278,7 +297,28 @@ var hostRows = sync.OnceValue(func() map[string]*command {
 		"gh release list":  {flags: ghFlags + "-L=x --limit=x --exclude-drafts --exclude-pre-releases", check: inHost},
 		"gh release view":  {flags: ghFlags, args: "x", check: inHost},
 		"gh label list":    {flags: ghFlags + "-L=x --limit=x -S=x --search=x --sort=x --order=x", check: inHost},
-		"gh auth status":   {},
-		"gh version":       {},
+		"gh status":        {flags: "-e=x --exclude=x -o=x --org=x", check: inHost},
+		"gh cache list":    {flags: ghFlags + "-L=x --limit=x -k=x --key=x -r=x --ref=x -S=x --sort=x -O=x --order=x", check: inHost},
+		"gh org list":      {flags: "-L=x --limit=x"},
+		"gh search issues": ghSearch, "gh search prs": ghSearch, "gh search repos": ghSearch, "gh search code": ghSearch, "gh search commits": ghSearch,
+		"gh api":         {flags: "--paginate --slurp -i --include --silent --cache=x -q=x --jq=x -t=x --template=x -X=x --method=x", args: "x", min: 1, check: ghRead},
+		"gh auth status": {},
+		"gh version":     {},
 	}
 })
+
+var ghSearch = &command{flags: ghFlags + "-L=x --limit=x --state=x --author=x --assignee=x --label=x --language=x --owner=x --sort=x --order=x --match=x --created=x --updated=x --closed=x --merged? --draft? --archived? --include-prs --extension=x --filename=x --size=x --stars=x --topic=x --visibility=x", args: "x*", check: inHost}
+
+// ghRead lets only requests of the REST interface pass that read, at the host that gh
+// is signed in to.
+func ghRead(u *Invocation) string {
+	for _, f := range u.flags {
+		if (f.name == "-X" || f.name == "--method") && !f.val.Is("GET") && !f.val.Is("HEAD") {
+			return "gh api with another method than GET may change something"
+		}
+	}
+	if w := u.args[0]; w.Kind != Exact || strings.Contains(w.Text, "//") || strings.Trim(w.Text, "/") == "graphql" {
+		return w.Source + " is not known to be read-only"
+	}
+	return hostFlags(u)
+}

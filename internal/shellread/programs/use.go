@@ -164,7 +164,7 @@ var speakers = sync.OnceValue(func() map[string]bool {
 		"make": true, "cmake": true, "gcc": true, "g++": true, "cc": true, "clang": true, "ld": true, "node": true, "npm": true, "pip": true, "pip3": true, "uv": true, "python": true, "python3": true,
 		"ruby": true, "perl": true, "php": true, "java": true, "psql": true, "mysql": true, "sqlite3": true, "curl": true, "wget": true, "ssh": true, "rsync": true, "docker": true, "podman": true, "kubectl": true, "helm": true,
 		"terraform": true, "aws": true, "gcloud": true, "gh": true, "bash": true, "zsh": true, "cp": true, "mv": true, "rm": true, "mkdir": true, "touch": true, "tee": true, "xargs": true, "timeout": true, "nice": true, "env": true,
-		"ffmpeg": true, "protoc": true, "openssl": true, "vim": true, "nvim": true, "tmux": true, "shellcheck": true, "ldd": true, "envsubst": true, "watch": true, "golangci-lint": true, "staticcheck": true,
+		"ffmpeg": true, "protoc": true, "openssl": true, "vim": true, "nvim": true, "tmux": true, "shellcheck": true, "ldd": true, "envsubst": true, "watch": true, "golangci-lint": true, "staticcheck": true, "gpg": true, "ruff": true, "black": true, "mypy": true, "shfmt": true,
 	}
 })
 
