@@ -118,6 +118,7 @@ func (r running) face() *tui.Session {
 		Aside:  r.Aside,
 		Fills:  func() view.Block { return r.Map().View() },
 		Memory: r.memory,
+		Rules:  r.Session.Rules,
 	}
 }
 

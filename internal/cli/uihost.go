@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/secret"
@@ -153,6 +154,23 @@ func (h *uiHost) write(ctx context.Context, p settings.Paths, t confedit.Target,
 		return w.Write(t.Path, write)
 	}
 	return write()
+}
+
+// forget removes a permission rule from the settings file that it stands in.
+func (h *uiHost) forget(ctx context.Context, r policy.Rule) error {
+	p, _, err := h.loaded()
+	if err != nil {
+		return err
+	}
+	t, ok := p.File(string(r.Scope))
+	if !ok {
+		return fmt.Errorf("the rule %s comes from %s, which is no settings file of yours", r.Text(), r.Source)
+	}
+	raw, err := fastjson.Append(nil, r.Text())
+	if err != nil {
+		return err
+	}
+	return h.write(ctx, p, t, confedit.Edit{Op: confedit.Drop, Key: "permissions." + r.Effect.String(), Value: raw})
 }
 
 // themes are the built-in ones, the files of the person's themes folder, and what

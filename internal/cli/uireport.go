@@ -34,7 +34,7 @@ var (
 func (h *uiHost) reports() map[string]tui.Report {
 	out := map[string]tui.Report{
 		"doctor":      {About: "what adze found here, and what is broken", Run: h.subcommand("doctor")},
-		"permissions": {About: "the rules, and where each comes from", Args: "[check …]", Run: h.subcommand("permissions", "list")},
+		"permissions": {About: "the mode and the rules; what was allowed is taken back here", Args: "[check COMMAND | add RULE | rm RULE | list]", Run: h.subcommand("permissions", "list")},
 		"config":      {About: "all settings, and where each comes from", Args: "[set KEY VALUE]", Run: h.subcommand("config", "list")},
 		"sandbox":     {About: "what confines commands", Args: "[explain]", Run: h.subcommand("sandbox", "explain")},
 		"add-dir":     {About: "let a further folder be read, and changed as this one may be", Args: "[--keep] [folder]", Run: h.addDir},
@@ -80,7 +80,7 @@ func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session,
 	return func(ctx context.Context, _ *tui.Session, args string) (string, error) {
 		line := words
 		if args != "" {
-			line = append([]string{words[0]}, strings.Fields(args)...)
+			line = append([]string{words[0]}, argumentsOf(words[0], args)...)
 		}
 		c, err := h.own(ctx, line...)
 		if err != nil {
@@ -94,6 +94,27 @@ func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session,
 		}
 		return fenced(string(out)), nil
 	}
+}
+
+// argumentsOf splits what was typed behind a command. A permission rule is one
+// argument, and so is the command that is to be judged.
+func argumentsOf(command, args string) []string {
+	if command != "permissions" {
+		return strings.Fields(args)
+	}
+	if verb, rest, _ := strings.Cut(args, " "); verb == "check" && rest != "" && !strings.HasPrefix(strings.TrimSpace(rest), "-") {
+		return []string{verb, strings.TrimSpace(rest)}
+	}
+	depth := 0
+	return strings.FieldsFunc(args, func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return r == ' ' && depth <= 0
+	})
 }
 
 // fenced is text as Markdown that shows it as it is.

@@ -74,6 +74,55 @@ func TestUIPlanIsEdited(t *testing.T) {
 	x.ended()
 }
 
+// /permissions has the rules that were given in the session, and takes them back: in
+// it, and out of a file.
+func TestUIPermissions(t *testing.T) {
+	p := newPlace(t)
+	call := func(name string) string { return `@ Bash {"command": "touch ` + name + `"}` + "\n---\n> Made.\n---\n" }
+	x := p.ui(100, 30, call("a")+call("b")+call("c")+"> Over.\n")
+	x.until(`What shall be done here`)
+	x.keys("go", enter)
+	x.dialog(`Run this command\?`)
+	x.keys(down, "e")
+	x.until(`Enter takes the rule`)
+	x.keys("\x15", "Bash(touch:*)", enter)
+	x.until(`for Bash\(touch:\*\) in this session`)
+	x.keys(enter)
+	x.until(`Bash\(touch:\*\) is not asked about any more in this session`)
+	x.until(`● Made\.`)
+	x.keys("/permissions", enter)
+	x.until(`❯ allow Bash\(touch:\*\) +in this session`)
+	x.keys(enter)
+	x.until(`taken back: this session may not do any more what Bash\(touch:\*\) allows`)
+	x.keys("again", enter)
+	x.dialog(`Run this command\?(?s:.*)touch b`)
+	x.keys(down, "\x1b[C")
+	x.until(`in this folder`)
+	x.keys(enter)
+	x.until(`Bash\(touch b\) is not asked about any more in this folder`)
+	local := filepath.Join(p.dir, ".adze", "settings.local.json")
+	has := func(rule string, want bool) {
+		t.Helper()
+		raw, err := os.ReadFile(local)
+		if err != nil || strings.Contains(string(raw), rule) != want {
+			t.Errorf("%s, %v", raw, err)
+		}
+	}
+	has("Bash(touch b)", true)
+	x.keys("/permissions add Bash(git push:*) --scope local", enter)
+	x.until(`git push`)
+	x.keys("/permissions", enter)
+	x.until(`allow Bash\(git push:\*\)`)
+	x.keys("touch b", down, enter)
+	x.until(`Take a rule back\?`)
+	x.keys(enter)
+	x.until(`taken back: Bash\(touch b\) stood in`)
+	has("Bash(touch b)", false)
+	has("Bash(git push:*)", true)
+	x.keys("/permissions check touch b && ls", enter)
+	x.until(`ask +touch b && ls`)
+}
+
 // Esc stops, and what was queued is not sent by itself: it is in the prompt box.
 func TestUIEscapeHoldsTheQueue(t *testing.T) {
 	p := newPlace(t)

@@ -91,6 +91,7 @@ func (m *Model) happened(e event.Event) []effect {
 		return m.ask(b)
 	case event.Answered:
 		m.closeQuestion(b.Call)
+		m.granted(b)
 	case event.ToolFinished:
 		m.closeQuestion(b.Call)
 		if _, ok := b.View.(view.Diff); ok && !b.IsErr {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -232,6 +233,11 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 				wrapped[optionLines-1] = append(wrapped[optionLines-1], draw.S(" "+p.Sign(draw.Ellipsis)+strings.Repeat(" ", width), draw.Attention)).Truncate(width, p.O)
 			}
 			out = append(out, wrapped...)
+			if i == d.at {
+				for _, w := range d.lint() {
+					out = append(out, draw.L(draw.S("    "+w, draw.Attention)).Wrap(width, draw.S("    ", draw.Plain))...)
+				}
+			}
 		case no:
 			out = append(out, append(lead, draw.S("No, and say what to do instead", role)))
 		}
@@ -429,6 +435,21 @@ func (d *permit) choose(m *Model) []effect {
 		return nil
 	}
 	return d.answer(m, op.Answer{Comment: d.said})
+}
+
+// lint is what a person should know of the rules before keeping them.
+func (d *permit) lint() []string {
+	var out []string
+	for _, text := range d.rules {
+		r, err := policy.ParseRule(text, policy.Allow, policy.Session, "", "/")
+		if err != nil {
+			continue // the session says why
+		}
+		if w := policy.Lint(r); w != "" && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // edit changes the rule that would be kept, or the arguments of the call.

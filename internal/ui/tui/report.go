@@ -15,8 +15,11 @@ func (m *Model) report(name, markdown string) []effect {
 }
 
 func (m *Model) reportOf(name string, r Report, args string) []effect {
-	if args == "" && r.Choose != nil {
+	switch {
+	case args == "" && r.Choose != nil:
 		return m.reportOn(name, r)
+	case args == "" && name == "permissions" && m.s != nil && m.s.Rules != nil:
+		return m.rulesCommand()
 	}
 	s := m.s
 	run := func(ctx context.Context) func(*Model) []effect {

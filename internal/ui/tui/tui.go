@@ -92,6 +92,8 @@ type Session struct {
 	Fills func() view.Block
 	// Memory lists the memory files that were read so far, and notes. nil: none.
 	Memory func() []Choice
+	// Rules are the permission rules in force. nil: nobody knows.
+	Rules func() policy.Rules
 }
 
 // Settings are those of ui.*, and the status line's.
@@ -199,6 +201,8 @@ type Host struct {
 	EditFile func(ctx context.Context, path string) error
 	// ReadFile is the text of a file of at most 1 MB.
 	ReadFile func(path string) (string, error)
+	// Forget removes a rule from the settings file that it stands in.
+	Forget func(ctx context.Context, r policy.Rule) error
 	// Reports are commands that print something, by name.
 	Reports map[string]Report
 	// Hooks lists the hooks that are set, as Markdown.

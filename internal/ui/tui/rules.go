@@ -1,0 +1,165 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/order"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+)
+
+// rulesCommand shows the mode and the rules that hold now, those of the session
+// first, and has a person take one back.
+func (m *Model) rulesCommand() []effect {
+	d := newMenu(m, "Permissions", nil, nil)
+	d.loading, d.none = true, "No rule is set, here or in the settings."
+	d.hint = "Enter takes an allow rule back"
+	var list []policy.Rule
+	at := func(id string) (r policy.Rule, ok bool) {
+		i := slices.IndexFunc(list, func(r policy.Rule) bool { return ruleID(r) == id })
+		if i < 0 {
+			return r, false
+		}
+		return list[i], true
+	}
+	d.chosen = func(m *Model, c Choice) []effect {
+		if r, ok := at(c.ID); ok {
+			return m.takeRuleBack(r)
+		}
+		return nil
+	}
+	d.more = func(m *Model, a keymap.Action) ([]effect, bool) {
+		if c, ok := d.now(); ok && a == keymap.EditDelete && m.pressed.Name == "delete" {
+			m.close(d)
+			return d.chosen(m, c), true
+		}
+		return nil, false
+	}
+	m.open(d)
+	read := m.s.Rules
+	return []effect{work{func(context.Context) func(*Model) []effect {
+		rules := read()
+		return func(m *Model) []effect {
+			d.loading, list = false, inOrder(rules.List)
+			d.about = m.permitted(rules)
+			d.set(ruleChoices(list))
+			return nil
+		}
+	}}}
+}
+
+// ruleID tells a rule from the others in force.
+func ruleID(r policy.Rule) string {
+	return strings.Join([]string{string(r.Scope), r.Effect.String(), r.Text(), r.Source}, "\x00")
+}
+
+// inOrder has the session's rules first, and of each kind those that refuse before
+// those that ask and those that allow.
+func inOrder(rules []policy.Rule) []policy.Rule {
+	out := slices.Clone(rules)
+	order.By(out, func(a, b policy.Rule) int {
+		away := func(r policy.Rule) int {
+			if r.Scope == policy.Session {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(away(a), away(b)), cmp.Compare(b.Effect, a.Effect))
+	})
+	return out
+}
+
+// permitted is the mode, and the folders that may be worked in.
+func (m *Model) permitted(r policy.Rules) string {
+	out := fmt.Sprintf("Mode: %s (%s). %s or /mode changes it.", m.mode(), modeName(m.mode()), m.keys.Hint(keymap.CycleMode))
+	if len(r.Dirs) > 0 {
+		out += "\nFolders: " + strings.Join(r.Dirs, ", ")
+	}
+	if r.Unsafe != "" {
+		out += "\nNothing is allowed without a question: " + r.Unsafe
+	}
+	return out
+}
+
+func ruleChoices(list []policy.Rule) []Choice {
+	var all []Choice
+	for _, r := range list {
+		c := Choice{ID: ruleID(r), Lead: fmt.Sprintf("%-5s ", r.Effect), Name: r.Text(), Right: r.Source, About: policy.Lint(r)}
+		if r.Scope == policy.Session {
+			c.Right = keeps[0].name
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// takeRuleBack takes an allow rule back: at once where it ends with the session,
+// after a question where it stands in a file.
+func (m *Model) takeRuleBack(r policy.Rule) []effect {
+	_, written := writtenIn[r.Scope]
+	switch {
+	case r.Effect != policy.Allow:
+		m.say(draw.String(fmt.Sprintf("%s is a rule of %s; only rules that allow are taken back here", r.Text(), r.Source)), draw.Quiet)
+	case r.Scope == policy.Session:
+		return []effect{submit{op: op.Revoke{Rules: []string{r.Text()}}, then: (*Model).fail}}
+	case !written || m.host.Forget == nil:
+		m.say(draw.String(fmt.Sprintf("%s comes from %s, and is not taken back here", r.Text(), r.Source)), draw.Quiet)
+	default:
+		m.open(m.forgetting(r))
+	}
+	return nil
+}
+
+// writtenIn says whose file a rule stands in.
+var writtenIn = map[policy.Scope]string{
+	policy.User: "your settings, for all projects", policy.Project: "the project's settings, for everybody", policy.Local: "your settings for this project",
+}
+
+// forgetting asks whether a rule is removed from its file.
+func (m *Model) forgetting(r policy.Rule) dialog {
+	all := []Choice{{ID: "yes", Name: "Remove it"}, {ID: "no", Name: "Leave it"}}
+	d := newMenu(m, "Take a rule back?", all, func(m *Model, c Choice) []effect {
+		if c.ID != "yes" {
+			return m.rulesCommand()
+		}
+		return []effect{work{func(ctx context.Context) func(*Model) []effect {
+			err := m.host.Forget(ctx, r)
+			return func(m *Model) []effect {
+				if err != nil {
+					return m.fail(err)
+				}
+				m.note("info", "taken back: "+draw.String(r.Text())+" stood in "+draw.String(r.Source), "")
+				return m.alsoHere(r)
+			}
+		}}}
+	})
+	d.about, d.fixed = r.Effect.String()+" "+r.Text()+"\nIt stands in "+writtenIn[r.Scope]+": "+r.Source, true
+	return d
+}
+
+// alsoHere takes back what the session was granted together with a rule that was
+// saved.
+func (m *Model) alsoHere(r policy.Rule) []effect {
+	return []effect{submit{op: op.Revoke{Rules: []string{r.Text()}}, then: func(*Model, error) []effect { return nil }}}
+}
+
+// granted says what is not asked about any more, because of an answer.
+func (m *Model) granted(b event.Answered) {
+	if !b.Allow || len(b.Rules) == 0 {
+		return
+	}
+	where := keeps[0].name
+	for _, k := range keeps {
+		if k.keep == b.Keep {
+			where = k.name
+		}
+	}
+	m.note("quiet", draw.String(strings.Join(b.Rules, ", "))+" is not asked about any more "+where, "/permissions takes it back")
+}
