@@ -280,3 +280,33 @@ func TestSaidFillsItsRoom(t *testing.T) {
 		}
 	}
 }
+
+// Of a large window notes leave what came after them when it has at most 40,000 tokens,
+// and of what came before until five messages with words stay.
+func TestBehindNotesInALargeWindow(t *testing.T) {
+	build := func(bs ...event.Body) (s transcript.State) {
+		for _, b := range bs {
+			s = s.Apply(event.Event{Seq: s.Seq + 1, Body: b})
+		}
+		return s
+	}
+	says := func(n int) event.Body {
+		return event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: strings.Repeat("a", n)}}}}
+	}
+	asks := func(n int) event.Body { return event.InputAccepted{Text: strings.Repeat("q", n)} }
+	for bytes, want := range map[int]bool{160_000: true, 160_004: false} {
+		s := build(asks(100_000), says(100_000), asks(100), says(bytes-100))
+		if from, ok := Behind(s, 2, 0, 0); ok != want || ok && from != 3 {
+			t.Errorf("of %d bytes: from %d, %v", bytes, from, ok)
+		}
+	}
+	call := event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: "c", Name: "Read"}}}}
+	s := build(asks(100_000), says(10), asks(10), call, event.ToolFinished{Call: "c", Text: "x"}, asks(10), says(10), asks(10), says(10), asks(40_000))
+	if from, ok := Behind(s, 9, 0, 0); !ok || from != 4 {
+		t.Errorf("with words: from %d, %v", from, ok)
+	}
+	s = build(asks(100_000), says(10), asks(10), says(10), asks(10), says(10), asks(10), says(10), asks(40_000))
+	if from, ok := Behind(s, 8, 0, 0); !ok || from != 4 {
+		t.Errorf("from %d, %v", from, ok)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -129,6 +130,29 @@ func TestMapSaysEachFact(t *testing.T) {
 	for _, want := range []string{"images and documents: image", "images and documents: document a.pdf"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%q is not in %q", want, names)
+		}
+	}
+}
+
+// Of what somebody says a map has the beginning, and of a document's name more.
+func TestNamesInAMapAreShort(t *testing.T) {
+	long := strings.Repeat("n", 200)
+	var s transcript.State
+	for _, b := range []event.Body{
+		event.InputAccepted{ID: "p", Text: long}, event.InputAccepted{ID: "h", Text: long, Hidden: true}, event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: long}}}},
+	} {
+		s = s.Apply(event.Event{Seq: s.Seq + 1, Body: b})
+	}
+	back := transcript.State{}.Apply(event.Event{Seq: 1, Body: event.Compacted{Undo: 1, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Document{Name: long, Data: []byte("x")}}}}}})
+	for _, it := range append(MapOf(s, "x/y", 0, 0, nil, nil).Biggest, MapOf(back, "x/y", 0, 0, nil, nil).Biggest...) {
+		what, name, named := strings.Cut(it.Name, ": ")
+		most := 50
+		if !named {
+			what, name, _ = strings.Cut(it.Name, " ")
+			most = 80
+		}
+		if n := utf8.RuneCountInString(name); n != most {
+			t.Errorf("%s has %d characters: %s", what, n, name)
 		}
 	}
 }
