@@ -3,31 +3,33 @@ package term
 import (
 	"slices"
 	"time"
-
-	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
-// What a terminal is asked while it is drawn on. Both are questions about what
-// only the terminal knows once its size has changed; a terminal that does not
-// answer them is drawn on by arithmetic, see inline.toTop.
+// What a terminal is asked while it is drawn on. All of it is what only the
+// terminal knows once its size has changed; a terminal that does not answer is
+// drawn on by arithmetic, see inline.above.
 //
 //   - Where the cursor is, after each change of the size: a screen that became
 //     smaller may have moved rows of the live area into the scrollback.
-//   - Its size, before and with each frame, in tmux: when it is resized more than once in
-//     250 ms it tells of the last size only after that time, and has wrapped its
-//     lines anew meanwhile. A frame for the size before would be drawn over what
-//     was said. tmux is on this machine and answers within a millisecond.
+//   - With each frame, where the cursor was when it came and which size it was drawn
+//     on: it may have been on its way when the size changed, see inline.arrived. A
+//     terminal behind a network is not asked that, because each frame waits for it.
+//   - Its size before each frame, where it is told late: when tmux is resized more than
+//     once in 250 ms it tells of the last size only after that time, and has wrapped its
+//     lines anew meanwhile. It answers within a millisecond.
 type asks struct {
 	size, place bool // the terminal is known to answer
+	late        bool // it tells of its size late
 	waiting     bool // for a reply
 	replies     chan reply
 	missed      int
-	answered    bool        // the terminal has answered, and may be late
-	moved       time.Time   // when it was found to have another size
-	framed      time.Time   // when the last frame was written
-	swayed      bool        // it had another size since then, though it may be the same again
-	part        []draw.Line // what the last frame printed
-	sized       func(Size)  // is called with a size that nobody told yet
+	answered    bool       // the terminal has answered, and may be late
+	moved       time.Time  // when it was found to have another size
+	steps       int        // how many sizes it has had since it had one for long
+	framed      time.Time  // when the last frame was written
+	swayed      bool       // it had another size since then, though it may be the same again
+	row         int        // of the cursor, when the last frame came; -1: it did not say
+	sized       func(Size) // is called with a size that nobody told yet
 }
 
 // A reply is what a terminal answered: its size, or where the cursor is.
@@ -52,20 +54,35 @@ const (
 	// calm how far apart frames are meanwhile: the fewer there are, the less often
 	// one is on its way when the size changes.
 	dragged, calm = time.Second, 250 * time.Millisecond
+	// rest is how long a size has to last until the live area is as wide as the screen
+	// again, and slim how wide it is until then, see narrower.
+	rest, slim = 400 * time.Millisecond, 20
 )
 
-// Ask says which questions the terminal answers. Sized is called, without
-// waiting for it, when it says that it has another size than it told.
-func (s *Screen) Ask(size, place bool, sized func(Size)) {
+// Ask says which questions the terminal answers, and whether it tells of its size
+// late. Sized is called, without waiting for it, when it says that it has another
+// size than it told.
+func (s *Screen) Ask(size, place, late bool, sized func(Size)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asks.size, s.asks.place, s.asks.sized = size, place, sized
+	s.asks.size, s.asks.place, s.asks.late, s.asks.sized = size, place, size && late, sized
+	s.in.asking, s.in.fills = size && place, s.asks.late
 }
 
-// ownSize reports whether the screen asks for its size itself, and has it do so.
-func (s *Screen) ownSize() (asks bool) {
-	s.change(func() { asks = s.asks.size && !s.onFull && !s.want && !s.held })
-	return asks
+// ownSize reports whether the screen asks for its size itself.
+func (s *Screen) ownSize() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asks.late && !s.onFull && !s.want && !s.held && !s.closed
+}
+
+// askAgain has the screen ask for its size, if it does that itself.
+func (s *Screen) askAgain() bool {
+	if !s.ownSize() {
+		return false
+	}
+	s.change(func() { s.asks.swayed = true })
+	return true
 }
 
 // replied takes an answer of the terminal. One that nobody waits for is nothing.
@@ -100,35 +117,51 @@ func (s *Screen) certain() {
 		if s.plain || s.onFull || s.want || s.in.drawn == (Size{}) || s.held || s.closed {
 			return
 		}
-		if s.asks.size {
-			if now := time.Now(); now.Sub(s.asks.moved) < dragged {
+		if now := time.Now(); s.asks.size && now.Sub(s.asks.moved) < dragged {
+			if !s.in.torn { // rows that are wrong do not wait
 				s.pause(calm - now.Sub(s.asks.framed))
-				s.asks.swayed = true // a size of which nothing is known may have come and gone
 			}
+			s.asks.swayed = true // a size of which nothing is known may have come and gone
+		}
+		if s.asks.late {
 			s.another()
 		}
 		z := s.in.size
-		if !s.asks.place || z == s.in.drawn && !s.asks.swayed {
-			s.in.taken, s.in.fresh = 0, ""
+		if z == s.in.drawn && !s.asks.swayed {
+			s.in.taken, s.in.fresh, s.in.row = 0, "", -1
 			return
 		}
 		// A screen that was lower for a moment lost the rows below the cursor, and one
 		// that was higher has others above it: all is drawn anew.
 		s.in.redraw = s.in.redraw || s.asks.swayed
-		if s.pause(still); s.in.size != z || s.asks.size && s.another() {
+		if !s.asks.place {
+			return
+		}
+		if s.pause(still); s.in.size != z || s.asks.late && s.another() {
 			continue
 		}
 		at, ok := s.ask(askPlace, false)
 		if ok && z == s.in.size {
 			s.in.place(at.Rows)
-			if !s.asks.size {
-				return
-			}
-			if !s.another() {
+			if !s.asks.late || !s.another() {
 				return
 			}
 		}
 	}
+}
+
+// narrower has the live area drawn narrow while a window of tmux is dragged: each
+// row that is wider than the screen becomes, tmux makes two rows of, and moves all
+// that is above up by one, for good. It returns when it may be wide again. s.mu is held.
+func (s *Screen) narrower() (wait time.Duration) {
+	if s.asks.late && s.asks.steps > 1 {
+		wait = max(rest-time.Since(s.asks.moved), 0)
+	}
+	s.in.slim = maxCols
+	if wait > 0 {
+		s.in.slim = slim
+	}
+	return wait
 }
 
 // another asks for the size, takes it over, and reports whether it is another.
@@ -137,11 +170,16 @@ func (s *Screen) another() bool {
 	if z = sane(z); !ok || z == s.in.size {
 		return false
 	}
-	s.in.size, s.full.size, s.asks.moved, s.asks.swayed = z, z, time.Now(), true
+	s.takes(z)
+	return true
+}
+
+// takes takes over a size that the terminal told when it was asked.
+func (s *Screen) takes(z Size) {
+	s.resize(z)
 	if s.asks.sized != nil {
 		s.asks.sized(z)
 	}
-	return true
 }
 
 // pause waits for the one who drags a window to hold still: a frame in the
@@ -153,32 +191,25 @@ func (s *Screen) pause(d time.Duration) {
 	s.mu.Lock()
 }
 
-// confirm takes the answer to the question that came with a frame. A frame that
-// was drawn on another size than it was made for is cut at the margin, so that each
-// of its rows is one row there. What it printed comes again where a part of it may be
-// missing. s.mu is held, but not meanwhile.
-func (s *Screen) confirm() {
-	part := s.asks.part
-	s.asks.part, s.asks.framed, s.asks.swayed = nil, time.Now(), false
+// confirm takes the answers to the questions that came with a frame. One that was
+// drawn on another size than it was made for is drawn again. s.mu is held, but not
+// meanwhile.
+func (s *Screen) confirm(frame []byte) {
+	s.asks.framed, s.asks.swayed = time.Now(), false
 	if !s.asks.size || s.onFull || s.plain {
 		return
 	}
+	before := s.in.size
 	z, ok := s.ask("", true)
-	if !ok || sane(z) == s.in.drawn || s.in.drawn == (Size{}) {
+	if z = sane(z); !ok || z == s.in.drawn || s.in.drawn == (Size{}) {
 		return
 	}
-	if s.in.torn, s.dirty = true, true; s.in.whole {
-		s.in.drawn = sane(z)
+	s.dirty = true
+	if again := s.in.arrived(frame, z, s.asks.row); len(s.images) == 0 {
+		s.printed = slices.Concat(again, s.printed)
 	}
-	// One that changed rows may have changed others than it meant to, also among
-	// those that were left behind as printed.
-	cut := !s.in.whole || slices.ContainsFunc(part, func(l draw.Line) bool { return l.Width() > z.Cols })
-	if len(s.images) > 0 {
-		return
-	}
-	gone := s.in.reclaim(sane(z), cut)
-	if cut || len(gone) > 0 {
-		s.printed = slices.Concat(gone, part, s.printed)
+	if s.in.size == before && z != before { // nobody told a later one meanwhile
+		s.takes(z)
 	}
 }
 
@@ -204,21 +235,23 @@ func (s *Screen) ask(what string, size bool) (Size, bool) {
 	late := time.NewTimer(replyWait)
 	defer late.Stop()
 	var out Size
-	ok := false
+	ok, row := false, -1
 	for more := err == nil; more && !ok; {
 		select {
 		case r := <-s.asks.replies:
-			out, ok = r.value, r.size == size
+			if out, ok = r.value, r.size == size; !ok && !r.size {
+				row = r.value.Rows
+			}
 		case <-late.C:
 			more = false
 		}
 	}
 	s.mu.Lock()
-	s.asks.waiting = false
+	s.asks.waiting, s.asks.row = false, row
 	if ok {
 		s.asks.missed, s.asks.answered = 0, true
 	} else if s.asks.missed++; s.asks.missed >= maxLate || s.asks.missed >= maxMissed && !s.asks.answered {
-		s.asks.size, s.asks.place = false, false
+		s.asks.size, s.asks.place, s.asks.late, s.in.asking = false, false, false, false
 	}
 	return out, ok
 }

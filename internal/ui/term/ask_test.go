@@ -44,7 +44,7 @@ func TestSizeIsAskedFor(t *testing.T) {
 		a := &asked{size: Size{40, 10}}
 		a.s = NewScreen(a, config(a.size))
 		told := Size{}
-		a.s.Ask(true, true, func(z Size) { told = z })
+		a.s.Ask(true, true, true, func(z Size) { told = z })
 		a.s.Live(lines(strings.Repeat("x", 40), "y"), Cursor{Row: 1})
 		a.s.Sync()
 		a.mu.Lock()
@@ -71,7 +71,7 @@ func TestFrameOnAnotherSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &asked{size: Size{40, 10}}
 		a.s = NewScreen(a, config(a.size))
-		a.s.Ask(true, true, nil)
+		a.s.Ask(true, true, true, nil)
 		a.s.Live(lines("y"), Cursor{})
 		a.s.Sync()
 		a.frame = func() { a.size = Size{20, 10} }
@@ -93,7 +93,7 @@ func TestChangesOnAnotherSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &asked{size: Size{40, 10}}
 		a.s = NewScreen(a, config(a.size))
-		a.s.Ask(true, true, nil)
+		a.s.Ask(true, true, true, nil)
 		a.s.Live(lines("said before", "y"), Cursor{Row: 1})
 		a.s.Sync()
 		a.frame = func() { a.size, a.frame = Size{30, 10}, nil }
@@ -114,7 +114,7 @@ func TestNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &asked{mute: true}
 		a.s = NewScreen(a, config(Size{40, 10}))
-		a.s.Ask(false, true, nil)
+		a.s.Ask(false, true, false, nil)
 		a.s.Live(lines("x"), Cursor{})
 		for i := range 5 {
 			a.s.Resize(Size{30 + i, 10})
@@ -136,7 +136,7 @@ func TestFewFramesWhileAWindowIsDragged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &asked{size: Size{40, 10}}
 		a.s = NewScreen(a, config(a.size))
-		a.s.Ask(true, true, nil)
+		a.s.Ask(true, true, true, nil)
 		n := 0
 		frames := func(d time.Duration) int {
 			before := strings.Count(a.out.String(), "frame")
@@ -172,7 +172,7 @@ func TestSizeThatCameAndWent(t *testing.T) {
 		was := Size{40, 10}
 		a := &asked{size: was}
 		a.s = NewScreen(a, config(a.size))
-		a.s.Ask(true, true, func(Size) {
+		a.s.Ask(true, true, true, func(Size) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			a.size = was
@@ -199,7 +199,7 @@ func TestLateAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &asked{size: Size{40, 10}}
 		a.s = NewScreen(a, config(a.size))
-		a.s.Ask(true, true, nil)
+		a.s.Ask(true, true, true, nil)
 		say := func(s string) {
 			a.s.Live(lines(s), Cursor{})
 			a.s.Sync()
@@ -218,6 +218,54 @@ func TestLateAnswers(t *testing.T) {
 		say("z")
 		if out := a.out.String(); !strings.Contains(out, askPlace) {
 			t.Errorf("written was %q", out)
+		}
+		if err := a.s.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// While a window of tmux is dragged no row is wide: tmux would make more rows of it
+// with each step. It is once the size lasts, though nobody draws.
+func TestNarrowWhileAWindowIsDragged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &asked{size: Size{60, 10}}
+		a.s = NewScreen(a, config(a.size))
+		a.s.Ask(true, true, true, nil)
+		widest := func(cols int) (n int) {
+			a.mu.Lock()
+			a.size.Cols = cols
+			a.out.Reset()
+			a.mu.Unlock()
+			a.s.Live(lines(strings.Repeat("x", 60)), Cursor{})
+			a.s.Sync()
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			for n < 60 && strings.Contains(a.out.String(), strings.Repeat("x", n+1)) {
+				n++
+			}
+			return n
+		}
+		if n := widest(60); n != 60 {
+			t.Errorf("%d columns at first", n)
+		}
+		if n := widest(58); n != 58 {
+			t.Errorf("%d columns with another size", n)
+		}
+		for cols := 56; cols > 40; cols -= 2 {
+			if n := widest(cols); n != slim {
+				t.Errorf("%d columns with a further one", n)
+			}
+		}
+		time.Sleep(rest + calm)
+		synctest.Wait()
+		if out := a.out.String(); !strings.Contains(out, strings.Repeat("x", 42)) {
+			t.Errorf("written was %q", out)
+		}
+		a.out.Reset()
+		time.Sleep(time.Minute)
+		if out := a.out.String(); out != "" {
+			t.Errorf("written was %q later", out)
 		}
 		if err := a.s.Close(false); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,9 @@ func (t *Terminal) ways() []byte {
 	if t.modes.mouse {
 		b = append(b, mouseOff...)
 	}
+	if t.modes.marks {
+		b = append(b, unmark...)
+	}
 	if t.modes.title {
 		b = append(b, "\x1b]0;\x1b\\\x1b[23;2t"...)
 	}

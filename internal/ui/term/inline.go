@@ -27,24 +27,31 @@ type inline struct {
 	redraw bool        // nothing of shown can be trusted but its place
 	torn   bool        // the last frame was drawn on another size
 	whole  bool        // the last frame wrote all rows
+	asking bool        // a frame asks where the cursor is, before it moves it
 
-	// Of the last frame: what was there before it, how far up it went when it wrote
-	// all rows, how far down the cursor went else, and the rows that it printed. said
+	// Of the last frame: what was there before it, and the rows that it printed. said
 	// are the rows printed before it, the newest last, at most maxKept.
 	was    *inline
-	up     int
-	down   int
 	placed []draw.Line
 	said   []draw.Line
-	// climb is how far up a frame goes that was reclaimed on size on, 0 for unknown.
+	// climb is how far down from the first row of the live area the cursor is after a
+	// frame that was drawn on another size than it was made for, namely on on; 0: as
+	// far as the rows above it are.
 	climb int
 	on    Size
 	hurt  bool // parts of its rows may be missing
 
-	// sinks: when the terminal becomes lower its cursor keeps its row, while the text
-	// goes up (kitty). sunk is by how many rows it stands too low now.
-	sinks bool
-	sunk  int
+	// marks: the terminal leaves rows from a mark on alone when its size changes
+	// (kitty). marked: the live area has one, after free rows.
+	marks, marked bool
+	free          int
+
+	// fills: the terminal keeps the empty rows below when it wraps its lines anew, and
+	// moves all else up (tmux). gap is how many rows are left empty above the live area
+	// for that, and row the cursor's since the size is another, -1: nobody knows.
+	fills    bool
+	gap, row int
+	slim     int // how wide the live area may be, meanwhile
 
 	lost  string // what the terminal took of the live area into its scrollback, without blanks
 	taken int    // lines of shown that it took since the last frame
@@ -67,35 +74,25 @@ const (
 	// second one: tmux keeps what is erased from the first place of a screen as
 	// scrolled.
 	eraseAll = eraseRow + "\x1b[2G" + eraseDn + "\r"
+	// mark says that what is from this row on is drawn anew by who drew it when the
+	// size changes, as a shell's prompt is. It is the mark of a further line of a
+	// prompt, where nobody who looks for prompts stops. unmark takes that back.
+	mark, unmark = "\x1b]133;A;k=s\x1b\\", "\x1b]133;A;k=s;redraw=0\x1b\\"
 )
 
 // frame returns the bytes that print lines above the live area, once, and make
 // the live area look like next with the cursor at cur. It returns nil when
 // the terminal shows that already.
 func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte {
-	next, cur = fit(next, cur, r.size)
+	next, cur = fit(next, cur, Size{Cols: min(r.size.Cols, r.slim), Rows: r.size.Rows})
 	if len(next) == 0 {
 		next = []draw.Line{nil} // the cursor needs a row
 	}
-	moved := r.drawn != (Size{}) && r.drawn.Cols != r.size.Cols
 	anew := r.redraw || r.torn || r.drawn != (Size{}) && r.drawn != r.size
 	printed, next, cur = r.known(printed, next, cur)
-	if !anew && len(printed) == 0 && cur == r.at && slices.EqualFunc(next, r.shown, same) {
-		return dst
-	}
-	dst = r.look.begin(dst)
-	r.was = &inline{rewrap: r.rewrap, shown: r.shown, at: r.at, drawn: r.drawn, taken: r.taken}
-	r.said = append(r.said, r.placed...)
-	r.said = r.said[max(len(r.said)-maxKept, 0):]
-	if anew {
-		r.up = r.above(r.taken, moved)
-		dst = r.toTop(dst, moved)
-		dst = append(dst, eraseAll...) // rows that were wrapped must not stay so
-		r.shown = nil
-	}
 	// What is printed most often stands in the first rows of the live area
 	// already, so that the rows are not written again: they are left behind.
-	all := make([]draw.Line, 0, len(printed)+len(next))
+	all := make([]draw.Line, 0, len(printed)+len(next)+r.gap)
 	for _, l := range printed {
 		text := l.String()
 		for _, row := range l.Wrap(r.size.Cols, draw.S(text[:len(text)-len(strings.TrimLeft(text, " "))], draw.Plain)) {
@@ -103,11 +100,38 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 		}
 	}
 	above := len(all)
+	gap := r.spread(above+len(next), anew)
+	if gap > 0 {
+		next = append(make([]draw.Line, gap, gap+len(next)), next...)
+		cur.Row += gap
+	}
+	if !anew && len(printed) == 0 && cur == r.at && r.marked == r.marks && slices.EqualFunc(next, r.shown, same) {
+		r.was = nil
+		return dst
+	}
+	dst = r.look.begin(dst)
+	if r.asking {
+		dst = append(dst, askPlace...)
+	}
+	before := *r
+	before.was, r.was = nil, &before
+	r.said = append(r.said, r.placed...)
+	r.said = r.said[max(len(r.said)-maxKept, 0):]
+	if anew {
+		dst = r.toTop(dst)
+		dst = append(dst, eraseAll...) // rows that were wrapped must not stay so
+		r.shown = nil
+	}
 	r.placed = all[:above:above]
 	dst = r.changes(dst, append(all, next...))
 	r.at.Row -= above
-	r.shown, r.drawn, r.redraw, r.torn, r.whole, r.climb, r.hurt = next, r.size, false, false, anew, 0, false
-	r.down = above + cur.Row - r.was.at.Row
+	grown := len(next) != len(before.shown)
+	r.gap, r.row = gap, -1
+	r.shown, r.drawn, r.redraw, r.torn, r.whole, r.climb, r.hurt, r.free = next, r.size, false, false, anew, 0, false, 0
+	if r.marks && (anew || grown || above > 0 || !r.marked) {
+		dst = append(r.move(dst, 0), mark...)
+		r.marked = true
+	}
 	dst = r.move(dst, cur.Row)
 	dst = column(dst, cur.Col)
 	r.at = cur
@@ -117,37 +141,6 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 // maxKept is how many printed rows are kept, for those that a frame on another
 // size may erase.
 const maxKept = 64
-
-// reclaim is told that the last frame was drawn on size z. Where one that wrote all
-// rows went too far up, rows that were printed before are gone: they are
-// returned, and what the frame printed counts as live, so that both can be
-// printed again in its place.
-func (r *inline) reclaim(z Size, again bool) (gone []draw.Line) {
-	if r.was == nil {
-		return nil
-	}
-	r.was.size, r.hurt = z, again
-	over := 0
-	switch {
-	case !r.whole: // it wrote into other rows than it meant to, and none above them
-		r.climb, r.on = r.was.above(0, r.was.drawn.Cols != z.Cols)+r.down, z
-	case r.rewrap:
-		over = r.up - r.was.above(r.was.taken, r.was.drawn.Cols != z.Cols)
-	}
-	if over <= 0 && !again {
-		return nil
-	}
-	for i := len(r.said) - 1; i >= 0 && over > 0; i-- {
-		over -= rowsOf(r.said[i], z.Cols)
-		gone = r.said[i:]
-	}
-	gone = append([]draw.Line(nil), gone...)
-	r.said = r.said[:len(r.said)-len(gone)]
-	r.shown = append(append([]draw.Line(nil), r.placed...), r.shown...)
-	r.at.Row += len(r.placed)
-	r.placed, r.was = nil, nil
-	return gone
-}
 
 func (k look) begin(dst []byte) []byte {
 	if k.sync {
@@ -165,55 +158,6 @@ func (k look) end(dst []byte, cur Cursor) []byte {
 		dst = append(dst, syncOff...)
 	}
 	return dst
-}
-
-// toTop goes to the first row of the live area.
-func (r *inline) toTop(dst []byte, moved bool) []byte {
-	if up := r.above(r.taken, moved) + r.sunk; up > 0 {
-		dst = csi(dst, up, 'A')
-	}
-	r.at, r.taken, r.sunk = Cursor{}, 0, 0
-	return append(dst, '\r')
-}
-
-// above returns how many rows there are in the terminal from the line i of what
-// is shown down to the cursor.
-func (r *inline) above(i int, moved bool) int {
-	n := r.counted(i, moved)
-	if r.climb == 0 || r.on != r.size || r.size.Rows < r.drawn.Rows {
-		return n
-	}
-	return max(r.climb-r.counted(0, moved)+n, 0)
-}
-
-// counted is above, as far as each row of what is shown is where it should be.
-func (r *inline) counted(i int, moved bool) int {
-	if r.torn && !r.whole && r.size.Rows < r.drawn.Rows {
-		// The rows below the cursor went when the screen became lower, so that the way
-		// down to them and up again may have ended higher. A row that stays is better
-		// than one that is gone.
-		return max(r.at.Row-i-(len(r.shown)-1-r.at.Row), 0)
-	}
-	if !moved || !r.rewrap {
-		return r.at.Row - i
-	}
-	up := r.at.Col / r.size.Cols
-	for _, l := range r.shown[i:max(min(r.at.Row, len(r.shown)), i)] {
-		up += rowsOf(l, r.size.Cols)
-	}
-	return up
-}
-
-// rowsOf returns how many rows a terminal that wraps makes of l.
-func rowsOf(l draw.Line, cols int) int {
-	n := 1
-	for {
-		l = l.Skip(cols)
-		if len(l) == 0 {
-			return n
-		}
-		n++
-	}
 }
 
 // changes writes the rows that differ from what is shown.
@@ -257,7 +201,8 @@ func (r *inline) shift(dst []byte, next []draw.Line) ([]byte, []draw.Line) {
 	first := len(old) - n // of the rows that move
 	// What scrolled off the screen could not be written any more; and what is
 	// deleted from the first row of a screen, some terminals keep as scrolled.
-	if n < 2 || by == 0 || len(next) > r.size.Rows || first+by < 1 {
+	// A mark stays in the first row.
+	if n < 2 || by == 0 || len(next) > r.size.Rows || first+by < 1 || r.marks && first == 0 {
 		return dst, old
 	}
 	out := make([]draw.Line, 0, len(next))
@@ -298,10 +243,11 @@ func (r *inline) leave(dst []byte, keep bool) []byte {
 		dst = r.move(dst, len(r.shown)-1)
 		dst = append(dst, "\r\n"...)
 	} else {
-		dst = r.toTop(dst, moved)
+		dst = r.toTop(dst)
 		dst = append(dst, eraseAll...)
 	}
-	r.shown, r.at, r.drawn, r.lost = nil, Cursor{}, Size{}, ""
+	r.shown, r.at, r.drawn, r.lost, r.marked, r.was = nil, Cursor{}, Size{}, "", false, nil
+	r.gap = 0
 	return append(dst, showCur...)
 }
 

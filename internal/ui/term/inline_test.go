@@ -19,7 +19,7 @@ func newVT(t *testing.T, z Size) *vt.Emulator {
 
 func newInline(z Size) *inline {
 	th, _ := draw.Named("dark", true)
-	return &inline{look: look{theme: th, profile: draw.Profile{Depth: draw.TrueColor}, sync: true}, size: z}
+	return &inline{look: look{theme: th, profile: draw.Profile{Depth: draw.TrueColor}, sync: true}, size: z, slim: maxCols, row: -1}
 }
 
 func lines(s ...string) []draw.Line {
@@ -62,27 +62,5 @@ func TestPrintedOnceAboveTheLiveArea(t *testing.T) {
 	}
 	if p := e.CursorPosition(); p.X != 4 || p.Y != 3 {
 		t.Errorf("the cursor is at %v", p)
-	}
-}
-
-// A frame that was drawn on a wider screen than it was made for went too far up,
-// and the printed rows that it erased there are known.
-func TestReclaim(t *testing.T) {
-	for _, c := range []struct {
-		on   Size
-		cut  bool
-		gone string
-		rows int // that count as live then
-	}{
-		{Size{10, 10}, false, "", 1}, {Size{20, 10}, false, "two", 2}, {Size{20, 10}, true, "two", 2}, {Size{8, 10}, true, "", 2},
-	} {
-		in := newInline(Size{20, 10})
-		in.rewrap = true
-		in.frame(nil, lines("one", "two"), lines(strings.Repeat("x", 15), "> "), Cursor{Row: 1, Col: 2})
-		in.size = Size{10, 10}
-		in.frame(nil, lines("three"), lines("> "), Cursor{Col: 2})
-		if got := strings.TrimSpace(draw.TextOf(in.reclaim(c.on, c.cut))); got != c.gone || len(in.shown) != c.rows || in.at.Row != c.rows-1 {
-			t.Errorf("on %v, cut %v: %q is gone, %d rows are live, the cursor is in row %d", c.on, c.cut, got, len(in.shown), in.at.Row)
-		}
 	}
 }

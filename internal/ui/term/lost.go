@@ -13,18 +13,10 @@ import (
 // taken into the scrollback, where nothing can be changed any more. A line of
 // which a part was taken stays as it is, too: the terminal knows its parts as one.
 func (r *inline) place(row int) {
-	moved, text := r.drawn.Cols != r.size.Cols, !r.hurt // what is not whole comes again
-	r.taken, r.fresh, r.sunk = 0, "", 0
-	if r.sinks && r.size.Rows < r.drawn.Rows {
-		below := 0
-		for _, l := range r.shown[min(r.at.Row+1, len(r.shown)):] {
-			below += rowsOf(l, r.size.Cols)
-		}
-		r.sunk = max(row-max(r.size.Rows-1-below, 0), 0)
-		row -= r.sunk
-	}
+	text := !r.hurt // what is not whole comes again
+	r.taken, r.fresh, r.row = 0, "", row
 	for i, l := range r.shown[:min(r.at.Row, len(r.shown))] {
-		if r.above(i, moved) <= row {
+		if r.above(i, r.size) <= row {
 			return
 		}
 		if text = text && !bordered(l); text {

@@ -61,35 +61,3 @@ func TestRowsThatTheTerminalTook(t *testing.T) {
 		}
 	}
 }
-
-// A frame that was drawn on a screen that was lower already ends, at worst, as
-// many rows higher as there were below the cursor. What stands above is not erased.
-func TestTornFrameErasesNothingSaid(t *testing.T) {
-	in := newInline(Size{40, 20})
-	for range 2 {
-		in.frame(nil, nil, lines("a", "b", "c", "> ", "d", "foot"), Cursor{Row: 3})
-		in.frame(nil, nil, lines("a", "b", "x", "> ", "d", "foot"), Cursor{Row: 3})
-	}
-	in.torn, in.size = true, Size{40, 10}
-	if up := in.above(0, false); up != 1 {
-		t.Errorf("it goes up %d rows", up)
-	}
-}
-
-// In kitty the text goes up when the screen becomes lower, and the cursor stays.
-func TestCursorThatSinks(t *testing.T) {
-	for _, c := range []struct {
-		sinks bool
-		row   int // of the cursor, as the terminal says
-		up    string
-	}{{true, 7, "\x1b[3A"}, {true, 6, "\x1b[2A"}, {true, 5, "\x1b[A"}, {false, 7, "\x1b[A"}} {
-		in := newInline(Size{40, 10})
-		in.sinks = c.sinks
-		in.frame(nil, nil, lines("tail", "> ", "bar", "foot"), Cursor{Row: 1})
-		in.size = Size{40, 8}
-		in.place(c.row)
-		if out := string(in.frame(nil, nil, lines("tail", "> ", "bar", "foot"), Cursor{Row: 1})); !strings.Contains(out, c.up+"\r") {
-			t.Errorf("%+v: %q", c, out)
-		}
-	}
-}

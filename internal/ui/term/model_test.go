@@ -19,10 +19,14 @@ type model struct {
 	cell  int
 	top   int // the row that the screen begins with
 	wrap  bool
+	kind  string // "tmux", "kitty", or any other
+	mark  int    // the last line that was marked, in kitty; -1: none
+	// says is called with what the terminal answers.
+	says func(reply)
 }
 
 func newModel(t *testing.T, z Size) *model {
-	return &model{t: t, size: z, lines: [][]string{nil}, wrap: true}
+	return &model{t: t, size: z, lines: [][]string{nil}, wrap: true, mark: -1}
 }
 
 // rows returns how many rows the line i takes.
@@ -73,17 +77,85 @@ func (m *model) scroll() {
 }
 
 func (m *model) resize(z Size) {
+	switch m.kind {
+	case "tmux":
+		m.resizeTmux(z)
+		return
+	case "kitty":
+		m.blank()
+	}
 	for n := len(m.lines) - 1; n > m.line && len(m.lines[n]) == 0; n-- {
 		m.lines = m.lines[:n]
 	}
+	before := m.lineAt(m.top)
 	m.size = z
-	total := 0
-	for i := range m.lines {
-		total += m.rows(i)
+	total := m.total()
+	first := 0
+	if m.kind == "kitty" { // it takes nothing back out of the scrollback
+		for i := range before {
+			first += m.rows(i)
+		}
 	}
-	m.top = max(0, total-z.Rows)
+	m.top = max(first, total-z.Rows)
 	if r := m.row(); r < m.top {
 		m.top = r
+	}
+}
+
+// total is how many rows there are, without empty ones that were never written to.
+func (m *model) total() int {
+	n := 0
+	for i := range m.lines {
+		n += m.rows(i)
+	}
+	return n
+}
+
+// lineAt returns the line that has a row.
+func (m *model) lineAt(row int) int {
+	for i := range m.lines {
+		if row -= m.rows(i); row < 0 {
+			return i
+		}
+	}
+	return len(m.lines)
+}
+
+// blank empties the rows from the mark on, as kitty does before it wraps.
+func (m *model) blank() {
+	if m.mark < 0 || m.mark > m.line {
+		return
+	}
+	for i := m.mark; i < len(m.lines); i++ {
+		if m.lines[i] = nil; i <= m.line {
+			m.lines[i] = []string{" "}
+		}
+	}
+	m.cell = 0
+}
+
+// resizeTmux does what tmux 3.3 does: a screen that becomes lower loses the rows
+// below the cursor first; empty rows below stay when lines are wrapped anew.
+func (m *model) resizeTmux(z Size) {
+	if by := m.size.Rows - z.Rows; by > 0 {
+		gone := min(by, m.top+m.size.Rows-1-m.row())
+		for end := m.top + m.size.Rows - gone; m.total() > end; {
+			n := len(m.lines) - 1
+			if keep := end - (m.total() - m.rows(n)); keep > 0 {
+				m.lines[n] = m.lines[n][:min(keep*m.size.Cols, len(m.lines[n]))]
+			} else {
+				m.lines = m.lines[:n]
+			}
+		}
+		m.top += by - gone
+	} else {
+		m.top = max(m.top+by, 0)
+	}
+	m.size.Rows = z.Rows
+	empty := max(m.top+z.Rows-m.total(), 0)
+	m.size.Cols = z.Cols
+	if m.top = max(m.total()+empty-z.Rows, 0); m.row() < m.top {
+		m.at(m.top, 0)
 	}
 }
 
@@ -97,6 +169,9 @@ func (m *model) write(b []byte) {
 			m.at(m.row()+1, m.col())
 			m.scroll()
 			s = s[1:]
+		case strings.HasPrefix(s, mark):
+			m.mark = m.line
+			s = s[len(mark):]
 		case strings.HasPrefix(s, "\x1b["):
 			end := 2
 			for s[end] < 0x40 || s[end] > 0x7e {
@@ -144,8 +219,11 @@ func (m *model) csi(args string, final byte) {
 	case 'B':
 		m.at(min(m.row()+max(n, 1), m.top+m.size.Rows-1), m.col())
 	case 'G':
-		m.at(m.row(), n-1)
+		m.at(m.row(), min(n, m.size.Cols)-1)
 	case 'K':
+		if m.col() == 0 {
+			m.split()
+		}
 		m.lines[m.line] = m.lines[m.line][:min(m.cell, len(m.lines[m.line]))]
 	case 'J':
 		if n != 0 {
@@ -153,9 +231,19 @@ func (m *model) csi(args string, final byte) {
 		}
 		m.lines[m.line] = m.lines[m.line][:min(m.cell, len(m.lines[m.line]))]
 		m.lines = m.lines[:m.line+1]
+		if m.mark > m.line {
+			m.mark = -1
+		}
+	case 'n':
+		m.says(reply{value: Size{Cols: m.col(), Rows: m.row() - m.top}})
+	case 't':
+		m.says(reply{size: true, value: m.size})
 	case 'L':
 		m.split()
 		n = max(n, 1)
+		if m.mark >= m.line {
+			m.mark += n
+		}
 		for range n {
 			m.lines = slices.Insert(m.lines, m.line, []string(nil))
 		}
@@ -169,6 +257,9 @@ func (m *model) csi(args string, final byte) {
 			}
 		}
 	case 'M':
+		if m.mark > m.line {
+			m.mark -= max(n, 1)
+		}
 		m.lines = slices.Delete(m.lines, m.line, min(m.line+max(n, 1), len(m.lines)))
 		if m.line == len(m.lines) {
 			m.lines = append(m.lines, nil)

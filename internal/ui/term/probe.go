@@ -2,6 +2,7 @@ package term
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -17,6 +18,7 @@ type environment struct {
 	rewrap bool
 	sync   bool
 	tmux   bool
+	near   bool // what answers runs on this machine
 }
 
 func look4(env func(string) string) environment {
@@ -25,6 +27,7 @@ func look4(env func(string) string) environment {
 		dumb: name == "" || name == "dumb", linux: name == "linux",
 		tmux: env("TMUX") != "",
 	}
+	e.near = e.tmux || env("SSH_CONNECTION") == "" && env("SSH_TTY") == ""
 	e.rewrap = e.tmux || !e.linux && env("XTERM_VERSION") == "" && env("STY") == ""
 	switch env("TERM_PROGRAM") {
 	case "iTerm.app", "WezTerm", "ghostty":
@@ -129,7 +132,7 @@ func (t *Terminal) answer(ev uv.Event) bool {
 		if t.asked {
 			t.asked = false
 			caps := t.caps
-			t.Screen.Ask(t.told && t.env.tmux, true, t.sized)
+			t.Screen.Ask(t.told && t.env.near, true, t.env.tmux, t.sized)
 			on := caps.Keyboard && !t.modes.keyboard && t.modes.on
 			t.modes.keyboard = t.modes.keyboard || on
 			t.guarded()
@@ -149,13 +152,25 @@ func (t *Terminal) learned(c Capabilities, keyboard bool) bool {
 	if strings.HasPrefix(c.Version, "XTerm(") {
 		t.Screen.SetRewrap(false)
 	}
-	if strings.HasPrefix(c.Version, "kitty(") {
-		t.Screen.SetSinks(true)
+	if marksOf(c.Version) {
+		t.mu.Lock()
+		t.modes.marks = true
+		t.guarded()
+		t.mu.Unlock()
+		t.Screen.SetMarks(true)
 	}
 	if keyboard {
 		t.Screen.Raw([]byte("\x1b[>1u"))
 	}
 	return t.send(Caps{Caps: c})
+}
+
+// marksOf reports whether a terminal of that name leaves what is marked as a
+// prompt alone when its size changes: kitty does, from 0.26 on.
+func marksOf(name string) bool {
+	var major, minor int
+	n, _ := fmt.Sscanf(name, "kitty(%d.%d", &major, &minor)
+	return n == 2 && (major > 0 || minor >= 26)
 }
 
 // Mouse switches the mouse on or off; it is for full-screen mode.

@@ -85,15 +85,16 @@ func TestChangesOnAnotherWidth(t *testing.T) {
 		m.write(in.frame(nil, all[:1], append([]draw.Line{all[1]}, live...), Cursor{Row: cur.Row + 1, Col: cur.Col}))
 		z.Cols = 30 + r.IntN(100)
 		m.resize(z)
-		m.write(in.frame(nil, all[1:], live, cur))
+		row := m.row() - m.top
+		frame := in.frame(nil, all[1:], live, cur)
+		m.write(frame)
 		if z.Cols == 80 {
 			continue
 		}
-		in.torn = true
-		gone := in.reclaim(z, true)
+		again := in.arrived(frame, z, row)
 		in.size = z
 		live, cur = liveArea(r, z.Cols)
-		m.write(in.frame(nil, append(gone, all[1:]...), live, cur))
+		m.write(in.frame(nil, again, live, cur))
 		m.write(in.leave(nil, false))
 		want := ""
 		for i, l := range all {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
@@ -63,7 +64,7 @@ type Screen struct {
 func NewScreen(w io.Writer, c Config) *Screen {
 	k := look{theme: c.Theme, profile: c.Profile, sync: c.Sync}
 	s := &Screen{w: w, wake: make(chan struct{}, 1), done: make(chan struct{}), plain: c.Plain,
-		in: inline{look: k, size: sane(c.Size), rewrap: c.Rewrap}, full: fullscreen{look: k, size: sane(c.Size)}}
+		in: inline{look: k, size: sane(c.Size), rewrap: c.Rewrap, slim: maxCols, row: -1}, full: fullscreen{look: k, size: sane(c.Size)}}
 	s.idle = sync.NewCond(&s.mu)
 	s.asks.replies = make(chan reply, 8)
 	go s.write() // ends with Close
@@ -77,8 +78,10 @@ func sane(z Size) Size {
 	if z.Rows < 1 {
 		z.Rows = 24
 	}
-	return Size{Cols: min(z.Cols, 10_000), Rows: min(z.Rows, 10_000)}
+	return Size{Cols: min(z.Cols, maxCols), Rows: min(z.Rows, 10_000)}
 }
+
+const maxCols = 10_000
 
 // Print puts lines above the live area, for good. One that is wider than the
 // terminal is then is wrapped. In full-screen mode they wait until it ends.
@@ -123,13 +126,24 @@ func (s *Screen) PrintImage(seq []byte, rows int, instead []draw.Line) {
 	})
 }
 
-// Resize tells the Screen that the terminal has another size. The caller
-// draws the live area for it next, in the same breath.
+// Resize tells the Screen that the terminal has another size, or had one for a
+// moment. The caller draws the live area for it next, in the same breath.
 func (s *Screen) Resize(z Size) {
-	s.change(func() {
-		s.in.size, s.full.size = sane(z), sane(z)
-		s.full.redraw = true
-	})
+	s.change(func() { s.resize(sane(z)) })
+}
+
+func (s *Screen) resize(z Size) {
+	s.in.size, s.full.size = z, z
+	s.full.redraw = true
+	if now := time.Now(); now.Sub(s.asks.moved) < dragged {
+		s.asks.steps++
+	} else {
+		s.asks.steps = 1
+	}
+	s.asks.moved, s.asks.swayed = time.Now(), true
+	if s.onFull { // the mark is of no use there
+		s.in.marked = false
+	}
 }
 
 // Full goes to the full-screen mode and back, with the next Live or Update:
@@ -167,8 +181,9 @@ func (s *Screen) SetSync(on bool) {
 // SetRewrap says what the terminal does with its lines at another width.
 func (s *Screen) SetRewrap(on bool) { s.change(func() { s.in.rewrap = on }) }
 
-// SetSinks says that the cursor keeps its row when the terminal becomes lower.
-func (s *Screen) SetSinks(on bool) { s.change(func() { s.in.sinks = on }) }
+// SetMarks says that the terminal leaves what is marked as a prompt alone when
+// its size changes.
+func (s *Screen) SetMarks(on bool) { s.change(func() { s.in.marks = on }) }
 
 // Raw writes bytes that are neither text nor movement: a title, a
 // notification, the clipboard. They come between frames.
@@ -207,6 +222,9 @@ func (s *Screen) change(f func()) {
 // write makes and writes frames until the Screen is closed.
 func (s *Screen) write() {
 	defer close(s.done)
+	again := time.AfterFunc(time.Hour, func() { s.change(func() {}) })
+	again.Stop()
+	defer again.Stop()
 	var buf []byte
 	for range s.wake {
 		for {
@@ -219,6 +237,9 @@ func (s *Screen) write() {
 			s.busy = true
 			s.certain()
 			s.dirty = false
+			if wait := s.narrower(); wait > 0 {
+				again.Reset(wait)
+			}
 			buf = s.compose(buf[:0])
 			s.mu.Unlock()
 			var err error
@@ -227,7 +248,7 @@ func (s *Screen) write() {
 			}
 			s.mu.Lock()
 			if len(buf) > 0 && err == nil {
-				s.confirm()
+				s.confirm(buf)
 			}
 			s.busy = false
 			if err != nil {
@@ -288,7 +309,6 @@ func (s *Screen) picture(dst []byte) []byte {
 			part, img = part[:min(len(part), img.at)], nil
 		}
 	}
-	s.asks.part = part
 	dst = s.in.frame(dst, part, s.live, s.cur)
 	if img != nil { // its rows are the last above the live area
 		dst = append(dst, "\x1b7"...)

@@ -63,6 +63,7 @@ type modes struct {
 	keyboard bool
 	mouse    bool
 	title    bool
+	marks    bool // rows may be marked, which outlives us
 }
 
 // Open puts the terminal into raw mode and begins to read it. The first thing
@@ -328,7 +329,7 @@ func (t *Terminal) signals() {
 }
 
 func (t *Terminal) resized() {
-	if t.Screen.ownSize() { // the terminal itself is asked; the system tells of sizes that are gone
+	if t.Screen.askAgain() { // the terminal itself is asked; the system tells of sizes that are gone
 		t.wg.Go(func() { // ends when a frame was drawn, or the screen is closed
 			if t.Screen.Sync(); !t.Screen.ownSize() { // it did not answer
 				t.measured()
@@ -341,8 +342,12 @@ func (t *Terminal) resized() {
 
 // measured takes the size that the system tells.
 func (t *Terminal) measured() {
-	if z := t.measure(); t.becomes(z) {
+	z := t.measure()
+	changed := t.becomes(z)
+	if changed || !sizeUntold { // it may have been another for a moment
 		t.Screen.Resize(z)
+	}
+	if changed {
 		t.send(Resize{Size: z})
 	}
 }
