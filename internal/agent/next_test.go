@@ -87,6 +87,9 @@ func TestNext(t *testing.T) {
 
 		{"budget: nudge", memory{}, done, means{budget: 1000}, choice{again: TokenBudgetNudge}},
 		{"budget: nine tenths used", memory{spent: 800}, done, means{budget: 1000}, choice{end: Completed}},
+		{"budget: more than eight tenths used", memory{spent: 750}, done, means{budget: 1000}, choice{again: TokenBudgetNudge}},
+		{"budget: a step that is just large enough", memory{last: TokenBudgetNudge, small: 2}, outcome{stop: llm.EndTurn, tokens: smallStep}, means{budget: 10_000}, choice{again: TokenBudgetNudge}},
+		{"budget: one that is not", memory{last: TokenBudgetNudge, small: 2}, outcome{stop: llm.EndTurn, tokens: smallStep - 1}, means{budget: 10_000}, choice{end: Completed}},
 		{"budget: two small steps", memory{last: TokenBudgetNudge, small: 1}, done, means{budget: 10_000}, choice{again: TokenBudgetNudge}},
 		{"budget: three small steps", memory{last: TokenBudgetNudge, small: 2}, done, means{budget: 10_000}, choice{end: Completed}},
 		{"budget: a large step starts over", memory{last: TokenBudgetNudge, small: 2}, outcome{stop: llm.EndTurn, tokens: 600}, means{budget: 10_000}, choice{again: TokenBudgetNudge}},
@@ -227,5 +230,39 @@ func TestRecoveriesEnd(t *testing.T) {
 		if s := strings.Join(got, " "); s != c.want {
 			t.Errorf("%s: %s, want %s", name, s, c.want)
 		}
+	}
+}
+
+// Small steps count in a row: a large one between them begins the count anew.
+func TestSmallStepsInARow(t *testing.T) {
+	m, got := memory{last: TokenBudgetNudge}, choice{}
+	for i, tokens := range []int{10, 10, 600, 10, 10, 10} {
+		m, got = next(m, outcome{stop: llm.EndTurn, tokens: tokens}, means{budget: 10_000})
+		if last := i == 5; (got.end == Completed) != last {
+			t.Errorf("step %d: %+v", i, got)
+		}
+	}
+}
+
+// Of the answers in a reply those that did not fit are counted, and no other calls that failed.
+func TestStructuredAnswersAreCounted(t *testing.T) {
+	c := &calls{r: &run{Loop: &Loop{Structured: "Answer"}}, list: []*call{
+		{use: llm.ToolUse{Name: "Answer"}, isErr: true}, {use: llm.ToolUse{Name: "Other"}, isErr: true}, {use: llm.ToolUse{Name: "Answer"}, answer: []byte(`{}`)},
+	}}
+	if rejected, answer := c.structured(); rejected != 1 || string(answer) != "{}" {
+		t.Errorf("%d did not fit, the answer is %s", rejected, answer)
+	}
+}
+
+// Who reads that a turn failed reads what helps, whether the provider said something or not.
+func TestEndingsHaveHints(t *testing.T) {
+	r := &run{}
+	for _, e := range []End{ModelError, OutputCap, PromptTooLong, MediaTooLarge, Refused, StructuredRetries, RepeatedFailure} {
+		if out := r.ending(e, outcome{}); out.Text == "" || out.Hint == "" {
+			t.Errorf("%s: %+v", e, out)
+		}
+	}
+	if out := r.ending(ModelError, outcome{err: fault(llm.BadRequest)}); out.Text != "" || out.Hint != "" || out.Err == nil {
+		t.Errorf("the provider's own words are replaced: %+v", out)
 	}
 }

@@ -42,7 +42,13 @@ func TestCutReplyWithOtherCalls(t *testing.T) {
 				}
 				r := newRig(t, []tool.Tool{j.tool("look", true, false), j.tool("act", false, false)}, later, fake.Say("done"))
 				r.host.target.Cap, r.host.target.LargerCap = 8000, 64_000
+				r.host.target.Cost = func(llm.Usage) (float64, bool) { return 0.25, true }
 				out := r.run(t)
+				for _, d := range said[event.Dropped](r.host) {
+					if d.Cost != 0.25 || !d.Priced {
+						t.Errorf("what was dropped cost %v", d.Cost)
+					}
+				}
 				if out.Reason != agent.Completed || r.last().MaxTokens != 64_000 || len(said[event.Dropped](r.host)) != c.dropped || strings.Join(j.did, "") != c.did {
 					t.Errorf("%q, at most %d, dropped %d, did %v", out.Reason, r.last().MaxTokens, len(said[event.Dropped](r.host)), j.did)
 				}
