@@ -18,6 +18,7 @@ import (
 type fixture struct {
 	folders, files map[string]bool
 	links          map[string]string
+	ignores        string // a base name that git ignores
 }
 
 func newFixture() fixture {
@@ -130,19 +131,19 @@ func (f fixture) tree(dir string, most int) (l world.Listing, ok bool) {
 	return l, len(l.Entries) <= most
 }
 
-// tracked is everything but .env.
 // searched is tree without folders called ignored.
 func (f fixture) searched(dir string, most int) (l world.Listing, ok bool) {
 	all, ok := f.tree(dir, most)
 	l.Unhides = all.Unhides
 	for _, e := range all.Entries {
-		if !strings.HasPrefix(e.Name, "ignored/") && !strings.Contains(e.Name, "/ignored/") {
+		if path.Base(e.Name) != f.ignores && !strings.HasPrefix(e.Name, "ignored/") && !strings.Contains(e.Name, "/ignored/") {
 			l.Entries = append(l.Entries, e)
 		}
 	}
 	return l, ok
 }
 
+// tracked is everything but .env.
 func (f fixture) tracked(dir string, most int) (files []string, ok bool) {
 	for p := range f.files {
 		if strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") && path.Base(p) != ".env" {

@@ -144,9 +144,7 @@ func (u *Invocation) gitTrees(rest []Word) {
 	case "clean", "checkout-index", "archive", "sparse-checkout", "apply", "am", "read-tree":
 		all = true
 	case "stash":
-		all = slices.ContainsFunc(rest, func(w Word) bool {
-			return w.Is("-u") || w.Is("-a") || w.Is("--include-untracked") || w.Is("--all")
-		})
+		_, _, all = gitTakes("stash", rest[1:])
 		if len(rest) > 1 && (rest[1].Is("list") || rest[1].Is("show") || rest[1].Is("drop")) {
 			return
 		}

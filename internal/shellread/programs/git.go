@@ -130,6 +130,7 @@ func (u *Invocation) git(ws []Word) string {
 			return why
 		}
 	}
+	u.moved = true
 	row, args := u.r.Table.findGit(rest)
 	if row == nil {
 		return "git " + rest[0].Text + " is not known to be read-only"
@@ -161,6 +162,19 @@ func (t *Table) gitSpeaks(ws []Word) bool {
 		return ws[1].Is("-a") || ws[1].Is("--all") || ws[1].Is("-g") || ws[1].Is("--guides")
 	}
 	return false
+}
+
+// moveAll applies all -C of a command, and reports whether their folders are known.
+func (u *Invocation) moveAll(ws []Word) bool {
+	dirs, _, _ := gitSplit(ws[1:])
+	from := u.dirs
+	for _, d := range dirs {
+		if u.moveGit(d) != "" {
+			u.dirs = from
+			return false
+		}
+	}
+	return true
 }
 
 // moveGit applies -C: later paths are relative to that folder.

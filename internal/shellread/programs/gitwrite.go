@@ -12,23 +12,19 @@ import (
 // that steer git: mostly its settings. Without them it fails where those are
 // protected, after a question nobody was asked.
 func (u *Invocation) gitSteers(ws []Word) {
-	dirs, _, _ := gitSplit(ws[1:])
+	if !u.moved {
+		return
+	}
 	for _, rest := range gitRests(ws[1:]) {
 		if rest[0].Kind == Exact && slices.Contains(gitSteering, rest[0].Text) {
-			u.gitSteersIn(dirs, rest)
+			u.gitSteersBy(rest)
 		}
 	}
 }
 
-// gitSteersIn is gitSteers for a subcommand and the folders that -C names.
-func (u *Invocation) gitSteersIn(dirs, rest []Word) {
-	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
-	for _, d := range dirs {
-		if c.moveGit(d) != "" {
-			return
-		}
-	}
-	for _, dir := range c.dirs {
+// gitSteersBy is gitSteers for one subcommand.
+func (u *Invocation) gitSteersBy(rest []Word) {
+	for _, dir := range u.dirs {
 		common, git, ok := u.r.Repo(dir)
 		if !ok {
 			if !rest[0].Is("config") && (!rest[0].Is("init") || !slices.ContainsFunc(rest, func(w Word) bool { return strings.HasPrefix(w.Text, "--template") })) {

@@ -92,11 +92,8 @@ func (r *Recorder) checksOutFile(ws, args []Word, dirs []string) bool {
 	actions, seen, unclear := r.Actions, r.Seen, r.Unclear
 	r.Seen = nil // what is noted here is noted again where the command is read
 	defer func() { r.Actions, r.Seen, r.Unclear = actions, seen, unclear }()
-	moved, _, _ := gitSplit(ws[1:])
-	for _, d := range moved {
-		if u.moveGit(d) != "" {
-			return false
-		}
+	if !u.moveAll(ws) {
+		return false
 	}
 	n := 0
 	for i, w := range args {

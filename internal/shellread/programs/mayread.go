@@ -39,6 +39,7 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 		c.synced(ws[1:])
 	}
 	if u.name == "git" {
+		c.moved = u.moved || c.moveAll(ws)
 		c.gitOutputs(ws)
 		c.gitSteers(ws)
 	}
@@ -57,6 +58,9 @@ func (u *Invocation) gitOutputs(ws []Word) {
 	for _, rest := range gitRests(ws[1:]) {
 		if rest[0].Kind == Exact {
 			u.gitOutput(rest)
+			if u.moved {
+				u.gitStages(rest)
+			}
 		}
 	}
 }

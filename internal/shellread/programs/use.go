@@ -71,6 +71,7 @@ type given struct {
 type Invocation struct {
 	r     *Recorder
 	dirs  []string // the folders it may run in; none means unknown
+	moved bool     // git's -C has been applied to them
 	name  string   // "git log"
 	row   *command
 	flags []given

@@ -1,0 +1,39 @@
+package shellread_test
+
+import (
+	"testing"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// TestGitStages: what git add and git stash take in of files that are not tracked may
+// be printed from there, so that rules which deny to read one speak of it.
+func TestGitStages(t *testing.T) {
+	f := newFixture()
+	f.files["/home/u/project/src/.env"] = true
+	for _, c := range []struct {
+		command         string
+		untracked, kept string // the verdict where .env is not ignored, and where it is
+	}{
+		{"git add .", "ask", "allow"}, {"git add -A", "ask", "allow"}, {"git add --all", "ask", "allow"}, {"git add", "ask", "allow"}, {"git add :/", "ask", "allow"}, {"git add src", "ask", "allow"}, {"git stage .", "ask", "allow"},
+		{"git add '*'", "ask", "allow"}, {"git add -N .", "ask", "allow"}, {"git add -- .", "ask", "allow"}, {"git -C src add .", "ask", "allow"}, {"git -C src add -A", "ask", "allow"}, {"git add --pathspec-from-file=x", "ask", "ask"}, {"git add -A && git commit -m x", "ask", "allow"},
+		{"git add $(git ls-files -o)", "ask", "allow"},
+		{"git add -f .", "ask", "ask"}, {"git add -Af", "ask", "ask"}, {"git add --force .", "ask", "ask"}, {"git add --forc .", "ask", "ask"}, {"git add -f '*'", "ask", "ask"}, {"git add -f src", "ask", "ask"}, {"git add -f '*env'", "ask", "ask"}, {"git -C src add -f .", "ask", "ask"}, {"cd src && git add -f .", "ask", "ask"},
+		{"git -c a.b=c -C src add -f .", "ask", "ask"}, {"git -c a.b=c -C src add -f .env", "deny", "deny"}, {"git -C src add -f .env", "deny", "deny"}, {"sudo git -C src add -f .", "ask", "ask"},
+		{"git --shallow-file x add -f .", "ask", "ask"}, {"xargs git add -f", "ask", "ask"}, {"sh -c 'git add -f .'", "ask", "ask"},
+		{"git stash -u", "ask", "allow"}, {"git stash --include-untracked", "ask", "allow"}, {"git stash push -u", "ask", "allow"}, {"git stash push -um x", "ask", "allow"}, {"git stash save -u x", "ask", "allow"},
+		{"git stash -a", "ask", "ask"}, {"git stash --all", "ask", "ask"}, {"git stash push -a", "ask", "ask"}, {"git stash push --al", "ask", "ask"}, {"git stash -qa", "ask", "ask"}, {"git -C src stash -a", "ask", "ask"},
+		{"git add main.go", "allow", "allow"}, {"git add -u", "allow", "allow"}, {"git add -n .", "allow", "allow"}, {"git add '*.go'", "allow", "allow"}, {"git add bin", "allow", "allow"}, {"git add -f bin", "allow", "allow"}, {"git add -p", "ask", "allow"}, {"git add -f main.go", "allow", "allow"},
+		{"git stash", "allow", "allow"}, {"git stash pop", "allow", "allow"}, {"git stash apply", "allow", "allow"}, {"git stash push -m x", "allow", "allow"}, {"git commit -am x", "allow", "allow"}, {"git checkout main", "allow", "allow"}, {"git checkout -b x", "allow", "allow"},
+	} {
+		for ignores, want := range map[string]string{"": c.untracked, ".env": c.kept} {
+			f.ignores = ignores
+			if v := decide(t, f, c.command, policy.Bypass, "deny:Read(.env)", "deny:Read(src/.env)"); v.Effect.String() != want {
+				t.Errorf("%q, ignored %q: %s (%s), want %s", c.command, ignores, v.Effect, v.Reason, want)
+			}
+			if v := decide(t, f, c.command, policy.Bypass, "deny:Read(.npmrc)"); v.Effect != policy.Allow {
+				t.Errorf("%q without a denied file: %s (%s)", c.command, v.Effect, v.Reason)
+			}
+		}
+	}
+}
