@@ -247,10 +247,8 @@ func (p Paper) callBody(c *Call) []draw.Line {
 		text(c.why, draw.Quiet, textLines)
 		return out
 	case !c.Ended:
-		if len(c.tail) > 0 && !c.asked {
-			o := p.Inner(4, tailLines, true)
-			o.Hint = ""
-			out = append(out, draw.Indent(lastLines(draw.Output(string(c.tail), draw.Style{Role: draw.Quiet}), o), gutter)...)
+		if !c.asked {
+			out = append(out, p.tail(c, gutter)...)
 		}
 		return out
 	case c.View == nil:
@@ -265,6 +263,9 @@ func (p Paper) callBody(c *Call) []draw.Line {
 	case c.fold != "" && !p.Whole && !c.Wrong, isImage(c.View): // the line above names it, and a picture follows
 		return nil
 	}
+	if c.task != "" {
+		out = append(out, p.tail(c, gutter)...)
+	}
 	lines, n, tail := c.bounds()
 	shown := c.View
 	if t, ok := terminal(c.View); ok && t.Exit != 0 && t.Note == fmt.Sprintf("exit code %d", t.Exit) {
@@ -278,6 +279,16 @@ func (p Paper) callBody(c *Call) []draw.Line {
 		text(c.text, draw.Plain, textLines)
 	}
 	return out
+}
+
+// tail is the end of what a call wrote while it ran.
+func (p Paper) tail(c *Call, gutter draw.Span) []draw.Line {
+	if len(c.tail) == 0 {
+		return nil
+	}
+	o := p.Inner(4, tailLines, true)
+	o.Hint = ""
+	return draw.Indent(lastLines(draw.Output(string(c.tail), draw.Style{Role: draw.Quiet}), o), gutter)
 }
 
 // bounds says whether a result is shown below its call where it is folded, and

@@ -83,6 +83,14 @@ func (c *Call) hear(s string) {
 	}
 }
 
+// Tail is what a running call wrote last.
+func (s *Story) Tail(call string) []byte {
+	if c := s.ByID[call]; c != nil {
+		return slices.Clone(c.tail)
+	}
+	return nil
+}
+
 // Stage is how far a running call says it is: the line of its output that it writes
 // anew each time, "" for none.
 func (c *Call) Stage() string {
@@ -111,7 +119,9 @@ func (s *Story) finished(b event.ToolFinished, now time.Time) {
 	} else if !b.Denied {
 		c.View = nil
 	}
-	c.tail = nil
+	if c.task == "" { // of what goes on in the background it stays seen
+		c.tail = nil
+	}
 	if i := s.Find(b.Call); i >= s.Printed && i >= 0 {
 		s.apart(i)
 	}

@@ -179,7 +179,7 @@ func TestTaskThatEnded(t *testing.T) {
 	r.open().event(event.TaskStarted{ID: "b1", Call: "1", Text: "make watch"}).event(event.TaskStarted{ID: "b2", Call: "2", Text: "sleep 9"})
 	r.event(event.TaskEnded{ID: "b1", Exit: 3, Took: 15 * time.Second, Output: "/out"})
 	r.has("The background task b1 (make watch) ended after 15 s with exit code 3.", "/tasks shows what it wrote")
-	r.keys("'/tasks", "enter").has("b2  sleep 9", "b1  make watch", "ended", "Enter stops one that runs")
+	r.keys("'/tasks", "enter").has("b2  sleep 9", "b1  make watch", "ended", "Enter shows what it wrote, x stops it")
 	r.keys("down", "enter").has("forty-two")
 	r.event(event.TaskEnded{ID: "b2", Killed: "stopped"})
 	r.has("The background task b2 (sleep 9) was stopped.")

@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
-	"github.com/adze-agent/adze/internal/view"
 )
 
 // A command is a word after "/".
@@ -89,7 +87,7 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 		"effort":  (*Model).effortCommand,
 		"copy":    (*Model).copyCommand,
 		"cost":    func(m *Model, _ string) []effect { return m.report("cost", m.cost()) },
-		"status":  func(m *Model, _ string) []effect { return m.report("status", m.about()) },
+		"status":  (*Model).statusCommand,
 		"tasks":   (*Model).tasksCommand,
 		"bashes":  (*Model).tasksCommand,
 		"todos":   (*Model).todosCommand,
@@ -233,7 +231,7 @@ func (m *Model) modeCommand(args string) []effect {
 		return m.setMode(md)
 	}
 	var all []Choice
-	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.DontAsk}
+	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk}
 	if m.s != nil {
 		for _, md := range m.s.Modes {
 			if !slices.Contains(modes, md) {
@@ -419,52 +417,6 @@ func (m *Model) memoryCommand(string) []effect {
 	d.fixed = len(all) <= 3 // more than these are looked through by typing
 	m.open(d)
 	return nil
-}
-
-func (m *Model) tasksCommand(string) []effect {
-	var all []Choice
-	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
-		t := m.st.Background[id]
-		all = append(all, Choice{ID: id, Name: id + "  " + story.FirstLine(t.Text)})
-	}
-	hint, ended := "Enter stops it", map[string]task{}
-	for i, t := range slices.Backward(m.tasks) {
-		if t.end != nil && t.end.Output != "" && m.host.ReadFile != nil {
-			hint = "Enter stops one that runs, and shows what one wrote that has ended"
-			key := fmt.Sprintf("%s, the %d.", t.start.ID, i)
-			ended[key] = t
-			all = append(all, Choice{ID: key, Name: t.start.ID + "  " + story.FirstLine(t.start.Text), Right: "ended"})
-		}
-	}
-	if len(all) == 0 {
-		m.say("nothing runs in the background", draw.Quiet)
-		return nil
-	}
-	d := newMenu(m, "Background tasks", all, func(m *Model, c Choice) []effect {
-		if t, ok := ended[c.ID]; ok {
-			return m.wrote(t)
-		}
-		return []effect{submit{op: op.StopTask{ID: c.ID}, urgent: true}}
-	})
-	d.hint = hint
-	m.open(d)
-	return nil
-}
-
-// wrote shows what a task in the background wrote.
-func (m *Model) wrote(t task) []effect {
-	read := m.host.ReadFile
-	return []effect{work{func(context.Context) func(*Model) []effect {
-		text, err := read(t.end.Output)
-		return func(m *Model) []effect {
-			if err != nil {
-				return m.fail(err)
-			}
-			shape := view.Terminal{Command: t.start.Text, Output: text, Exit: t.end.Exit, Note: "in the background as " + t.start.ID}
-			m.story.Add(&story.Item{Kind: story.Noted, Done: true, At: m.now, Level: "report", Shape: shape, Hint: "/tasks"})
-			return nil
-		}
-	}}}
 }
 
 // contextCommand shows what fills the window.

@@ -114,7 +114,7 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.RewindPlan:
 		m.planned(b)
 	case event.TaskStarted:
-		m.tasks = append(m.tasks, task{start: b})
+		m.tasks = append(m.tasks, task{start: b, heard: m.story.Tail(b.Call)})
 		return m.changed()
 	case event.ModelChanged:
 		return append(m.changed(), m.measure()...)
@@ -124,11 +124,13 @@ func (m *Model) happened(e event.Event) []effect {
 		return m.resettled(b)
 	case event.ServerChanged:
 		m.serverChanged(b)
+	case event.TaskOutput:
+		m.hear(b)
 	case event.TaskEnded:
 		m.taskEnded(b)
 		return m.changed()
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Extended, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
-		event.NotesKept, event.Compacting, event.Unknown, event.Noted, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
+		event.NotesKept, event.Compacting, event.Unknown, event.Noted, event.Retracted, event.ToolOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil
@@ -142,12 +144,6 @@ func (m *Model) resettled(b event.SettingsChanged) []effect {
 		return m.lookAgain()
 	}
 	return nil
-}
-
-// A task is one in the background, as far as this client saw it.
-type task struct {
-	start event.TaskStarted
-	end   *event.TaskEnded // nil while it runs
 }
 
 // maxTasks bounds the tasks that are remembered when they have ended.

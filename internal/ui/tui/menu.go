@@ -46,6 +46,7 @@ type menu struct {
 	sought  func(m *Model) []effect                          // other letters were typed to find something; nil: nothing
 	dropped func(m *Model) []effect                          // closed without a choice; nil: nothing
 	more    func(m *Model, a keymap.Action) ([]effect, bool) // actions of this menu alone; nil: it has none
+	letter  func(m *Model, k keymap.Key) ([]effect, bool)    // keys of this menu alone that type; nil: it has none
 }
 
 // A question is a line of text that a menu asks for.
@@ -183,6 +184,9 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	}
 	lines = append(lines, sample...)
 	hint := d.hint
+	if hint == "" && d.answers == "" && d.field == nil {
+		hint = "Enter takes it, Esc closes"
+	}
 	if n := len(d.found); n > room {
 		hint = fmt.Sprintf("%d of %d", d.at+1, n) + sep(p, hint)
 	}
@@ -372,6 +376,11 @@ func (d *menu) typed(m *Model, k keymap.Key) []effect {
 	if d.slash && k.Text == "/" && d.typed0.Empty() {
 		return nil
 	}
+	if d.letter != nil {
+		if out, done := d.letter(m, k); done {
+			return out
+		}
+	}
 	if d.fixed {
 		if n := len(k.Name); n == 1 && k.Name[0] >= '1' && int(k.Name[0]-'1') < len(d.found) {
 			d.at = int(k.Name[0] - '1')
@@ -408,6 +417,9 @@ type sheet struct {
 	heading string
 	lines   func(m *Model, p paper, width int) []draw.Line
 	off     reading
+	hint    string                                        // beside how to close it
+	follows bool                                          // what is added at the end is seen
+	letter  func(m *Model, k keymap.Key) ([]effect, bool) // keys of this sheet alone; nil: it has none
 }
 
 func (d *sheet) asks() bool                { return false }
@@ -417,12 +429,19 @@ func (d *sheet) paste(*Model, string) bool { return false }
 
 func (d *sheet) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cols := min(m.screen.size.Cols, story.TextCols)
+	if d.follows {
+		d.off.at = theEnd
+	}
 	lines := p.scrolled(d.lines(m, p, clampLow(cols-4)), &d.off, max(rows-2, 2))
 	return p.boxed(lines, draw.BorderQuiet, cols, draw.L(draw.Span{Text: draw.String(d.heading), Style: draw.Style{Attr: draw.Bold}}),
-		draw.L(draw.S("Esc closes", draw.Quiet))), term.Cursor{Hidden: true}
+		draw.L(draw.S(d.hint+"Esc closes", draw.Quiet))), term.Cursor{Hidden: true}
 }
 
 func (d *sheet) act(m *Model, a keymap.Action) ([]effect, bool) {
+	switch a {
+	case keymap.TranscriptUp, keymap.TranscriptPageUp, keymap.TranscriptTop:
+		d.follows = false
+	}
 	switch a {
 	case keymap.HelpDismiss, keymap.TranscriptExit, keymap.Interrupt:
 		m.close(d)
@@ -444,4 +463,10 @@ func (d *sheet) act(m *Model, a keymap.Action) ([]effect, bool) {
 	return nil, true
 }
 
-func (d *sheet) typed(*Model, keymap.Key) []effect { return nil }
+func (d *sheet) typed(m *Model, k keymap.Key) []effect {
+	if d.letter != nil {
+		out, _ := d.letter(m, k)
+		return out
+	}
+	return nil
+}

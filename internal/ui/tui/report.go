@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -65,8 +66,20 @@ func (m *Model) reportOn(name string, r Report) []effect {
 	}}}
 }
 
-// about says what this session is.
-func (m *Model) about() string {
+// statusCommand says what this session is.
+func (m *Model) statusCommand(string) []effect {
+	if m.s == nil || m.s.Effort == nil {
+		return m.report("status", m.about(""))
+	}
+	effort := m.s.Effort
+	return []effect{work{func(context.Context) func(*Model) []effect {
+		level := cmp.Or(effort(), "as the model has it")
+		return func(m *Model) []effect { return m.report("status", m.about(level)) }
+	}}}
+}
+
+// about says what this session is, with a model that thinks so hard.
+func (m *Model) about(effort string) string {
 	if m.s == nil {
 		return "There is no session yet."
 	}
@@ -83,6 +96,7 @@ func (m *Model) about() string {
 	row("folder", m.s.Dir)
 	row("branch", m.s.Branch)
 	row("model", m.st.Model)
+	row("effort", effort)
 	row("mode", string(m.mode()))
 	if m.s.Window > 0 {
 		row("window", count(m.s.Window)+" tokens")

@@ -1,0 +1,138 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
+)
+
+// A task is one in the background, as far as this client saw it.
+type task struct {
+	start event.TaskStarted
+	end   *event.TaskEnded // nil while it runs
+	heard []byte           // what it wrote last
+}
+
+// maxHeard bounds what is kept of the output of a task that runs; all of it is in
+// its file.
+const maxHeard = 64 << 10
+
+// hear takes output of a task that runs.
+func (m *Model) hear(b event.TaskOutput) {
+	if t := m.task(b.ID); t != nil {
+		t.heard = append(t.heard, b.S...)
+		if over := len(t.heard) - maxHeard; over > 0 {
+			t.heard = append(t.heard[:0], t.heard[over:]...)
+		}
+	}
+}
+
+// task is the one of this ID that runs, nil when none does.
+func (m *Model) task(id string) *task {
+	for i := range m.tasks {
+		if t := &m.tasks[i]; t.start.ID == id && t.end == nil {
+			return t
+		}
+	}
+	return nil
+}
+
+// tasksCommand lists the tasks in the background: what each wrote can be seen, and
+// one that runs can be stopped.
+func (m *Model) tasksCommand(string) []effect {
+	var all []Choice
+	runs, ended := map[string]bool{}, map[string]task{}
+	for _, t := range m.tasks {
+		if t.end == nil {
+			runs[t.start.ID] = true
+			all = append(all, Choice{ID: t.start.ID, Name: t.start.ID + "  " + story.Subject(t.start.Text), Right: "runs"})
+		}
+	}
+	for i, t := range slices.Backward(m.tasks) {
+		if t.end != nil && t.end.Output != "" && m.host.ReadFile != nil {
+			key := fmt.Sprintf("%s, the %d.", t.start.ID, i)
+			ended[key] = t
+			all = append(all, Choice{ID: key, Name: t.start.ID + "  " + story.Subject(t.start.Text), Right: "ended"})
+		}
+	}
+	if len(all) == 0 {
+		m.say("nothing runs in the background", draw.Quiet)
+		return nil
+	}
+	d := newMenu(m, "Background tasks", all, func(m *Model, c Choice) []effect {
+		if t, ok := ended[c.ID]; ok {
+			return m.wrote(t)
+		}
+		m.watch(c.ID)
+		return nil
+	})
+	d.fixed, d.hint = true, "Enter shows what it wrote"
+	if len(runs) > 0 {
+		d.hint += ", x stops it"
+	}
+	d.letter = func(m *Model, k keymap.Key) ([]effect, bool) {
+		c, ok := d.now()
+		if k.Text != "x" || !ok || !runs[c.ID] {
+			return nil, false
+		}
+		m.close(d)
+		return stopTask(c.ID), true
+	}
+	m.open(d)
+	return nil
+}
+
+func stopTask(id string) []effect { return []effect{submit{op: op.StopTask{ID: id}, urgent: true}} }
+
+// watch shows what a task writes while it runs.
+func (m *Model) watch(id string) {
+	t := m.task(id)
+	if t == nil {
+		m.say("that task has ended", draw.Quiet)
+		return
+	}
+	kept := t.heard // seen also when it has ended
+	d := &sheet{heading: id + "  " + story.Subject(t.start.Text), follows: true, hint: "x stops it, "}
+	d.lines = func(m *Model, _ paper, width int) []draw.Line {
+		if t := m.task(id); t != nil {
+			kept = t.heard
+		} else {
+			d.hint = "it has ended, "
+		}
+		if len(kept) == 0 {
+			return []draw.Line{draw.L(draw.S("it wrote nothing yet", draw.Quiet))}
+		}
+		return draw.WrapAll(draw.Output(string(kept), draw.Style{}), width)
+	}
+	d.letter = func(m *Model, k keymap.Key) ([]effect, bool) {
+		if k.Text != "x" || m.task(id) == nil {
+			return nil, false
+		}
+		m.close(d)
+		return stopTask(id), true
+	}
+	m.open(d)
+}
+
+// wrote shows what a task that has ended wrote.
+func (m *Model) wrote(t task) []effect {
+	read := m.host.ReadFile
+	return []effect{work{func(context.Context) func(*Model) []effect {
+		text, err := read(t.end.Output)
+		return func(m *Model) []effect {
+			if err != nil {
+				return m.fail(err)
+			}
+			m.open(&sheet{heading: t.start.ID + "  " + story.Subject(t.start.Text), off: reading{at: theEnd}, lines: func(_ *Model, _ paper, width int) []draw.Line {
+				return draw.WrapAll(draw.Output(text, draw.Style{}), width)
+			}})
+			return nil
+		}
+	}}}
+}
