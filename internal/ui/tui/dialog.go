@@ -47,6 +47,7 @@ const (
 
 // open shows a dialog, in its place by rank.
 func (m *Model) open(d dialog) {
+	m.flash = flash{} // it was said of what was there before
 	if m.list = nil; d.rank() == rankMenu || d.rank() == rankRewind {
 		m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog) bool { return o.rank() == d.rank() })
 	}

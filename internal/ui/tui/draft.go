@@ -32,6 +32,7 @@ type kept struct {
 	last   edit.Prompt
 	asked  bool // whether an earlier process left something
 	before string
+	lost   *Lost // of a session that is not open: its prompt is put back when it is
 }
 
 // drafting is told that the prompt may have changed.
@@ -69,6 +70,15 @@ func (m *Model) keepDraft() []effect {
 
 // lost asks once what an earlier process left in this folder.
 func (m *Model) lost() []effect {
+	if l := m.kept.lost; l != nil && m.s != nil && l.Session == m.s.ID {
+		m.kept.lost = nil
+		if m.box.Empty() {
+			m.box.SetEntry(l.Entry, l.Images...)
+			m.note("info", "What had not been sent then is in the prompt again.", "")
+			m.drafting()
+		}
+		return nil
+	}
 	if m.host.Lost == nil || m.kept.asked || m.s == nil {
 		return nil
 	}
@@ -101,6 +111,9 @@ func (m *Model) found(l Lost) []effect {
 			m.drafting()
 		} else {
 			m.host.Remember(l.Entry)
+			if l.Session != m.s.ID {
+				m.kept.lost = &l
+			}
 			without := ""
 			if n := len(l.Images); n > 0 {
 				without = ", without its " + story.Plural(n, "image")

@@ -44,6 +44,9 @@ func (m *Model) footer(p paper) []draw.Line {
 		return []draw.Line{draw.L(draw.S("  "+label, draw.Quiet)).Truncate(cols, p.O)}
 	}
 	if l := m.flashed(p); len(l) > 0 {
+		if md := m.mode(); md != policy.Default { // what runs without a question is never covered
+			l[0] = draw.Beside(l[0], draw.L(draw.S(modeName(md)+" ", modeRole(md, draw.Quiet))), cols, p.O)
+		}
 		return l
 	}
 	var out []draw.Line
@@ -137,14 +140,17 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 		if c := m.st.Total.Cost; c > 0 {
 			say(fmt.Sprintf("$%.2f", c), draw.Quiet)
 		}
-		if m.s.Branch != "" && m.screen.size.Cols >= 100 {
-			say(draw.String(m.s.Branch), draw.Quiet)
-		}
 	}
 	if n := len(m.st.Background); n > 0 {
 		right = append(right, draw.S(story.Plural(n, "task")+" (/tasks)", draw.Accent))
 	} else if !m.turn.running && m.box.Empty() && m.s != nil {
 		right = append(right, draw.S("? for help", draw.Quiet))
+	}
+	if m.s != nil && m.s.Branch != "" && m.status.text == "" && wide {
+		name := draw.S(m.s.Branch, draw.Quiet)
+		if left.Width()+3+draw.Width(name.Text)+right.Width()+3 <= m.screen.size.Cols {
+			left = append(left, dot, name)
+		}
 	}
 	return left, right
 }

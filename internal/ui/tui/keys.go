@@ -308,6 +308,9 @@ const goOn = "Go on where you were interrupted."
 // enter sends what is in the prompt box.
 func (m *Model) enter() []effect {
 	p := m.take()
+	if m.scroll != nil {
+		m.scroll.follow = true // what comes of it is seen
+	}
 	if p.Body() == "" && len(p.Images) == 0 {
 		if m.gone != nil {
 			return m.without()
@@ -333,9 +336,15 @@ func (m *Model) enter() []effect {
 		m.say("no prompt can run in the background: this version has no agents; without the & it is sent now", draw.Attention)
 		return nil
 	case edit.Chat:
+		if leaving[strings.TrimSpace(p.Text)] && len(p.Images) == 0 {
+			return m.leave()
+		}
 	}
 	return m.send(p)
 }
+
+// leaving are prompts that mean the end: what ends shells, editors and other agents.
+var leaving = map[string]bool{"exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true}
 
 // take empties the prompt box into the history.
 func (m *Model) take() edit.Prompt {

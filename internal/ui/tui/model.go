@@ -258,7 +258,7 @@ func (m *Model) opened(in openedMsg) []effect {
 		m.queue = nil
 		return m.welcome()
 	}
-	m.gone, m.s, m.quick, m.hooks = nil, in.s, false, nil
+	m.gone, m.s, m.quick, m.hooks, m.flash = nil, in.s, false, nil, flash{}
 	m.st, m.turn, m.dialogs, m.pager = transcript.State{}, turn{}, nil, nil
 	m.shownAfter, m.begun = in.s.first(), false
 	if m.shownAfter > 0 {
