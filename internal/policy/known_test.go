@@ -10,7 +10,7 @@ import (
 func TestSteeredFolders(t *testing.T) {
 	for folder, want := range map[string]bool{
 		"": false, "/": false, "/home/u/work": false, "/w/src/hooks": false, "/w/.config/other": false, "/w/git/hooks": false, "/w/.github": false,
-		"/home/u/.claude": true, "/w/repo/.vscode": true, "/w/repo/.VSCode/sub": true, "/home/u/.config/gh": true, "/home/u/.config/gh/sub": true, "/w/.git/hooks": true, "/w/.yarn/releases": true,
+		"/home/u/.claude": true, "/w/repo/.vscode": true, "/w/repo/.VSCode/sub": true, ".config/gh": true, "/home/u/.config/gh": true, "/home/u/.config/gh/sub": true, "/w/.git/hooks": true, "/w/.yarn/releases": true,
 	} {
 		if got := Steered(folder) != ""; got != want {
 			t.Errorf("%q: %t", folder, got)
@@ -47,7 +47,7 @@ func TestStricterMode(t *testing.T) {
 func TestEnvFilesByTheirEnd(t *testing.T) {
 	for name, want := range map[string]bool{
 		".env": true, "prod.env": true, "prod9.env": true, "prod-.env": true, "prod_.env": true, "PROD.ENV": true,
-		"*.env": false, "prod?.env": false, "x].env": false, ".env.example": false, ".env.sample": false, ".env.production": true, "env": false, "x.envs": false,
+		"*.env": false, "prod~.env": false, "prod{.env": false, "prod/.env": true, "prod:.env": false, "prod?.env": false, "x].env": false, ".env.example": false, ".env.sample": false, ".env.production": true, "env": false, "x.envs": false,
 	} {
 		if got := HoldsSecrets("/w/" + name); got != want {
 			t.Errorf("%s: %t", name, got)

@@ -59,7 +59,7 @@ func TestNameProtects(t *testing.T) {
 		project, athome bool
 	}{
 		{"w", ".vscode", true, true}, {"w", "x.code-workspace", true, true}, {".cargo", "config.toml", true, true}, {"w", ".gdbinit", true, true}, {"w", ".exrc", true, true},
-		{"w", ".bashrc", false, true}, {"w", ".vimrc", false, true}, {".config", "gh", false, true}, {"w", ".envrc", true, true}, {"w", "Makefile", false, false},
+		{"W", ".VSCode", true, true}, {".Cargo", "Config.toml", true, true}, {"w", ".bashrc", false, true}, {"w", ".vimrc", false, true}, {".config", "gh", false, true}, {"w", ".envrc", true, true}, {"w", "Makefile", false, false},
 	} {
 		if got := NameProtects(c.parent, c.name, false) != ""; got != c.project {
 			t.Errorf("%s/%s: %v", c.parent, c.name, got)

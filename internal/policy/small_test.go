@@ -138,3 +138,25 @@ func TestNoRuleForAWholeHome(t *testing.T) {
 		}
 	}
 }
+
+// The rule that is proposed for a file means that file, whatever its name would mean as a pattern.
+func TestRuleForOneFile(t *testing.T) {
+	for name, want := range map[string]string{"a.go": "a.go", "a*.go": `a\*.go`, "[ab]?": `\[ab]\?`} {
+		r := policy.Rules{Dir: home, Home: home}
+		v := policy.Decide(r, policy.Default, call("Edit", policy.Write{Path: home + "/" + name}))
+		if len(v.Suggest) != 1 || v.Suggest[0] != "Edit(/"+home+"/"+want+")" {
+			t.Errorf("%s: %q", name, v.Suggest)
+			continue
+		}
+		rule, err := policy.ParseRule(v.Suggest[0], policy.Allow, policy.Session, "", home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.List = []policy.Rule{rule}
+		for other, effect := range map[string]policy.Effect{name: policy.Allow, "ab.go": policy.Ask, "ax": policy.Ask} {
+			if v := policy.Decide(r, policy.Default, call("Edit", policy.Write{Path: home + "/" + other})); v.Effect != effect {
+				t.Errorf("%s allows %s: %s", rule.Text(), other, v.Effect)
+			}
+		}
+	}
+}

@@ -195,3 +195,12 @@ func TestRatio(t *testing.T) {
 		}
 	}
 }
+
+// However little a message may have, results of 500 characters stay whole.
+func TestShortResultsStayWhole(t *testing.T) {
+	for size, want := range map[int]int{499: 0, 500: 0, 501: 2} {
+		if got := window.Over(sized("Read", size, size), 1, 0); len(got) != want {
+			t.Errorf("of %d characters %d results are to be cut", size, len(got))
+		}
+	}
+}
