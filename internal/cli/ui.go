@@ -204,7 +204,7 @@ func unkeyed(err error) bool { return errors.Is(err, choose.ErrNoKey) }
 func taken(err error) bool { return errors.Is(err, store.ErrLocked) }
 
 // trust is what this folder brings and nobody has decided about.
-func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
+func (h *uiHost) trust(ctx context.Context) (*tui.Trust, error) {
 	p, _, err := h.loaded()
 	if err != nil || h.o.Trusted || h.o.Bare {
 		return nil, err
@@ -213,7 +213,16 @@ func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
 	if err != nil || v.State == trust.Nothing || v.State == trust.Trusted {
 		return nil, err
 	}
-	t := &tui.Trust{Folder: tilde(p.Root, p.Home), Grant: func(ctx context.Context) error { return p.Trust().Grant(ctx, v) }}
+	switch {
+	case len(v.Files) == 0 && len(v.Refused) == 0: // all of it is gone, and nothing can be asked about
+		return nil, p.Trust().Grant(ctx, v)
+	case p.Trust().Declined(v):
+		return nil, nil
+	}
+	t := &tui.Trust{
+		Folder: tilde(p.Root, p.Home), Grant: func(ctx context.Context) error { return p.Trust().Grant(ctx, v) },
+		Decline: func(ctx context.Context) error { return p.Trust().Decline(ctx, v) },
+	}
 	if len(v.Refused) > 0 {
 		t.Refused = v.Refused[0]
 	}

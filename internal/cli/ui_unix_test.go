@@ -336,6 +336,45 @@ func TestUITrust(t *testing.T) {
 	x.until(`● Made\.`)
 }
 
+// What is gone needs no question, and a no is not asked again for.
+func TestUITrustAsksOnce(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	folder := filepath.Join(p.dir, ".adze")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.put(".adze/settings.json", `{"permissions": {"allow": ["Bash(touch:*)"]}}`)
+	for i, want := range []bool{true, false} {
+		x := p.ui(90, 30, "> One.\n")
+		if want {
+			x.dialog(`Trust .*\?`)
+			x.keys(enter)
+			x.until(`it is asked about again when it changes`)
+		}
+		x.keys("go", enter)
+		x.until(`● One\.`)
+		if s := x.all(); strings.Contains(s, "Yes, I know") != want && i > 0 {
+			t.Errorf("asked again:\n%s", s)
+		}
+		x.keys("/exit", enter)
+		x.ended()
+	}
+	if out, err := p.adze("trust", "--yes").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	x := p.ui(90, 30, "> One.\n")
+	x.until(`What shall be done here`)
+	x.keys("go", enter)
+	x.until(`● One\.`)
+	if s := x.all(); strings.Contains(s, "again?") {
+		t.Errorf("asked about nothing:\n%s", s)
+	}
+}
+
 func TestUIPlain(t *testing.T) {
 	p := newPlace(t)
 	p.startedBefore()

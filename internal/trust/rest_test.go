@@ -216,6 +216,35 @@ func TestWhatCountsElsewhereIsNoChange(t *testing.T) {
 	}
 }
 
+// A no holds for what was there, and no longer.
+func TestDecline(t *testing.T) {
+	r := newRig(t)
+	r.write(".mcp.json", "{}")
+	v := r.check(trust.Untrusted)
+	if r.Declined(v) {
+		t.Error("nobody said no")
+	}
+	if err := r.Decline(t.Context(), v); err != nil || !r.Declined(r.check(trust.Untrusted)) {
+		t.Errorf("%v", err)
+	}
+	r.write(".mcp.json", "{ }")
+	if r.Declined(r.check(trust.Untrusted)) {
+		t.Error("it changed")
+	}
+	r.write(".mcp.json", "{}")
+	r.write(".claude/agents/a.md", "x")
+	if r.Declined(r.check(trust.Untrusted)) {
+		t.Error("more came")
+	}
+	if err := os.Remove(filepath.Join(r.Root, ".claude/agents/a.md")); err != nil {
+		t.Fatal(err)
+	}
+	r.grant(trust.Untrusted)
+	if r.Declined(r.check(trust.Trusted)) {
+		t.Error("the yes did not end the no")
+	}
+}
+
 // A copy that somebody changed is not shown as what was trusted.
 func TestACopyThatWasChanged(t *testing.T) {
 	r := newRig(t)

@@ -91,6 +91,8 @@ type Store struct {
 type record struct {
 	Version int              `json:"version"`
 	Folders map[string]grant `json:"folders"`
+	// Declined are sums of all that a folder brought when a person said no.
+	Declined map[string]string `json:"declined,omitempty"`
 }
 
 // identity tells a folder from another one that took its path.
@@ -223,7 +225,34 @@ func (s Store) Grant(ctx context.Context, v Verdict) error {
 			files[f.Path] = f.Sum
 		}
 		r.Folders[v.Folder.Root] = grant{v.id, now().UTC().Truncate(time.Second), files}
+		delete(r.Declined, v.Folder.Root)
 	})
+}
+
+// Decline keeps a person's no to what a folder brings, as the verdict saw it, so that
+// it is not asked about again before it changes.
+func (s Store) Decline(ctx context.Context, v Verdict) error {
+	return s.change(ctx, func(r *record) {
+		if r.Declined == nil {
+			r.Declined = map[string]string{}
+		}
+		r.Declined[v.Folder.Root] = v.all()
+	})
+}
+
+// Declined reports whether a person said no to exactly what a folder brings.
+func (s Store) Declined(v Verdict) bool {
+	rec, err := s.load()
+	return err == nil && rec.Declined[v.Folder.Root] == v.all()
+}
+
+// all is a sum of everything that the verdict saw.
+func (v Verdict) all() string {
+	out := v.Folder.Dir + "\n" // which folder it was is part of what is read
+	for _, f := range v.Files {
+		out += f.Path + "\x00" + f.Sum + "\n"
+	}
+	return sum([]byte(out))
 }
 
 // Covers reports whether content that was read, as sums by path below the

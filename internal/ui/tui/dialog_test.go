@@ -233,6 +233,28 @@ func TestTrustShowsAll(t *testing.T) {
 	}
 }
 
+// A no is kept; Esc decides later. What was typed before the question was seen goes out.
+func TestTrustIsDeclined(t *testing.T) {
+	for key, want := range map[string]int{"enter": 1, "esc": 0} {
+		said := 0
+		r := newRig(t, 80, 24)
+		r.m.host.Trust = func(context.Context) (*Trust, error) {
+			return &Trust{Folder: "~/src/calc", Claims: []string{"x"}, Decline: func(context.Context) error { said++; return nil }}, nil
+		}
+		r.keys("'go").open().keys("enter").has("Trust ~/src/calc?")
+		if p, _ := last[op.Prompt](r); p.Text != "go" || said > 0 {
+			t.Errorf("sent %+v, %d times no", p, said)
+		}
+		r.pass(time.Second).keys(key)
+		if len(r.m.dialogs) > 0 || said != want {
+			t.Errorf("%s: %d times no, %d dialogs", key, said, len(r.m.dialogs))
+		}
+		if want > 0 {
+			r.has("Nothing of what this folder brings is used", "adze trust")
+		}
+	}
+}
+
 // Yes to a folder opens the session anew, with the folder trusted before: what is
 // typed meanwhile does not reach the one that knows nothing of it.
 func TestTrustOpensAnew(t *testing.T) {

@@ -245,6 +245,8 @@ type Trust struct {
 	// Refused says why it cannot be trusted at all, "" when it can.
 	Refused string
 	Grant   func(ctx context.Context) error
+	// Decline has it not asked again before it changes; nil cannot.
+	Decline func(ctx context.Context) error
 }
 
 // A paper is what dialogs and items are drawn on.

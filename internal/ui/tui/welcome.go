@@ -98,7 +98,7 @@ func (m *Model) trustMenu(t *Trust) dialog {
 	}
 	d := newMenu(m, heading, all, func(m *Model, c Choice) []effect {
 		if c.ID != "yes" {
-			return nil
+			return m.declineTrust(t)
 		}
 		if m.s == nil || m.turn.running {
 			return []effect{work{func(ctx context.Context) func(*Model) []effect {
@@ -116,6 +116,22 @@ func (m *Model) trustMenu(t *Trust) dialog {
 	d.fixed, d.place, d.careful = true, rankTrust, true
 	d.hint = "Esc decides later"
 	return d
+}
+
+// declineTrust keeps a no, and says how it becomes a yes.
+func (m *Model) declineTrust(t *Trust) []effect {
+	if t.Decline == nil {
+		return nil
+	}
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		err := t.Decline(ctx)
+		return func(m *Model) []effect {
+			if err == nil {
+				m.note("quiet", "Nothing of what this folder brings is used; it is asked about again when it changes.", "adze trust")
+			}
+			return m.fail(err)
+		}
+	}}}
 }
 
 // leastTrust is how many rows what a folder brings has at least for the words
