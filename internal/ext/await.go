@@ -43,7 +43,7 @@ func (w *World) AwaitTools(ctx context.Context, rules []string) (late []string) 
 	return w.await(ctx, func(h *mcp.Hub) []string {
 		var names []string
 		for _, s := range h.Status() {
-			if tools := nameable("mcp__" + s.Server.Name); slices.ContainsFunc(rules, func(rule string) bool { return mayName(rule, tools) }) {
+			if tools := nameable("mcp__" + s.Server.Name); slices.ContainsFunc(rules, func(rule string) bool { return mayName(rule, tools) || mayName(rule, "mcp__"+s.Server.Name) }) {
 				names = append(names, s.Server.Name)
 			}
 		}

@@ -127,10 +127,14 @@ type (
 		Port int
 		URL  string
 	}
-	// Call is a tool of an MCP server.
+	// Call is a tool of an MCP server, by the names that models call it by. People
+	// know the server by its settings and the tool by its server's own word: the real
+	// names, which rules may say as well; "" when they are not known.
 	Call struct {
-		Server, Tool string
-		ReadOnly     bool // the server says so, and a person set that it is believed
+		Server, Tool         string
+		RealServer, RealTool string
+
+		ReadOnly bool // the server says so, and a person set that it is believed
 	}
 	// Spawn starts an agent of this type.
 	Spawn struct{ Agent string }

@@ -44,10 +44,7 @@ func serverParts(list []servers.Server) []string {
 	out := make([]string, len(list))
 	taken := map[string]bool{}
 	for i, s := range list {
-		name := s.Name
-		if s.Plugin != "" && !strings.HasPrefix(name, "plugin") {
-			name = "plugin_" + s.Plugin + "_" + name
-		}
+		name := realName(s)
 		part := reduce(name)
 		for strings.Contains(part, "__") {
 			part = strings.ReplaceAll(part, "__", "_")
@@ -65,7 +62,16 @@ func serverParts(list []servers.Server) []string {
 	return out
 }
 
-// tooNames are the names that models call a server's tools, or people its
+// realName is what a server is called where it is configured, and by whom: no server of
+// a plugin has the name of a person's own.
+func realName(s servers.Server) string {
+	if s.Plugin != "" && !strings.HasPrefix(s.Name, "plugin") {
+		return "plugin_" + s.Plugin + "_" + s.Name
+	}
+	return s.Name
+}
+
+// toolNames are the names that models call a server's tools, or people its
 // prompts, by, and notes on those that are not as the server said.
 func toolNames(part string, names []string) (out, notes []string) {
 	out = make([]string, len(names))

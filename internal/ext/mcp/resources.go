@@ -329,11 +329,11 @@ func (h *Hub) resourceTools() []tool.Tool {
 		func(in readInput, _ tool.Env) (tool.Plan, error) {
 			p := tool.Plan{Actions: []policy.Action{policy.None{}}, Title: "Read " + line(in.Server, 60) + ":" + line(in.URI, 200), Parallel: true}
 			if !h.listedURI(in.Server, in.URI) { // what the model made up may tell the server something
-				part := reduce(in.Server)
+				part, real := reduce(in.Server), in.Server
 				if s, err := h.find(in.Server); err == nil {
-					part = s.part
+					part, real = s.part, realName(s.conf)
 				}
-				p.Actions = []policy.Action{policy.Call{Server: part, Tool: ReadResource}}
+				p.Actions = []policy.Action{policy.Call{Server: part, Tool: ReadResource, RealServer: real}}
 				p.View = view.Text{S: fmt.Sprintf("The resource %s of the MCP server %s", clip.Visible(in.URI), clip.Visible(in.Server))}
 			}
 			return p, nil

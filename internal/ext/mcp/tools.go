@@ -158,7 +158,7 @@ func (r *remote) Plan(in json.RawMessage, _ tool.Env) (tool.Plan, error) {
 		return tool.Plan{}, err
 	}
 	p := tool.Plan{
-		Actions:  []policy.Action{policy.Call{Server: r.s.part, Tool: r.part, ReadOnly: r.readOnly && r.s.conf.TrustAnnotations}},
+		Actions:  []policy.Action{policy.Call{Server: r.s.part, Tool: r.part, RealServer: realName(r.s.conf), RealTool: r.name, ReadOnly: r.readOnly && r.s.conf.TrustAnnotations}},
 		Title:    r.s.conf.Name + ": " + named(r.part, r.title),
 		Parallel: r.readOnly,
 	}

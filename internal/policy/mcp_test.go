@@ -1,0 +1,33 @@
+package policy
+
+import "testing"
+
+// TestMCPNames: a rule names a tool of a server as models call it, or as its settings
+// and its server do. A name that may be another one's allows nothing.
+func TestMCPNames(t *testing.T) {
+	plain := Call{Server: "s", Tool: "read", RealServer: "s", RealTool: "read"}
+	odd := Call{Server: "s_x", Tool: "rm_all_060618", RealServer: "s.x", RealTool: "rm.all"}
+	taken := Call{Server: "s_x_123456", Tool: "t", RealServer: "s_x", RealTool: "t"} // beside s.x
+	unclear := Call{Server: "a_b", Tool: "c_d", RealServer: "a.__b", RealTool: "c.d"}
+	for _, c := range []struct {
+		rule        string
+		call        Call
+		deny, allow bool
+	}{
+		{"mcp__s", plain, true, true}, {"mcp__s__read", plain, true, true}, {"mcp__s__*", plain, true, true}, {"mcp__s__write", plain, false, false}, {"mcp__t__read", plain, false, false},
+		{"mcp__s.x", odd, true, true}, {"mcp__s.x__rm.all", odd, true, true}, {"mcp__s_x__rm.all", odd, true, true}, {"mcp__s.x__rm_all_060618", odd, true, true}, {"mcp__s.x__rm.*", odd, true, true},
+		{"mcp__s_x", odd, true, true}, {"mcp__s_x__rm_all", odd, false, false}, {"mcp__s", odd, false, false}, {"mcp__s.x__rm", odd, false, false},
+		{"mcp__s_x", taken, true, false}, {"mcp__s_x__t", taken, true, false}, {"mcp__s_x_123456", taken, true, true},
+		{"mcp__a.__b", unclear, true, false}, {"mcp__a.__b__c.d", unclear, true, false}, {"mcp__a_b", unclear, true, true},
+	} {
+		for effect, want := range map[Effect]bool{Deny: c.deny, Ask: c.deny, Allow: c.allow} {
+			rule, err := ParseRule(c.rule, effect, User, "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := matchMCP(rule, effect, c.call); got != want {
+				t.Errorf("%s %s of %+v: %v", effect, c.rule, c.call, got)
+			}
+		}
+	}
+}
