@@ -2,12 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -20,6 +23,7 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/trust"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/term"
@@ -249,7 +253,7 @@ func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
 		if !r.Usable {
 			continue
 		}
-		c := tui.Choice{ID: r.Provider + "/" + r.Model, Name: r.Provider + "/" + r.Model, About: strings.Join(r.Aliases, ", ")}
+		c := tui.Choice{ID: r.Provider + "/" + r.Model, Name: r.Provider + "/" + r.Model, About: strings.Join(r.Aliases, ", "), Also: r.Aliases}
 		if r.Facts.Window > 0 {
 			c.Right = tokens(r.Facts.Window)
 		}
@@ -258,5 +262,48 @@ func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
 		}
 		out = append(out, c)
 	}
+	order.By(out, func(a, b tui.Choice) int { return newest(a.ID, b.ID) })
 	return out, nil
+}
+
+// newest sorts names of models: families by their letters, and of each the newest
+// version before older ones, and before the same one of a date.
+func newest(a, b string) int {
+	x, y := versioned.FindAllString(a, -1), versioned.FindAllString(b, -1)
+	for i := range max(len(x), len(y)) {
+		m, n := namePart(x, i), namePart(y, i)
+		v, vok := versionPart(m)
+		w, wok := versionPart(n)
+		switch {
+		case vok && wok && v != w:
+			return cmp.Compare(w, v)
+		case vok != wok && (m != "" && n != ""):
+			return cmp.Compare(m, n)
+		case !(vok && wok) && m != n:
+			return cmp.Compare(m, n)
+		}
+	}
+	return cmp.Compare(a, b)
+}
+
+var versioned = regexp.MustCompile(`[0-9]+|[^0-9./:_-]+`)
+
+func namePart(all []string, i int) string {
+	if i < len(all) {
+		return all[i]
+	}
+	return ""
+}
+
+// versionPart is a part of a name as a number: 0 where there is none, and less for a
+// date.
+func versionPart(s string) (int, bool) {
+	if s == "" {
+		return 0, true
+	}
+	n, err := strconv.Atoi(s)
+	if err == nil && len(s) >= 6 {
+		n = -1
+	}
+	return n, err == nil
 }

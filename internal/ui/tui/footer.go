@@ -45,7 +45,12 @@ func (m *Model) footer(p paper) []draw.Line {
 	}
 	if l := m.flashed(p); len(l) > 0 {
 		if md := m.mode(); md != policy.Default { // what runs without a question is never covered
-			l[0] = draw.Beside(l[0], draw.L(draw.S(modeName(md)+" ", modeRole(md, draw.Quiet))), cols, p.O)
+			name := draw.L(draw.S(modeName(md)+" ", modeRole(md, draw.Quiet)))
+			if i := len(l) - 1; i > 0 && l[0].Width()+name.Width()+2 > cols { // it has several lines, and the last is the shortest
+				l[i] = draw.Beside(l[i], name, cols, p.O)
+			} else {
+				l[0] = draw.Beside(l[0], name, cols, p.O)
+			}
 		}
 		return l
 	}

@@ -96,22 +96,44 @@ func (d *menu) find() {
 		found
 		score int
 	}
-	var hits []rated
+	var hits, loose []rated
+	typed := strings.ToLower(strings.TrimSpace(d.typed0.Text()))
 	for _, c := range d.all {
 		if q.Empty() {
 			d.found = append(d.found, found{Choice: c})
 			continue
 		}
-		if score, at, ok := q.Match(c.Name); ok {
-			hits = append(hits, rated{found{c, at}, score})
-		} else if score, _, ok := q.Match(c.Name + " " + c.About + " " + c.Find); ok {
-			hits = append(hits, rated{found{Choice: c}, score})
+		words := c.Name + " " + c.About + " " + c.Find
+		score, at, ok := q.Match(c.Name)
+		if !ok {
+			if score, _, ok = q.Match(words); !ok {
+				continue
+			}
+			at = nil
 		}
+		hit := rated{found{c, at}, score}
+		switch {
+		case strings.ToLower(c.Name) == typed || slices.Contains(c.Also, typed):
+			hit.score += 1 << 20
+			hits = append(hits, hit)
+		case hasWords(strings.ToLower(words), typed):
+			hits = append(hits, hit)
+		default:
+			loose = append(loose, hit)
+		}
+	}
+	if len(hits) == 0 { // letters that are anywhere count where no word does
+		hits = loose
 	}
 	order.By(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
 	for _, h := range hits {
 		d.found = append(d.found, h.found)
 	}
+}
+
+// hasWords reports whether each word that was typed stands in s.
+func hasWords(s, typed string) bool {
+	return !slices.ContainsFunc(strings.Fields(typed), func(w string) bool { return !strings.Contains(s, w) })
 }
 
 func (d *menu) asks() bool { return d.careful }

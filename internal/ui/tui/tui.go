@@ -123,12 +123,13 @@ type StatusLine struct {
 type Choice struct {
 	ID    string // what is chosen
 	Name  string
-	About string // quiet, beside it
-	Right string // facts at the right edge
-	Lead  string // before the name: where it belongs
-	Find  string // further words that a search finds it by
-	Now   bool   // it is in force
-	Part  bool   // what is completed with it goes on
+	About string   // quiet, beside it
+	Right string   // facts at the right edge
+	Lead  string   // before the name: where it belongs
+	Find  string   // further words that a search finds it by
+	Also  []string // other names, in small letters: who types one means this
+	Now   bool     // it is in force
+	Part  bool     // what is completed with it goes on
 }
 
 // A Host is what the UI can have done outside of the session. A nil function
