@@ -26,7 +26,7 @@ var alike = map[string]string{
 		rename|container_rename  pause|container_pause  unpause|container_unpause  inspect|container_inspect  port|container_port  ps|container_ls|container_list|container_ps
 		push|image_push  pull|image_pull  build|image_build|buildx_build|buildx_b|builder_build  rmi|image_rm|image_remove  tag|image_tag  save|image_save  load|image_load  import|image_import
 		images|image_ls|image_list  history|image_history  events|system_events  info|system_info  volume_rm|volume_remove  network_rm|network_remove  context_rm|context_remove`,
-	"git":       `add|stage  init|init-db  push|send-pack|http-push  stash_push|stash_save  remote_remove|remote_rm  worktree_remove  fsck|fsck-objects`,
+	"git":       `add|stage  init|init-db  push|send-pack|http-push|subtree_push  stash_push|stash_save  remote_remove|remote_rm  worktree_remove  fsck|fsck-objects`,
 	"gh":        `pr_create|pr_new  issue_create|issue_new  repo_create|repo_new  release_create|release_new  pr_checkout|pr_co|co  secret_delete|secret_remove  variable_delete|variable_remove  codespace|cs  extension|extensions|ext`,
 	"helm":      `uninstall|un|del|delete  list|ls  dependency|dep|dependencies`,
 	"terraform": `destroy|apply_-destroy`,

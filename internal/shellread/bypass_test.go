@@ -45,6 +45,8 @@ func TestBypassUnderDenial(t *testing.T) {
 			sometool --run 'cd y && rm x'
 			./with-env.sh rm x
 			scripts/check.sh --quiet rm -f x
+			find . -exec sometool rm {} +
+			sometool -- sh -c 'rm x'
 			python3 run.py rm x
 			node x.js rm x
 			ruby x.rb rm x

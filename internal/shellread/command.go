@@ -363,5 +363,6 @@ func (r *reader) launchedFrom(inner []word, st state) {
 	if wrapper(programs.Base(inner[0].Text)) != nil || r.otherShell(inner[0], st) != "" {
 		r.suspect(inner[1:], st)
 	}
+	r.guessed(programs.Base(inner[0].Text), inner, st)
 	r.denyScript(inner[0].Text, st)
 }
