@@ -153,6 +153,18 @@ func (s *Story) changed(e event.Event, text, why string) {
 
 func (s *Story) settings(b event.SettingsChanged, at time.Time) {
 	counts, waits, wrong := b.Lines()
+	var many []string // what decides nothing, in one line where it is more than one
+	rest := make([]string, 0, len(counts))
+	for i, c := range b.Changes {
+		if name, _, _ := strings.Cut(c.Key, "."); name == "permissions" || c.Later {
+			rest = append(rest, counts[i])
+		} else if !slices.Contains(many, c.Key) {
+			many = append(many, c.Key)
+		}
+	}
+	if len(many) > 1 {
+		counts = append([]string{strings.Join(many, ", ")}, rest...)
+	}
 	for _, l := range counts {
 		s.Note(at, "quiet", "settings changed: "+l, "")
 	}
@@ -170,7 +182,7 @@ func (s *Story) delta(k Kind, at int, text string, now time.Time) {
 			before += it.heard
 		}
 	}
-	last := s.Last()
+	last := s.streams()
 	if last == nil || last.Kind != k || last.Done {
 		s.endStreams()
 		last = s.Add(&Item{Kind: k, At: now})
@@ -194,6 +206,17 @@ func (s *Story) Last() *Item {
 		return nil
 	}
 	return s.Items[len(s.Items)-1]
+}
+
+// streams is Last, above what was told while it streams: that does not end it, and
+// stands below it.
+func (s *Story) streams() *Item {
+	for i := len(s.Items) - 1; s.live && i >= s.Reply; i-- {
+		if it := s.Items[i]; it.Kind != Noted || !it.Done {
+			return it
+		}
+	}
+	return nil
 }
 
 // endStreams ends what streams.
@@ -222,7 +245,7 @@ func (s *Story) part(p llm.Part, now time.Time) {
 
 // whole gives the text of a finished part.
 func (s *Story) whole(k Kind, text string, now time.Time) {
-	last := s.Last()
+	last := s.streams()
 	if last == nil || last.Kind != k || last.Done {
 		if strings.TrimSpace(text) == "" {
 			return
