@@ -108,6 +108,9 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 					severity := config.Warning
 					if part.effect != policy.Allow { // what it was to keep from running runs
 						severity = config.Error
+						if !policy.Known(rule.Tool) {
+							r.Unsafe = fmt.Sprintf("the %s rule %q at %s forbids nothing: %s", part.effect, c.Text, c.Origin, why)
+						}
 					}
 					problems = append(problems, config.Problem{Severity: severity, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q: %s", c.Text, why)})
 				}
