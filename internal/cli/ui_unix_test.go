@@ -424,8 +424,10 @@ func TestUIBackground(t *testing.T) {
 	x.until(`● It goes on\.`)
 	x.until(`1 task \(/tasks\)`)
 	x.keys("/tasks", enter)
-	x.until(`❯ b1`)
+	x.until(`❯ 1 b1`)
 	x.keys(enter)
+	x.until(`x stops it, Esc closes`)
+	x.keys("x")
 	x.gone(`1 task`)
 }
 
