@@ -437,6 +437,11 @@ func (h *uiHost) statusLine(line *config.StatusLine, environ []string) func(cont
 		c.Env, c.Dir, c.WaitDelay = proc.Set(proc.Scrub(h.o.Environ, nil), environ...), h.o.Dir, time.Second
 		c.Stdin = bytes.NewReader(stdin)
 		out, err := c.Output()
+		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+			if why, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n"); why != "" {
+				err = fmt.Errorf("%w: %s", err, why)
+			}
+		}
 		return string(out[:min(len(out), 4096)]), err
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -48,7 +49,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: always, Choose: h.keysSaved, Run: h.interactive("logout")},
 		"export":      {About: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", Args: "[file]", Run: h.export},
 		"keybindings": {About: "edit your keys", Away: always, Looks: true, Run: h.keybindings},
-		"statusline":  {About: "a command of yours that prints the last line", Args: "[command | off]", Looks: true, Run: h.setStatusLine},
+		"statusline":  {About: "a command of yours that prints the last lines", Args: "[command | off]", Looks: true, Run: h.setStatusLine},
 		"terminal-setup": {About: "how to get the most of this terminal", Run: func(context.Context, *tui.Session, string) (string, error) {
 			return terminalHelp, nil
 		}},
@@ -265,14 +266,20 @@ func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (str
 
 func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string) (string, error) {
 	if args == "" {
-		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last line:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`; `/statusline off` takes it away.", nil
+		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last lines, up to three:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`; `/statusline off` takes it away.", nil
 	}
 	p, _, err := h.loaded()
 	if err != nil {
 		return "", err
 	}
 	if args == "off" {
-		args = ""
+		if w := h.world.Load(); w != nil {
+			if line, _ := w.MCP().StatusLine(); line != nil { // a plugin's would be in its place
+				return "", h.writeOwn(ctx, p, "statusLine.command", "")
+			}
+		}
+		t, _ := p.File("user")
+		return "", h.write(ctx, p, t, confedit.Edit{Op: confedit.Unset, Key: "statusLine"})
 	}
 	return "", errors.Join(h.writeOwn(ctx, p, "statusLine.type", "command"), h.writeOwn(ctx, p, "statusLine.command", args))
 }

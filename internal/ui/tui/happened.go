@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
@@ -48,8 +50,18 @@ func (m *Model) event(e event.Event) []effect {
 	if b, ok := e.Body.(event.TurnEnded); ok {
 		e.Body = m.fitted(b)
 	}
-	m.story.Apply(e)
+	m.story.Apply(m.mended(e))
 	return append(m.pictured(e.Body), m.happened(e)...)
+}
+
+// mended has an error say what helps here, before what helps outside.
+func (m *Model) mended(e event.Event) event.Event {
+	b, ended := e.Body.(event.TurnEnded)
+	if _, saves := m.host.Reports["login"]; ended && saves && b.Kind == agent.KindName(llm.Unauthorized) {
+		b.Hint = strings.TrimSuffix("/login saves a key; "+b.Hint, "; ")
+		e.Body = b
+	}
+	return e
 }
 
 // happened is what an event means beside its place in the story.
@@ -86,7 +98,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.turn.typed, m.turn.writes, m.given = 0, "", nil
 		return m.changed()
 	case event.Waiting:
-		m.turn.waiting = &b
+		m.turn.waiting, m.turn.waits = &b, m.now
 	case event.Asked:
 		return m.ask(b)
 	case event.Answered:

@@ -91,8 +91,9 @@ type turn struct {
 	typed   int // bytes that the model wrote in the reply that streams
 	writes  string
 	waiting *event.Waiting
-	stopped bool // an interrupt was sent
-	over    int  // how many items there were when it ended, 0 while it runs and before any
+	waits   time.Time // since when
+	stopped bool      // an interrupt was sent
+	over    int       // how many items there were when it ended, 0 while it runs and before any
 	took    time.Duration
 }
 

@@ -86,7 +86,11 @@ func (m *Model) spent(p paper) draw.Line {
 // verb is what goes on, in a few words.
 func (m *Model) verb() string {
 	if w := m.turn.waiting; w != nil {
-		return fmt.Sprintf("%s; trying again in %s (%d of %d)", clip.Line(w.Err, 60), story.Span(w.For), w.Attempt, w.Max)
+		when := "Trying again"
+		if left := w.For - m.now.Sub(m.turn.waits); left >= time.Second {
+			when = "Again in " + story.Seconds(left)
+		}
+		return fmt.Sprintf("%s (%d of %d): %s", when, w.Attempt, w.Max, clip.Line(w.Err, 60)) // the end is what does not fit
 	}
 	if s := m.slowHook(); s != "" {
 		return s

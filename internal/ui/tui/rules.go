@@ -106,7 +106,7 @@ func (m *Model) takeRuleBack(r policy.Rule) []effect {
 	_, written := writtenIn[r.Scope]
 	switch {
 	case r.Effect != policy.Allow:
-		m.say(draw.String(fmt.Sprintf("%s is a rule of %s; only rules that allow are taken back here", r.Text(), r.Source)), draw.Quiet)
+		m.say(draw.String(fmt.Sprintf("only rules that allow are taken back here; %s stands in %s", r.Text(), r.Source)), draw.Quiet)
 	case r.Scope == policy.Session:
 		return []effect{submit{op: op.Revoke{Rules: []string{r.Text()}}, then: (*Model).fail}}
 	case !written || m.host.Forget == nil:

@@ -48,7 +48,7 @@ func (m *Model) readopt(u Settings) []effect {
 		u.KeysWrong = nil // they were told
 	}
 	if u.Status.Run == nil {
-		m.status = status{}
+		m.status = status{since: m.status.since, before: m.status.before, limits: m.status.limits} // what is known of the session stays
 	}
 	m.chord = keymap.Chord{}
 	out := m.adopt(u)

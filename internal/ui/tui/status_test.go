@@ -13,6 +13,40 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
+// A wait counts down, and what it waits for comes behind that: the end is cut.
+func TestRetryCountsDown(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, event.ReplyStarted{}, event.Waiting{Err: "the connection was closed before the reply was complete", For: 8 * time.Second, Attempt: 2, Max: 10})
+	r.has("Again in 8 s (2 of 10): the connection was closed").pass(6*time.Second).has("Again in 2 s (2 of 10)", "Esc interrupts").pass(2 * time.Second).has("Trying again (2 of 10)")
+}
+
+// A key that was refused is mended here.
+func TestRefusedKeyNamesLogin(t *testing.T) {
+	failed := event.TurnEnded{ID: "t", How: event.Failed, Err: "bad-key (401)", Kind: "authentication_failed", Hint: "set X"}
+	r := newRig(t, 80, 24)
+	r.open().event(event.TurnStarted{ID: "t"}, failed).has("set X").hasNot("/login")
+	r = newRig(t, 80, 24)
+	r.m.host.Reports = map[string]Report{"login": {}}
+	r.open().event(event.TurnStarted{ID: "t"}, failed).has("/login saves a key; set X")
+}
+
+// A status line that is switched off and on again tells the session's duration.
+func TestStatusLineOffAndOn(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	var in map[string]any
+	on := Settings{Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
+		in = nil
+		return "mine", json.Unmarshal(stdin, &in)
+	}}}
+	for _, s := range []Settings{on, {}, on} {
+		r.now = r.now.Add(2 * time.Second)
+		r.m.now = r.now
+		r.carry(r.m.readopt(s))
+	}
+	if got := fmt.Sprint(in["cost"].(map[string]any)["total_duration_ms"]); got != "6000" {
+		t.Errorf("after 6 s it is told %s ms", got)
+	}
+}
+
 // The status line's command runs when something changed, after a pause, and
 // never twice at once.
 func TestStatusLine(t *testing.T) {
