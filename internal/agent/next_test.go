@@ -266,3 +266,42 @@ func TestEndingsHaveHints(t *testing.T) {
 		t.Errorf("the provider's own words are replaced: %+v", out)
 	}
 }
+
+// A call may run beside others that are parallel as it is, as long as there is room; one
+// that runs alone lets those before it go first, but for those that somebody rules on.
+func TestWhoMayRun(t *testing.T) {
+	par := func(p phase) *call { return &call{parallel: true, phase: p} }
+	one := func(p phase) *call { return &call{phase: p} }
+	busy := func(n int) (out []*call) {
+		for range n {
+			out = append(out, par(running))
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		before []*call
+		k      *call
+		behind []*call
+		most   int
+		want   bool
+	}{
+		"nothing else":                         {nil, one(planned), nil, 0, true},
+		"alone, behind one that waits":         {[]*call{par(planned)}, one(planned), nil, 0, false},
+		"alone, before one that waits":         {nil, one(planned), []*call{par(planned)}, 0, true},
+		"alone, behind one that is asked of":   {[]*call{par(asking)}, one(planned), nil, 0, true},
+		"alone, behind one that runs":          {busy(1), one(planned), nil, 0, false},
+		"alone, behind one that is done":       {[]*call{one(done)}, one(planned), nil, 0, true},
+		"parallel, behind one that waits":      {[]*call{one(planned)}, par(planned), nil, 0, true},
+		"parallel, beside one that runs alone": {[]*call{one(running)}, par(planned), nil, 0, false},
+		"parallel, behind one that runs":       {busy(1), par(planned), nil, 0, true},
+		"parallel, nine run":                   {busy(9), par(planned), nil, 0, true},
+		"parallel, ten run":                    {busy(10), par(planned), nil, 0, false},
+		"parallel, two run of two":             {busy(2), par(planned), nil, 2, false},
+		"parallel, one runs of two":            {busy(1), par(planned), nil, 2, true},
+	} {
+		cs := &calls{r: &run{Loop: &Loop{MaxCalls: c.most}}, list: append(append(c.before, c.k), c.behind...)}
+		if got := cs.mayRun(c.k); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
