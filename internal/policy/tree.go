@@ -126,6 +126,9 @@ func (c *call) writeTree(a Write) Verdict {
 			if rule := c.find(Deny, Read{Path: one.Path, Named: one.Named}); rule != nil {
 				v = graver(v, byRule(Deny, rule, one, "it moves "+p.Path+", which a rule denies"))
 			}
+			if r := (Read{Path: one.Path, Named: one.Named, Arg: a.Arg}); r.secret() { // nor would anybody know what it holds
+				v = graver(v, c.judge(r))
+			}
 		}
 		if v.Effect == Deny {
 			break

@@ -14,7 +14,7 @@ func TestTreesAccepted(t *testing.T) {
 	for _, d := range []string{"vendor/lib/.git/hooks", "vendor/lib/sub", "clean/sub", "linked", "many", "shallow"} {
 		f.mkdir("/home/u/project/" + d)
 	}
-	for _, n := range []string{"vendor/lib/.git/config", "vendor/lib/sub/a.go", "clean/a.go", "clean/sub/b.go", "shallow/.envrc", "shallow/x"} {
+	for _, n := range []string{"vendor/lib/.git/config", "vendor/lib/sub/a.go", "clean/a.go", "clean/sub/b.go", "kept/sub/server.key", "kept/a", "shallow/.envrc", "shallow/x"} {
 		f.files["/home/u/project/"+n] = true
 	}
 	f.links["/home/u/project/linked/out"] = "/etc"
@@ -37,7 +37,7 @@ func TestTreesAccepted(t *testing.T) {
 		{"cp -r clean/. .", "allow edits"},
 		{"cp -r clean/* src/", "allow read-only"},
 		{"cp clean/a.go clean/sub/b.go src/", "allow edits"},
-		{"mv clean x", "allow edits"},
+		{"mv clean x", "allow edits"}, {"mv kept x; grep -r . x", "ask secret"}, {"mv kept/sub x && head x/*", "ask secret"}, {"mv clean x; grep -r . x", "allow edits"},
 		{"mkdir y && cp -r clean y", "allow edits"},
 		{"cp -r clean links/out/", "ask outside"},
 		{"mkdir clean/z && cp -r clean x", "ask not-read-only"},
