@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -108,7 +110,7 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 					severity := config.Warning
 					if part.effect != policy.Allow { // what it was to keep from running runs
 						severity = config.Error
-						if !policy.Known(rule.Tool) {
+						if foreign := strings.Contains(filepath.ToSlash(c.Origin.File), "/.claude/"); namesNoTool(rule.Tool, foreign) {
 							r.Unsafe = fmt.Sprintf("the %s rule %q at %s forbids nothing: %s", part.effect, c.Text, c.Origin, why)
 						}
 					}
@@ -133,6 +135,12 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 	list, more := dirs(cfg, p, missing)
 	r.Dirs = list
 	return r, append(problems, more...)
+}
+
+// namesNoTool reports whether a rule that forbids was meant for a tool of adze and
+// names none. Settings of another agent may be about a tool that only it has.
+func namesNoTool(tool string, foreign bool) bool {
+	return !policy.Known(tool) && (!foreign || tool == "*" || near.Hint(tool, policy.Tools()) != "")
 }
 
 // Dirs are the folders that sessions work in, those of UsableRules: the one they
