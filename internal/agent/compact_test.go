@@ -351,7 +351,7 @@ func TestTheRecordHasWhatWasCleared(t *testing.T) {
 					if after != first-1 {
 						t.Errorf("after %d, the first result is event %d", after, first)
 					}
-					return map[string]string{"r0": "all of r0", "r1": "all of r1"}, nil
+					return map[string]string{"r0": "all of r0", "r1": "all of r1", "r2": "nobody asked"}, nil
 				}
 				if out, err := r.loop.Compact(t.Context(), r.turn, agent.Compaction{Trigger: event.CauseAsked}); err != nil || out.Reason != agent.Completed {
 					t.Fatalf("%+v %v", out, err)
@@ -359,7 +359,7 @@ func TestTheRecordHasWhatWasCleared(t *testing.T) {
 				if has := strings.Contains(record, fmt.Sprintf("== result r0 (event %d)\nall of r0\n", first)) && strings.Contains(record, "all of r1"); has == broken || !slices.Equal(asked, []string{"r0", "r1"}) {
 					t.Errorf("asked for %v; the record begins\n%.800s", asked, record)
 				}
-				if strings.Contains(record, "was cleared to save room") != broken {
+				if strings.Contains(record, "was cleared to save room") != broken || strings.Contains(record, "nobody asked") {
 					t.Error("what was cleared is the wrong way round")
 				}
 			})
