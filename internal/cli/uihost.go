@@ -322,9 +322,21 @@ func (h *uiHost) helper(ctx context.Context, stdin string, commands ...[]string)
 	return nil, errors.New("the clipboard cannot be reached from here")
 }
 
-func (h *uiHost) copy(ctx context.Context, text string) error {
-	_, err := h.helper(ctx, text, []string{"pbcopy"}, []string{"wl-copy"}, []string{"xclip", "-selection", "clipboard"}, []string{"xsel", "-ib"}, []string{"clip.exe"})
-	return err
+// copy fills tmux's buffer, which takes what programs send it only where it is told to,
+// and has tmux hand it on; elsewhere it is for what was too long for the terminal.
+func (h *uiHost) copy(ctx context.Context, text string, sent bool) (string, error) {
+	if h.o.Env("TMUX") != "" {
+		if _, err := h.helper(ctx, text, []string{"tmux", "load-buffer", "-w", "-"}, []string{"tmux", "load-buffer", "-"}); err == nil {
+			return "tmux's buffer", nil
+		}
+	}
+	if sent {
+		return "", nil
+	}
+	if _, err := h.helper(ctx, text, []string{"pbcopy"}, []string{"wl-copy"}, []string{"xclip", "-selection", "clipboard"}, []string{"xsel", "-ib"}, []string{"clip.exe"}); err != nil {
+		return "", err
+	}
+	return "the clipboard", nil
 }
 
 func (h *uiHost) image(ctx context.Context) (op.Image, error) {

@@ -107,3 +107,23 @@ func TestUIAsksOnTheSide(t *testing.T) {
 		}
 	}
 }
+
+// In tmux /copy fills tmux's buffer as well.
+func TestUICopiesInTmux(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte("#!/bin/sh\n[ \"$*\" = 'load-buffer -w -' ] && cat > "+bin+"/buffer\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := p.adze("--model", "script/"+p.put("model.txt", "> To be copied.\n"), "--sandbox", "off")
+	x := p.inTerminal(c, 80, 24, "TMUX="+bin+"/socket,1,0", "PATH="+bin+":"+os.Getenv("PATH"))
+	x.until(`What shall be done here`)
+	x.keys("go", enter)
+	x.until(`● To be copied\.`)
+	x.keys("/copy", enter)
+	x.until(`copied the last answer to tmux's buffer, and sent it to the terminal`)
+	if raw, err := os.ReadFile(filepath.Join(bin, "buffer")); err != nil || strings.TrimSpace(string(raw)) != "To be copied." {
+		t.Errorf("the buffer has %q, %v", raw, err)
+	}
+}

@@ -317,17 +317,6 @@ func (m *Model) effortCommand(args string) []effect {
 	}}}
 }
 
-func (m *Model) copyCommand(string) []effect {
-	for _, it := range slices.Backward(m.story.Items) {
-		if it.Kind == story.Spoke && it.Done && it.Back == 0 {
-			m.say("copied the last answer", draw.Quiet)
-			return []effect{clipping{it.Text}}
-		}
-	}
-	m.say("there is no answer to copy yet", draw.Quiet)
-	return nil
-}
-
 func (m *Model) vimCommand(string) []effect {
 	on := m.s == nil || !m.s.UI.Vim
 	m.box.SetVim(on)

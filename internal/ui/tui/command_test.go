@@ -2,11 +2,14 @@ package tui
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -136,4 +139,67 @@ func TestForkSaysHowToComeBack(t *testing.T) {
 	r = newRig(t, 80, 24)
 	r.m.start = Start{Resume: "0199aaaa"}
 	r.open().hasNot("This is a copy")
+}
+
+// /copy takes the last answer or the one that a number names, and says what is known
+// of the copy.
+func TestCopy(t *testing.T) {
+	r := newRig(t, 100, 24).open().keys("'/copy", "enter").has("there is no answer to copy yet")
+	for _, s := range []string{"first", "second"} {
+		r.event(event.InputAccepted{ID: s, Text: s}, event.TurnStarted{ID: "t"}, event.ReplyStarted{}, event.TextDelta{S: s}, event.PartDone{Part: llm.Text{S: s}}, event.TurnEnded{ID: "t"})
+	}
+	for args, want := range map[string]string{"": "second", " 1": "second", " 2": "first"} {
+		r.keys("'/copy"+args, "enter")
+		if c, ok := r.effects[len(r.effects)-1].(clipping); !ok || c.text != want {
+			t.Errorf("/copy%s: %+v", args, r.effects[len(r.effects)-1])
+		}
+	}
+	n := len(r.effects)
+	r.keys("'/copy 3", "enter").has("there is no such answer: there are 2")
+	r.keys("'/copy x", "enter").has("/copy takes a number", "/copy x")
+	for _, e := range r.effects[n:] {
+		if _, ok := e.(clipping); ok {
+			t.Errorf("copied %+v", e)
+		}
+	}
+	for want, c := range map[string]struct {
+		sent  bool
+		where string
+		err   error
+	}{
+		"copied it to tmux's buffer, and sent it to the terminal": {true, "tmux's buffer", nil},
+		"copied it to the clipboard":                              {false, "the clipboard", nil},
+		"sent it to the terminal, for its clipboard":              {true, "", nil},
+		"no way": {false, "", errors.New("no way")},
+	} {
+		r.carry(r.m.copied("it", c.sent, c.where, c.err))
+		r.has(want)
+	}
+}
+
+// A command that takes nothing says so, and what was typed can be mended; one that does
+// is told as it was typed.
+func TestArgumentsAreNotDropped(t *testing.T) {
+	r := newRig(t, 80, 24)
+	ran := ""
+	r.m.host.Reports = map[string]Report{"doctor": {}, "config": {Args: "[set KEY VALUE]", Run: func(_ context.Context, _ *Session, args string) (string, error) {
+		ran = args
+		return "done", nil
+	}}}
+	r.open()
+	for _, c := range []string{"cost", "context", "clear", "help", "memory", "exit", "doctor", "todos"} {
+		if slices.ContainsFunc(r.m.commands(), func(x command) bool { return x.name == c }) {
+			r.keys("'/"+c+" foo", "enter").has("/"+c+" takes no arguments", "/"+c+" foo").keys("ctrl+u")
+		}
+	}
+	if len(r.m.dialogs) > 0 || r.m.left || r.m.s == nil {
+		t.Error("it was done all the same")
+	}
+	r.keys("'/config set a b", "enter").has("› /config set a b")
+	if ran != "set a b" {
+		t.Errorf("it ran with %q", ran)
+	}
+	r.event(event.TurnStarted{ID: "t"}, event.TurnEnded{ID: "t"})
+	r.keys("'/diff new", "enter").has("1 file changed", "new.go").hasNot("calc.go").keys("esc")
+	r.keys("'/diff nothing", "enter").has("no file with nothing in its path, of 2 files")
 }

@@ -2,14 +2,17 @@ package tui
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// diffCommand shows what is different on disk now from before the session.
-func (m *Model) diffCommand(string) []effect {
+// diffCommand shows what is different on disk now from before the session, of all
+// files or of those whose paths have args in them.
+func (m *Model) diffCommand(args string) []effect {
 	if m.s == nil || m.st.Seq == 0 {
 		m.say("the session changed no file yet", draw.Quiet)
 		return nil
@@ -20,6 +23,15 @@ func (m *Model) diffCommand(string) []effect {
 		return func(m *Model) []effect {
 			if err != nil || m.s != s {
 				return m.fail(err)
+			}
+			all := len(blocks)
+			blocks = slices.DeleteFunc(blocks, func(b view.Block) bool {
+				d, ok := b.(view.Diff)
+				return ok && !strings.Contains(d.Path, args)
+			})
+			if len(blocks) == 0 && all > 0 {
+				m.say("the session changed no file with "+draw.String(args)+" in its path, of "+story.Plural(all, "file"), draw.Quiet)
+				return nil
 			}
 			m.showDiffs(blocks)
 			return nil

@@ -88,8 +88,8 @@ type (
 	full     struct{ on bool }
 	title    struct{ text string }
 	notify   struct{ text string }
-	sequence struct{ s string } // that a hook wants the terminal to do
-	clipping struct{ text string }
+	sequence struct{ s string }          // that a hook wants the terminal to do
+	clipping struct{ text, what string } // what is what it is called
 )
 
 func (submit) effect()   {}

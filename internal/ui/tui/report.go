@@ -30,7 +30,7 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 				return append(m.fail(err), m.without()...)
 			}
 			if text != "" {
-				m.report(name, text)
+				m.report(strings.TrimSpace(name+" "+story.FirstLine(args)), text)
 			}
 			if r.Looks {
 				return m.lookAgain()

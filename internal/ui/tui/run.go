@@ -326,7 +326,7 @@ func (l *loop) do(list []effect) {
 		case sequence:
 			l.t.Sequence(e.s)
 		case clipping:
-			l.copy(e.text)
+			l.copy(e)
 		}
 	}
 }
@@ -344,16 +344,6 @@ func (l *loop) work(f func(context.Context) func(*Model) []effect, after func())
 			return then(m)
 		}})
 	})
-}
-
-func (l *loop) copy(text string) {
-	if l.t.Copy(text) || l.h.Copy == nil {
-		return
-	}
-	l.work(func(ctx context.Context) func(*Model) []effect {
-		err := l.h.Copy(ctx, text)
-		return func(m *Model) []effect { return m.fail(err) }
-	}, func() {})
 }
 
 // begin opens a session in the place of the one that is open.

@@ -43,7 +43,13 @@ func (m *Model) command(line string) []effect {
 	all := m.commands()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
 	if i >= 0 {
-		return all[i].run(m, strings.TrimSpace(args))
+		c := all[i]
+		if args = strings.TrimSpace(args); args != "" && c.args == "" && c.from == "" {
+			m.box.Set(line) // it can be mended
+			m.say("/"+name+" takes no arguments", draw.Attention)
+			return nil
+		}
+		return c.run(m, args)
 	}
 	if m.s == nil && m.gone == nil || m.screen.past { // what extensions bring is not known yet
 		return m.sendCommand(line)

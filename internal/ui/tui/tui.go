@@ -193,8 +193,9 @@ type Host struct {
 	Picture func(ctx context.Context, path string) (op.Image, error)
 	// Browse opens a page in the person's browser.
 	Browse func(ctx context.Context, address string) error
-	// Copy puts text on the clipboard where the terminal cannot.
-	Copy func(ctx context.Context, text string) error
+	// Copy puts text where it can be pasted from beside what the terminal does with
+	// what it was sent, and says where that is; "" where nothing was to be done.
+	Copy func(ctx context.Context, text string, sent bool) (where string, err error)
 	// Memory lists the memory files that a line can be added to; Note adds it.
 	Memory func() []Choice
 	Note   func(file, line string) error
