@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -133,7 +134,7 @@ func (h *uiHost) styles(context.Context) (out []tui.Choice, err error) {
 const usualStyle = "default"
 
 // setStyle writes the output style into the person's settings, or takes it out of them.
-func (h *uiHost) setStyle(ctx context.Context, s *tui.Session, name string) (string, error) {
+func (h *uiHost) setStyle(ctx context.Context, _ *tui.Session, name string) (string, error) {
 	name = strings.TrimSpace(name)
 	styles, err := h.styles(ctx)
 	if err != nil {
@@ -154,12 +155,19 @@ func (h *uiHost) setStyle(ctx context.Context, s *tui.Session, name string) (str
 	if err != nil {
 		return "", err
 	}
-	change := "set output_style " + string(value)
-	if name == usualStyle {
-		change = "unset output_style"
+	p, _, err := h.loaded()
+	if err != nil {
+		return "", err
 	}
-	out, err := h.subcommand("config")(ctx, s, change)
-	return out + "\nIt counts from the next session on: /clear begins one.", err
+	change := confedit.Edit{Op: confedit.Set, Key: "output_style", Value: value}
+	if name == usualStyle {
+		change = confedit.Edit{Op: confedit.Unset, Key: "output_style"}
+	}
+	t, _ := p.File("user")
+	if err := h.write(ctx, p, t, change); err != nil {
+		return "", err
+	}
+	return "The output style is " + name + " from the next session on: /clear begins one.", nil
 }
 
 // hooks are those of the session as they count now, which need not be what stands in

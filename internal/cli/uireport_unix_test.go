@@ -60,11 +60,14 @@ func TestUIReports(t *testing.T) {
 		}
 	}
 	x.keys("/output-style concise", enter)
-	x.until(`It counts from the next session on`)
+	x.until(`The output style is concise from the next session on: /clear begins one`)
 	settings(true)
 	x.keys("/output-style default", enter)
-	x.until(`(It counts from the next session on[\s\S]*){2}`)
+	x.until(`The output style is default from the next session on`)
 	settings(false)
+	if s := x.all(); strings.Contains(s, "settings changed") {
+		t.Errorf("it is told twice:\n%s", s)
+	}
 }
 
 // A question on the side is answered while a turn runs, and nothing of it enters
