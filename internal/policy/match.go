@@ -86,8 +86,11 @@ func matchExec(rule *compiledRule, e Effect, a Exec) bool {
 	if rule.cmd.match(a.Argv) || matchBase(rule.cmd, a.Argv) || rule.spells(a) == surely {
 		return true
 	}
+	if rule.named != nil && (rule.named.match(a.Argv) || matchBase(*rule.named, a.Argv)) {
+		return true
+	}
 	for _, argv := range a.Also {
-		if rule.cmd.match(argv) || matchBase(rule.cmd, argv) {
+		if rule.cmd.match(argv) || matchBase(rule.cmd, argv) || rule.named != nil && rule.named.match(argv) {
 			return true
 		}
 	}

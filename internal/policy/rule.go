@@ -243,8 +243,11 @@ func quoteWord(a string, last bool) string {
 // A compiledRule has its spec compiled once per decision.
 type compiledRule struct {
 	Rule
-	cmd  commandPattern
-	path place
+	cmd commandPattern
+	// named, of one that forbids or asks and has the path of a program of the system,
+	// is the same with the name by which people call it.
+	named *commandPattern
+	path  place
 	// spelled, of one that forbids or asks, are the ways to spell the command.
 	spelled []spelled
 }
@@ -252,6 +255,18 @@ type compiledRule struct {
 type compiled struct {
 	Rules
 	by [3][]compiledRule // by effect
+}
+
+// byName is the pattern of a command without the folder of its program, where that is
+// one of the system's, in which names are looked up; nil for another.
+func byName(spec string) *commandPattern {
+	for _, dir := range programPlaces {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(spec), dir+"/"); ok && rest != "" && !strings.Contains(strings.Fields(rest)[0], "/") {
+			p := compileCommand(rest)
+			return &p
+		}
+	}
+	return nil
 }
 
 func compileRules(r Rules) compiled {
@@ -267,7 +282,7 @@ func compileRules(r Rules) compiled {
 		rd := compiledRule{Rule: rule}
 		if rule.Tool == "Bash" || rule.Tool == "PowerShell" {
 			if rd.cmd = compileCommand(rule.Spec); e != Allow {
-				rd.spelled = spelledOf(rd.cmd)
+				rd.spelled, rd.named = spelledOf(rd.cmd), byName(rule.Spec)
 			}
 		} else if f := family(rule.Tool); f == "Read" || f == "Edit" {
 			rd.path = rule.compilePath(r)

@@ -55,6 +55,11 @@ func deadCommand(r Rule) string {
 			return "this rule can never match: each command of a list is matched by itself, and redirects are not part of it"
 		}
 	}
+	if begins := splitRule(strings.TrimSuffix(spec, ":*")); len(begins) > 0 && !strings.ContainsAny(begins[0], `/\`) && !strings.Contains(spec, ":* ") { // of that, Lint says more
+		if name, _, colon := strings.Cut(begins[0], ":"); colon {
+			return "this rule can never match: no program has a colon in its name; commands that begin with " + name + " are " + r.Tool + "(" + name + ":*)"
+		}
+	}
 	if len(words) > 0 && strings.Contains(words[0], "=") && isAssignment(words[0]) {
 		return "this rule can never match: assignments before a command are not part of it"
 	}
