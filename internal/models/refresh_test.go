@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/llmtest"
 )
 
 // keyed is a provider that takes one key.
