@@ -453,7 +453,7 @@ func TestResources(t *testing.T) {
 		}
 		return p.Actions[0]
 	}
-	if a := plan("mem://a"); a != (policy.Call{Server: "r", Tool: "ReadMcpResource"}) {
+	if a := plan("mem://a"); a != (policy.Call{Server: "r", Tool: "ReadMcpResource", RealServer: "r"}) {
 		t.Errorf("nobody listed it: %+v", a)
 	}
 	if res := run(t, r.tool(t, "ListMcpResources"), `{}`); !strings.Contains(res.Text, `{"server":"r","uri":"mem://a","name":"A","description":"first"}`) || !strings.Contains(res.Text, `"template":true`) {
@@ -462,7 +462,7 @@ func TestResources(t *testing.T) {
 	if a := plan("mem://a"); a != (policy.None{}) {
 		t.Errorf("%+v", a)
 	}
-	if a := plan("mem://t/secret/x"); a != (policy.Call{Server: "r", Tool: "ReadMcpResource"}) {
+	if a := plan("mem://t/secret/x"); a != (policy.Call{Server: "r", Tool: "ReadMcpResource", RealServer: "r"}) {
 		t.Errorf("%+v", a)
 	}
 	if res := run(t, read, `{"server":"r","uri":"mem://a"}`); res.Text != "[Resource mem://a]\ncontent of mem://a" {
