@@ -79,17 +79,31 @@ func printFindings(sys System, list []finding) error {
 	for _, x := range list {
 		width = max(width, len(x.Name))
 	}
+	column := width + len("broken") + 4
 	levels := map[string]draw.Role{"ok": draw.OK, "note": draw.Attention, "broken": draw.Wrong}
 	for _, x := range list {
-		fmt.Fprintf(&b, "%-*s  %s  %s\n", width, x.Name, color.cell(levels[x.Level], x.Level, len("broken")), oneLine(x.Text))
+		fmt.Fprintf(&b, "%-*s  %s  %s\n", width, x.Name, color.cell(levels[x.Level], x.Level, len("broken")), wrapBelow(oneLine(x.Text), column, sys.asked()))
 		name := "hint: "
 		for line := range strings.Lines(x.Hint) {
-			fmt.Fprintf(&b, "%-*s  %s%s\n", width+len("broken")+2, "", color.paint(draw.Quiet, name), shown(line))
+			fmt.Fprintf(&b, "%-*s  %s%s\n", width+len("broken")+2, "", color.paint(draw.Quiet, name), wrapBelow(shown(line), column+len(name), sys.asked()))
 			name = "      "
 		}
 	}
 	_, err := io.WriteString(sys.Stdout, b.String())
 	return err
+}
+
+// wrapBelow is a text that begins in a column, wrapped below that; as it is where nobody
+// asks for a width.
+func wrapBelow(s string, column, width int) string {
+	if width < column+leastCol {
+		return s
+	}
+	var out []string
+	for _, l := range draw.L(draw.S(s, draw.Plain)).Wrap(width - column) {
+		out = append(out, l.String())
+	}
+	return strings.Join(out, "\n"+strings.Repeat(" ", column))
 }
 
 func examine(ctx context.Context, sys System, o invocation) []finding {
@@ -249,7 +263,7 @@ func sandboxFinding(ctx context.Context, o invocation, p settings.Paths, cfg *co
 
 func terminal(sys System) finding {
 	f := finding{Name: "terminal", Level: "ok", Text: "none: stdout is not a terminal"}
-	if sys.OutTTY {
+	if sys.OutTTY || sys.asked() > 0 { // or the terminal UI shows it
 		f.Text = first(sys.Env("TERM"), "unknown")
 		if c := sys.Env("COLORTERM"); c != "" {
 			f.Text += ", colours: " + c

@@ -34,7 +34,7 @@ var (
 // reports are the slash commands that are commands of the command line, too.
 func (h *uiHost) reports() map[string]tui.Report {
 	out := map[string]tui.Report{
-		"doctor":      {About: "what adze found here, and what is broken", Run: h.subcommand("doctor")},
+		"doctor":      {About: "what adze found here, and what is broken", Run: h.doctor},
 		"permissions": {About: "the mode and the rules; what was allowed is taken back here", Args: "[check COMMAND | add RULE | rm RULE | list]", Run: h.subcommand("permissions", "list")},
 		"config":      {About: "all settings, and where each comes from", Args: "[set KEY VALUE]", Run: h.subcommand("config", "list")},
 		"sandbox":     {About: "what confines commands", Args: "[explain]", Run: h.subcommand("sandbox", "explain")},
@@ -95,6 +95,15 @@ func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session,
 		}
 		return fenced(string(out)), nil
 	}
+}
+
+// doctor looks at what there is, for the model of the session.
+func (h *uiHost) doctor(ctx context.Context, s *tui.Session, _ string) (string, error) {
+	words := []string{"doctor"}
+	if s != nil && s.Model != "" {
+		words = append(words, "--model", s.Model)
+	}
+	return h.subcommand(words...)(ctx, s, "")
 }
 
 // argumentsOf splits what was typed behind a command. A permission rule is one

@@ -23,6 +23,11 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 		return m.rulesCommand()
 	}
 	s := m.s
+	if s != nil { // with the model as it is now
+		now := *s
+		now.Model = m.st.Model
+		s = &now
+	}
 	run := func(ctx context.Context) func(*Model) []effect {
 		text, err := r.Run(ctx, s, args)
 		return func(m *Model) []effect {
