@@ -70,7 +70,6 @@ func TestCalls(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		calls     []llm.ToolUse
-		most      int
 		interrupt time.Duration
 		refuse    string // a call that the host refuses
 		unasked   string // one that it is not asked about
@@ -83,7 +82,6 @@ func TestCalls(t *testing.T) {
 		{name: "readers run together", calls: []llm.ToolUse{do("a", "look", job{For: 2}), do("b", "look", job{For: 1}), do("c", "look", job{For: 3})}, did: "+a+b+c-b-a-c", took: 3 * time.Second},
 		{name: "writers run alone, in order", calls: []llm.ToolUse{do("a", "act", job{For: 2}), do("b", "act", job{For: 1})}, did: "+a-a+b-b", took: 3 * time.Second},
 		{name: "a writer waits for readers, and readers for a writer", calls: []llm.ToolUse{do("a", "look", job{For: 2}), do("b", "act", job{For: 1}), do("c", "look", job{For: 1})}, did: "+a-a+b-b+c-c", took: 4 * time.Second},
-		{name: "at most so many", most: 2, calls: []llm.ToolUse{do("a", "look", job{For: 3}), do("b", "look", job{For: 1}), do("c", "look", job{For: 1})}, did: "+a+b-b+c-c-a", took: 3 * time.Second},
 		{name: "a failed command cancels its siblings", calls: []llm.ToolUse{do("a", "shell", job{For: 1, Fail: true}), do("b", "shell", job{For: 5}), do("c", "act", job{For: 5})}, did: "+a+b-a-b", took: time.Second,
 			texts: map[string]string{"a": "did a", "b": "This call was cancelled, because another command", "c": "This call was not run, because another command"}},
 		{name: "a failed command ends the words of its siblings", calls: []llm.ToolUse{do("a", "shell", job{For: 1, Fail: true}), do("b", "shell", job{For: 2, Deaf: true, Fail: true})}, did: "+a+b-a-b", took: 2 * time.Second,
@@ -104,7 +102,6 @@ func TestCalls(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var j jobs
 				r := newRig(t, []tool.Tool{j.tool("look", true, false), j.tool("act", false, false), j.tool("shell", true, true)}, fake.Use(c.calls...), fake.Say("done"))
-				r.loop.MaxCalls = c.most
 				r.host.target.Cap, r.host.target.LargerCap = 8000, 64_000 // which no whole reply is asked for again with
 				asked := map[string]bool{}
 				r.host.rule = func(q agent.Question) agent.Verdict {
@@ -161,6 +158,26 @@ func TestCalls(t *testing.T) {
 				}
 				time.Sleep(time.Minute) // those that were left end
 			})
+		})
+	}
+}
+
+// Of parallel calls so many run at once as may, in whatever order they begin.
+func TestSoManyCallsAtOnce(t *testing.T) {
+	for most, want := range map[int]time.Duration{1: 4 * time.Second, 2: 2 * time.Second, 3: 2 * time.Second, 4: time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			var j jobs
+			var calls []llm.ToolUse
+			for _, id := range []string{"a", "b", "c", "d"} {
+				calls = append(calls, do(id, "look", job{For: 1}))
+			}
+			r := newRig(t, []tool.Tool{j.tool("look", true, false)}, fake.Use(calls...), fake.Say("done"))
+			r.loop.MaxCalls = most
+			began := time.Now()
+			r.run(t)
+			if took := time.Since(began); took != want || len(j.did) != 8 {
+				t.Errorf("at most %d: it took %v, did %v", most, took, j.did)
+			}
 		})
 	}
 }
