@@ -78,7 +78,7 @@ func (r *reader) prefix(a *syntax.Assign, st state) {
 
 // plainIFS reports IFS=text.
 func (r *reader) plainIFS(a *syntax.Assign, st state) bool {
-	return a.Index == nil && a.Array == nil && !a.Append && r.value(a.Value, st).kind == exact
+	return a.Index == nil && a.Array == nil && !a.Append && (a.Value == nil || r.quietly(a.Value, func() value { return r.value(a.Value, st) }).kind == exact)
 }
 
 // setEnv adds a variable to the environment of the commands inside; only

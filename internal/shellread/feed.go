@@ -31,7 +31,7 @@ func (r *reader) inputOf(s *syntax.Stmt, st state) input {
 		}
 		switch rd.Op {
 		case syntax.WordHdoc:
-			v := r.quietly(func() value { return r.value(rd.Word, st) })
+			v := r.quietly(rd.Word, func() value { return r.value(rd.Word, st) })
 			in = input{text: v.text, given: v.kind == exact, unknown: v.kind != exact}
 		case syntax.Hdoc, syntax.DashHdoc:
 			in = input{given: true}
@@ -46,9 +46,16 @@ func (r *reader) inputOf(s *syntax.Stmt, st state) input {
 	return in
 }
 
-// quietly works out a value and keeps none of the actions that this adds: they are
-// added where it is read for what it does.
-func (r *reader) quietly(f func() value) value {
+// maxQuiet bounds, in bytes, what is worked out beside being read for what it does: a
+// substitution in a substitution would double the work each time.
+const maxQuiet = 4 * MaxChars
+
+// quietly works out the value of n and keeps none of the actions that this adds: they
+// are added where it is read for what it does. Beyond maxQuiet it is not known.
+func (r *reader) quietly(n syntax.Node, f func() value) value {
+	if r.quiet += int(n.End().Offset() - n.Pos().Offset()); r.quiet > maxQuiet {
+		return value{kind: unknown}
+	}
 	acts, unclear, unsafe, cmds, steps := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.steps
 	seen := r.Seen
 	r.Actions, r.Seen = nil, nil
@@ -134,7 +141,8 @@ func (r *reader) printsNames(s *syntax.Stmt, st state) *programs.Found {
 		return nil
 	}
 	var found programs.Found
-	r.quietly(func() value {
+	ok = false
+	r.quietly(c, func() value {
 		var ws []word
 		for _, w := range c.Args {
 			ws = append(ws, r.words(w, st)...)

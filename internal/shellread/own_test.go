@@ -181,6 +181,22 @@ func TestCheckoutOfBranch(t *testing.T) {
 	}
 }
 
+// TestNestedReadsEnd: substitutions in substitutions, in each form of which the value is
+// worked out beside being read, do not double the work each time. Without a bound
+// none of these ends.
+func TestNestedReadsEnd(t *testing.T) {
+	f := newFixture()
+	for _, form := range [][2]string{
+		{"echo $(", ")"}, {"printf \"$(", ")\""}, {"cat <<< \"$(", ")\""}, {"bash <<< \"$(", ")\""}, {"IFS=\"$(", ")\" read x"}, {"find $(", ") | xargs cat"}, {"x=$(echo \"$(", ")\")"}, {"bash -s <<< $(echo $(", "))"}, {"git ls-files $(", ") | head -3 | xargs cat"},
+		{"f() { echo $(", "); }; f"}, {"for i in 1 2; do x=$(echo $(", ")); done"}, {"while read x; do echo $(", "); done"},
+	} {
+		script := strings.Repeat(form[0], 60) + "rm -rf ~" + strings.Repeat(form[1], 60)
+		if v := decide(t, f, script, policy.Default); v.Effect != policy.Ask {
+			t.Errorf("%q: %s (%s)", form, v.Effect, v.Reason)
+		}
+	}
+}
+
 // TestPrecheck lists what is refused before parsing.
 func TestPrecheck(t *testing.T) {
 	f := newFixture()

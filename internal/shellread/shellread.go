@@ -79,6 +79,7 @@ type reader struct {
 	programs.Recorder
 	cmds       int
 	steps      int
+	quiet      int // bytes that were worked out beside being read
 	braced     int // words that brace expansions made
 	depth      int
 	outer      [][]string // the wrappers and shells around what is being read

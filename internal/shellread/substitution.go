@@ -129,7 +129,7 @@ func (r *reader) printed(p *syntax.CmdSubst, st state) (value, bool) {
 func (r *reader) echoed(call *syntax.CallExpr, st state) (value, bool) {
 	ws := []word{lit(call.Args[0].Lit())}
 	for _, a := range call.Args[1:] {
-		v := r.quietly(func() value { return r.value(a, st) })
+		v := r.quietly(a, func() value { return r.value(a, st) })
 		if v.kind != exact || strings.ContainsAny(v.text, "\\%\x00") || hasBrace(a) || !quotedOr(a, func(l string) bool { return !strings.ContainsAny(l, "*?[~=") }) {
 			return value{}, false
 		}

@@ -143,7 +143,7 @@ func (r *reader) fedShell(s *syntax.Stmt, st state) {
 		for _, rd := range s.Redirs {
 			switch {
 			case rd.Op == syntax.WordHdoc:
-				if v := r.value(rd.Word, st); v.kind == exact {
+				if v := r.quietly(rd.Word, func() value { return r.value(rd.Word, st) }); v.kind == exact {
 					r.Invoke(name, st.dirs).Fed(v.text)
 				}
 			case rd.Hdoc != nil:
@@ -155,7 +155,7 @@ func (r *reader) fedShell(s *syntax.Stmt, st state) {
 	for _, rd := range s.Redirs {
 		switch {
 		case rd.Op == syntax.WordHdoc:
-			if v := r.value(rd.Word, st); v.kind == exact {
+			if v := r.quietly(rd.Word, func() value { return r.value(rd.Word, st) }); v.kind == exact {
 				r.denyScript(v.text, st)
 			}
 		case rd.Hdoc != nil:
