@@ -186,6 +186,18 @@ func TestPlanIsEdited(t *testing.T) {
 	}
 }
 
+// What keys do in an answer is said in the border, so that no row grows under the cursor.
+func TestKeysOfAnAnswer(t *testing.T) {
+	r := newRig(t, 100, 24).open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
+	rows := len(r.frame())
+	r.hasNot("how long").keys("down").has("← → how long · e edits the rule · Tab")
+	if n := len(r.frame()); n != rows {
+		t.Errorf("%d rows became %d", rows, n)
+	}
+	change := event.Asked{Call: "8", Tool: "Edit", View: view.Diff{Path: "calc.go", Unified: diffText}, Verdict: verdict()}
+	newRig(t, 100, 24).open().event(change).pass(time.Second).has("Shift+Tab yes, and accept edits").keys("down").hasNot("accept edits")
+}
+
 // The rule that asks is named once, with where it stands.
 func TestRuleIsNamedOnce(t *testing.T) {
 	v := policy.Verdict{Effect: policy.Ask, Reason: "asked about by a rule: Bash(git push:*)", Rule: "Bash(git push:*)", Source: "~/.adze/settings.json"}

@@ -295,7 +295,7 @@ func (m *Model) waiting(p paper, max int) []draw.Line {
 		case q.later || m.awaited():
 			about = "when the turn is over"
 		}
-		if i+1 == len(m.queue) {
+		if i+1 == len(m.queue) && m.box.Empty() { // these keys are the box's while something stands in it
 			if q.later || q.left {
 				about += ", Enter: now"
 			}

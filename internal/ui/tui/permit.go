@@ -106,36 +106,6 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), m.hinted(d, d.hint(m, p, inside))), cur
 }
 
-// hint names the keys that no answer names, in words that fit.
-func (d *permit) hint(m *Model, p paper, width int) string {
-	comment, explain, dot := m.keys.Hint(keymap.ConfirmComment), m.keys.Hint(keymap.ConfirmExplain), " "+p.Sign(draw.Middot)+" "
-	switch {
-	case d.rule != nil:
-		return "" // it stands below the rule
-	case d.comment != nil && d.answers[d.at] == no:
-		return "Enter says no" + dot + "Esc goes back"
-	case d.comment != nil:
-		return "Enter keeps it" + dot + "Esc goes back"
-	case d.whole:
-		return explain + " or Esc shows less"
-	}
-	long, short := "Esc stops the turn", "Esc stops"
-	if d.said != "" {
-		long, short = "Esc takes it back", "Esc undoes"
-	} else if !m.turn.running {
-		long, short = "Esc says no", "Esc: no"
-	}
-	for _, out := range []string{
-		comment + " adds a comment" + dot + explain + " shows the whole decision" + dot + long,
-		comment + " adds a comment" + dot + explain + " shows all" + dot + long,
-	} {
-		if draw.L(draw.S(out, draw.Plain)).Width() <= width {
-			return out
-		}
-	}
-	return comment + " comments" + dot + explain + " more" + dot + short
-}
-
 func (d *permit) heading() string {
 	switch d.q.View.(type) {
 	case view.Terminal:
@@ -224,8 +194,6 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 				if i != d.at { // marked, it is shown whole
 					l = l.Truncate(width, p.O)
 				}
-			} else if i == d.at {
-				l = append(l, draw.S("  (← → how long, e edits)", draw.Quiet))
 			}
 			wrapped := l.Wrap(width, draw.S("    ", draw.Plain))
 			if len(wrapped) > optionLines { // the whole decision shows all of it

@@ -20,7 +20,7 @@ func TestQueue(t *testing.T) {
 	r.event(event.InputAccepted{ID: "id1", Text: "typed early"}, event.TurnStarted{ID: "t"})
 	r.keys("'second", "enter", "'third", "enter")
 	r.event(event.InputQueued{ID: "id2", Text: "second"}, event.InputQueued{ID: "id3", Text: "third"})
-	r.has("› second", "› third", "takes it back")
+	r.has("› second", "› third", "takes it back").keys("'x").hasNot("takes it back").keys("backspace")
 	r.keys("up")
 	if u, ok := last[op.Unqueue](r); !ok || u.ID != "id3" || r.m.box.Text() != "third" {
 		t.Errorf("%+v, box %q", u, r.m.box.Text())

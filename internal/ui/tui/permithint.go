@@ -1,0 +1,53 @@
+package tui
+
+import (
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// hint names the keys that no answer names, in words that fit.
+func (d *permit) hint(m *Model, p paper, width int) string {
+	comment, explain, dot := m.keys.Hint(keymap.ConfirmComment), m.keys.Hint(keymap.ConfirmExplain), " "+p.Sign(draw.Middot)+" "
+	switch {
+	case d.rule != nil:
+		return "" // it stands below the rule
+	case d.comment != nil && d.answers[d.at] == no:
+		return "Enter says no" + dot + "Esc goes back"
+	case d.comment != nil:
+		return "Enter keeps it" + dot + "Esc goes back"
+	case d.whole:
+		return explain + " or Esc shows less"
+	}
+	long, short := "Esc stops the turn", "Esc stops"
+	if d.said != "" {
+		long, short = "Esc takes it back", "Esc undoes"
+	} else if !m.turn.running {
+		long, short = "Esc says no", "Esc: no"
+	}
+	more := ""
+	switch _, edits := d.q.View.(view.Diff); {
+	case d.answers[d.at] == yesRule:
+		more = "← → how long" + dot + m.keys.Hint(keymap.ConfirmEdit) + " edits the rule" + dot
+	case d.answers[d.at] == yes && edits:
+		more = m.keys.Hint(keymap.ConfirmMode) + " yes, and accept edits" + dot
+	}
+	if more != "" {
+		for _, out := range []string{
+			more + comment + " adds a comment" + dot + explain + " shows all" + dot + long, more + comment + " comments" + dot + explain + " more" + dot + short, more + explain + " more",
+		} {
+			if draw.L(draw.S(out, draw.Plain)).Width() <= width {
+				return out
+			}
+		}
+	}
+	for _, out := range []string{
+		comment + " adds a comment" + dot + explain + " shows the whole decision" + dot + long,
+		comment + " adds a comment" + dot + explain + " shows all" + dot + long,
+	} {
+		if draw.L(draw.S(out, draw.Plain)).Width() <= width {
+			return out
+		}
+	}
+	return comment + " comments" + dot + explain + " more" + dot + short
+}
