@@ -118,7 +118,7 @@ func TestUIPermissions(t *testing.T) {
 	}
 	has("Bash(touch b)", true)
 	x.keys("/permissions add Bash(git push:*) --scope local", enter)
-	x.until(`git push`)
+	x.until(`settings changed: permissions\.allow(?s:.*)Bash\(git push:\*\)`) // it is another process that writes it
 	x.keys("/permissions", enter)
 	x.until(`allow Bash\(git push:\*\)`)
 	x.keys("touch b", down, enter)
