@@ -278,20 +278,23 @@ func TestGoldenFrames(t *testing.T) {
 	for _, s := range slices.Concat(scenes, rareScenes) {
 		t.Run(s.name, func(t *testing.T) {
 			var b strings.Builder
-			for _, z := range []term.Size{{Cols: 80, Rows: 24}, {Cols: 40, Rows: 10}, {Cols: 200, Rows: 50}} {
+			sizes := []term.Size{{Cols: 80, Rows: 24}, {Cols: 40, Rows: 10}, {Cols: 200, Rows: 50}}
+			for _, z := range sizes {
 				r := newRig(t, z.Cols, z.Rows)
 				s.play(r)
 				fmt.Fprintf(&b, "== %dx%d\n%s", z.Cols, z.Rows, r.text())
 			}
-			for _, name := range []string{"dark", "light"} {
-				r := newRig(t, 80, 24)
-				s.play(r)
-				r.frame()
-				live := r.frame()
-				th, _ := draw.Named(name, false)
-				fmt.Fprintf(&b, "== %s\n", name)
-				for _, l := range append(r.printed, live...) {
-					b.WriteString(strings.ReplaceAll(string(th.Append(nil, l, draw.Profile{Depth: draw.Colors256})), "\x1b", "␛") + "\n")
+			for _, z := range sizes {
+				for _, name := range []string{"dark", "light"} {
+					r := newRig(t, z.Cols, z.Rows)
+					s.play(r)
+					r.frame()
+					live := r.frame()
+					th, _ := draw.Named(name, false)
+					fmt.Fprintf(&b, "== %s %dx%d\n", name, z.Cols, z.Rows)
+					for _, l := range append(r.printed, live...) {
+						b.WriteString(strings.ReplaceAll(string(th.Append(nil, l, draw.Profile{Depth: draw.Colors256})), "\x1b", "␛") + "\n")
+					}
 				}
 			}
 			golden(t, s.name, b.String())
