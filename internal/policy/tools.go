@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// known are the tools that a rule can name: those of adze, and those of other
-// agents whose settings are read. MCP tools cannot be known before their
+// known are the tools that a rule can name: those of adze, what servers ask of people
+// and models (McpElicitation, McpSampling), and those of other agents whose settings
+// are read. MCP tools cannot be known before their
 // servers are asked.
 var known = []string{
-	"Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit",
-	"NotebookRead", "PowerShell", "Read", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
+	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListMcpResources", "ListMcpResourcesTool",
+	"McpElicitation", "McpSampling", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
 }
 
 // Tools lists the names of tools that a rule can begin with.
