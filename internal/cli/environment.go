@@ -40,7 +40,7 @@ var variables = []variable{
 	{"TERM", "the terminal; dumb has no colour"},
 	{"COLORTERM", "what adze doctor says of the terminal's colours"},
 	{"TERM_PROGRAM", "what the terminal can do, with TMUX, STY, WT_SESSION, VTE_VERSION and XTERM_VERSION"},
-	{"SSH_CONNECTION", "says that no keyring of a desktop is there"},
+	{"SSH_CONNECTION", "says that no keyring of a desktop is there, and as SSH_TTY that the terminal is far away"},
 	{"DBUS_SESSION_BUS_ADDRESS", "how the system's keyring is reached"},
 }
 

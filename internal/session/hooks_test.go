@@ -168,13 +168,14 @@ func texts(q llm.Request) (out []string) {
 // to the model. One that was taken back meanwhile begins nothing.
 func TestPromptHookInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var r *rig
 		look := func(ctx context.Context, p event.InputQueued) (session.Admission, error) {
-			if p.Text == "quick" {
-				return session.Admission{}, nil
+			if p.Text == "quick" { // and a slow one joins its turn
+				return session.Admission{}, r.Submit(ctx, op.Prompt{Text: "slow"})
 			}
 			return session.Admission{}, agent.Sleep(ctx, time.Hour)
 		}
-		r := start(t, nil, withHooks(hooks{prompt: look}), fake.Use(call("a", "look", "", 0)), fake.Say("done"))
+		r = start(t, nil, withHooks(hooks{prompt: look}), fake.Use(call("a", "look", "", 0)), fake.Say("done"))
 		r.prompt("slow")
 		synctest.Wait()
 		if err := r.Submit(t.Context(), op.Interrupt{}); err != nil {
@@ -216,8 +217,7 @@ func TestPromptHookInterrupted(t *testing.T) {
 		}
 		synctest.Wait()
 
-		r.prompt("quick") // and a slow one joins it
-		r.prompt("slow")
+		r.prompt("quick")
 		synctest.Wait()
 		if err := r.Submit(t.Context(), op.Interrupt{}); err != nil {
 			t.Fatal(err)
