@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/session"
@@ -159,7 +160,8 @@ func handed(ctx context.Context, w *World, r *Running, cfg *config.Config, makes
 	}
 	screen := cfg.UI // the terminal UI reads it anew
 	screen.Plain = false
-	ours, _ := hooks.Load(cfg)
+	list, _ := hooks.Load(cfg)
+	ours := contrib.Hooks(list...)
 	project := servers.File{Path: "/p/.mcp.json", Text: []byte(`{"mcpServers":{"x":{"command":"x"},"db":{"command":"y"}}}`)}
 	set := servers.Load(servers.Sources{Config: cfg, Project: []servers.File{project}, Trusted: true})
 	said := "" // what the hub is given

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hook/hookrun"
@@ -56,7 +57,8 @@ func (f *runFlags) hooks(sys System, cmd *cobra.Command) (*hooked, error) {
 
 // read has the hooks of settings and plugins.
 func (h *hooked) read(plugins ext.Brought) {
-	h.set, h.problems = hooks.Load(h.cfg, plugins.Hooks...)
+	list, problems := hooks.Load(h.cfg, plugins.Hooks...)
+	h.set, h.problems = contrib.Hooks(list...), problems
 	for _, s := range plugins.Problems {
 		h.problems = append(h.problems, errors.New(s))
 	}

@@ -32,7 +32,7 @@ type hostServers struct {
 // Status implements print.Servers.
 func (h *hostServers) Status() (out []print.ServerStatus) {
 	tools := map[string][]print.ServerTool{}
-	for _, c := range h.world.Contributions() {
+	for _, c := range h.world.Served() {
 		for _, t := range c.Tools {
 			s := t.Spec()
 			tools[string(c.From)] = append(tools[string(c.From)], print.ServerTool{Name: s.Name, Description: s.Description})

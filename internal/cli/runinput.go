@@ -88,7 +88,7 @@ func slash(text string) (print.Input, error) {
 	as := print.Input{Op: op.Prompt{Text: text}}
 	word, args, _ := strings.Cut(strings.TrimSpace(text), " ")
 	name, ok := strings.CutPrefix(word, "/")
-	all := contrib.Commands().Commands
+	all := contrib.Commands()
 	i := slices.IndexFunc(all, func(c contrib.Command) bool { return c.Name == name })
 	if _, shown := (&uiHost{}).reports()[name]; ok && shown {
 		return as, onlyShown(name)
@@ -134,7 +134,7 @@ func (i invocation) noCommand(text string, why error) error {
 	said, what := why.Error(), "adze skills list shows those there are; a prompt that is none begins with another word"
 	if !strings.Contains(said, "did you mean") {
 		names := slices.Collect(maps.Keys(elsewhere))
-		for _, c := range contrib.Commands().Commands {
+		for _, c := range contrib.Commands() {
 			names = append(names, c.Name)
 		}
 		slices.Sort(names)

@@ -191,7 +191,7 @@ type serverTool struct {
 
 func toolsOf(w *ext.World, s mcp.Status) (out []serverTool) {
 	from := contrib.Origin("the MCP server " + s.Server.Name + " (" + s.Server.Origin.String() + ")")
-	for _, c := range w.Contributions() {
+	for _, c := range w.Served() {
 		if c.From != from {
 			continue
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // Commands are adze's own.
-func Commands() Contribution {
-	return Contribution{From: BuiltIn, Commands: []Command{
+func Commands() []Command {
+	return []Command{
 		{"help", "", "keys and commands", View{}},
 		{"exit", "", "leave adze", View{}},
 		{"clear", "", "begin a new session", View{}},
@@ -37,7 +37,7 @@ func Commands() Contribution {
 		{"hooks", "", "the hooks that are set, and what they did", View{}},
 		{"memory", "", "edit a memory file", View{}},
 		{"theme", "[name]", "choose the colours", View{}},
-	}}
+	}
 }
 
 func rename() Op {

@@ -1,11 +1,21 @@
-// Package contrib is the one shape in which whoever adds tools and commands to
-// a session brings them: adze itself, MCP servers, skills and plugins, each with
-// its origin. It refuses two things of one name, and runs nothing.
+// Package contrib is the one shape in which whoever adds something to a session
+// brings it: adze itself, folders, settings, plugins, MCP servers and flags. What a
+// session has is the join of a list of contributions, the nearest first, and each
+// kind has its own rule for that: two tools of one name are refused (Tools), all
+// hooks count, in this order (Hooks), and of two skills, agents or styles of one
+// name the nearer one counts (Library). It reads nothing, and runs nothing.
+//
+// An origin may have more than one contribution in the list, because a part that
+// changes is made anew without the others: a plugin's hooks change with the
+// settings, its skills with their files, and the tools of adze are those of a
+// session.
 package contrib
 
 import (
 	"fmt"
 
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -16,13 +26,13 @@ type Origin string
 // BuiltIn is what adze brings itself.
 const BuiltIn Origin = "adze"
 
-// A Contribution is the tools and commands that one origin brings. Hooks, skills,
-// agents and output styles are sets of their own (ext/hook, ext/skill), because
-// they change while a session runs and tools are only appended.
+// A Contribution is what one origin brings. It does not change.
 type Contribution struct {
-	From     Origin
-	Tools    []tool.Tool
-	Commands []Command
+	From       Origin
+	Tools      []tool.Tool
+	Commands   []Command
+	Hooks      []hook.Hook
+	skill.Part // Skills, Agents and Styles
 }
 
 // A Command is a word after "/".
@@ -54,9 +64,32 @@ type (
 func (Op) action()   {}
 func (View) action() {}
 
-// Join makes one set of the tools of several contributions. It refuses two tools
+// Hooks are the hooks of several contributions.
+func Hooks(list ...Contribution) hook.Set {
+	var all []hook.Hook
+	for _, c := range list {
+		all = append(all, c.Hooks...)
+	}
+	return hook.NewSet(all...)
+}
+
+// Library is the skills, agents and styles of several contributions, the nearest
+// first. No skill takes the name of a command, wherever that stands in the list.
+func Library(list ...Contribution) skill.Library {
+	parts := make([]skill.Part, 0, len(list))
+	taken := map[string]string{}
+	for _, c := range list {
+		parts = append(parts, c.Part)
+		for _, k := range c.Commands {
+			taken[k.Name] = string(c.From)
+		}
+	}
+	return skill.Join(parts...).Without(taken)
+}
+
+// Tools makes one set of the tools of several contributions. It refuses two tools
 // and two commands of one name.
-func Join(list ...Contribution) (tool.Set, error) {
+func Tools(list ...Contribution) (tool.Set, error) {
 	var tools []tool.Tool
 	owner := map[string]Origin{}
 	claim := func(kind, name string, from Origin) error {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -27,9 +29,9 @@ func commands(names ...string) (out []contrib.Command) {
 	return out
 }
 
-func TestJoin(t *testing.T) {
+func TestTools(t *testing.T) {
 	a := contrib.Contribution{From: "a", Tools: named("Read", "mcp__x"), Commands: commands("see")}
-	set, err := contrib.Join(a, contrib.Contribution{From: "b", Tools: named("Bash"), Commands: commands("look", "Read")})
+	set, err := contrib.Tools(a, contrib.Contribution{From: "b", Tools: named("Bash"), Commands: commands("look", "Read")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func TestJoin(t *testing.T) {
 		`two tools are named "Read": one is from a and one from b`:   {From: "b", Tools: named("Read")},
 		`two commands are named "see": one is from a and one from b`: {From: "b", Commands: commands("see")},
 	} {
-		if _, err := contrib.Join(a, other); err == nil || err.Error() != want {
+		if _, err := contrib.Tools(a, other); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -49,11 +51,11 @@ func TestJoin(t *testing.T) {
 // The commands of adze itself have different names, say what they are for, and
 // do something.
 func TestCommands(t *testing.T) {
-	if _, err := contrib.Join(contrib.Commands()); err != nil {
+	if _, err := contrib.Tools(contrib.Contribution{Commands: contrib.Commands()}); err != nil {
 		t.Error(err)
 	}
 	kinds := map[string]int{}
-	for _, c := range contrib.Commands().Commands {
+	for _, c := range contrib.Commands() {
 		if c.About == "" || strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz") != "" {
 			t.Errorf("%+v", c)
 		}
@@ -79,7 +81,7 @@ func TestCommands(t *testing.T) {
 }
 
 func TestCompact(t *testing.T) {
-	for _, c := range contrib.Commands().Commands {
+	for _, c := range contrib.Commands() {
 		do, ok := c.Do.(contrib.Op)
 		if c.Name != "compact" || !ok {
 			continue
@@ -96,4 +98,62 @@ func TestCompact(t *testing.T) {
 		return
 	}
 	t.Error("there is no /compact")
+}
+
+// Hooks count in the order of the list, whoever brings them.
+func TestHooks(t *testing.T) {
+	of := func(from contrib.Origin, commands ...string) contrib.Contribution {
+		c := contrib.Contribution{From: from}
+		for _, s := range commands {
+			c.Hooks = append(c.Hooks, hook.Hook{Event: hook.Stop, Handler: hook.Handler{Type: hook.Command, Command: s}})
+		}
+		return c
+	}
+	var got []string
+	for _, h := range contrib.Hooks(of("z", "1", "2"), of("none"), of("a", "3"), of("z", "4")).All() {
+		got = append(got, h.Name())
+	}
+	if !slices.Equal(got, []string{"1", "2", "3", "4"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Of one name the nearest counts, and what it hides says by whom. A command takes
+// its name from all skills, and from nothing else.
+func TestLibrary(t *testing.T) {
+	thing := func(name, from string) skill.Thing { return skill.Thing{Name: name, From: from} }
+	of := func(from string, command bool, names ...string) contrib.Contribution {
+		c := contrib.Contribution{From: contrib.Origin(from)}
+		for _, n := range names {
+			c.Skills = append(c.Skills, skill.Skill{Thing: thing(n, from), Command: command})
+			c.Agents = append(c.Agents, skill.Agent{Thing: thing(n, from)})
+			c.Styles = append(c.Styles, skill.Style{Thing: thing(n, from)})
+		}
+		return c
+	}
+	own := of("adze", false, "a", "c")
+	own.Commands = commands("b", "d")
+	lib := contrib.Library(of("near", true, "b", "a"), of("far", false, "a", "b", "e"), own)
+	var got []string
+	for _, s := range lib.Skills() {
+		got = append(got, s.Name+" of "+s.From)
+	}
+	for _, a := range lib.Agents() {
+		got = append(got, "agent "+a.Name+" of "+a.From)
+	}
+	for _, s := range lib.Styles() {
+		got = append(got, "style "+s.Name+" of "+s.From)
+	}
+	for _, h := range lib.Hidden() {
+		if h.Kind == skill.Skills || h.Kind == skill.Commands {
+			got = append(got, string(h.Kind)+" "+h.Name+" of "+h.From+" hidden by "+h.By)
+		}
+	}
+	want := []string{
+		"a of near", "c of adze", "e of far", "agent a of near", "agent b of near", "agent c of adze", "agent e of far", "style a of near", "style b of near", "style c of adze", "style e of far",
+		"skill a of far hidden by near", "skill b of far hidden by near", "skill a of adze hidden by near", "command b of near hidden by adze",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 }

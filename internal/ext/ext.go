@@ -67,12 +67,14 @@ type Session struct {
 	news      chan struct{}    // has the worker offer what changed
 	end       context.CancelFunc
 	wg        sync.WaitGroup
+	joins     sync.Mutex // held while the session is given what contributions come to, so that the newest is last; before mu
 	mu        sync.Mutex // guards the rest
 	said      map[string]bool
-	cfg       *config.Config  // that hooks were made from
-	sampled   int             // tokens that servers were granted
-	loaded    map[string]bool // memory files that hooks were told of; nil before Loaded
-	closed    bool            // nothing begins any more
+	cfg       *config.Config         // that hooks were made from
+	hooked    []contrib.Contribution // what brings hooks
+	sampled   int                    // tokens that servers were granted
+	loaded    map[string]bool        // memory files that hooks were told of; nil before Loaded
+	closed    bool                   // nothing begins any more
 }
 
 // New makes the extensions of a session that is not there yet, with these
@@ -96,8 +98,8 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	x.desk = skills.New(c.Skills)
 	x.mons = newMonitors(x)
 	bad = x.Use(cfg)
-	lib, problems := c.World.library()
-	x.desk.Use(lib)
+	problems := c.World.read()
+	lib := x.relearn()
 	if c.Main != nil {
 		problems = append(problems, c.World.Serve(*c.Main)...)
 		var missing []string
@@ -147,15 +149,36 @@ func (x *Session) Use(cfg *config.Config) (bad []string) {
 	was := x.cfg
 	x.cfg = cfg
 	x.mu.Unlock()
-	mine, bad := x.mainHooks()
-	set, problems := hooks.Load(cfg, slices.Concat(x.conf.World.hooks(), x.conf.Further, mine)...)
-	x.gate.Use(set)
-	for _, err := range problems {
-		bad = append(bad, err.Error())
-	}
+	bad = x.rehook(cfg)
 	x.widened(was, cfg)
 	x.conf.World.Refresh()
 	return bad
+}
+
+// rehook has the hooks count that there are now, and returns what of them cannot be
+// used.
+func (x *Session) rehook(cfg *config.Config) (bad []string) {
+	x.joins.Lock()
+	defer x.joins.Unlock()
+	main, bad := x.mainHooks()
+	list, problems := hooks.Load(cfg, append(x.conf.World.hooks(), contrib.Contribution{From: "the program that drives adze", Hooks: x.conf.Further}, main)...)
+	for _, err := range problems {
+		bad = append(bad, err.Error())
+	}
+	x.mu.Lock()
+	x.hooked = list
+	x.mu.Unlock()
+	x.gate.Use(contrib.Hooks(x.Contributions()...))
+	return bad
+}
+
+// relearn has the skills, agents and styles count that there are now.
+func (x *Session) relearn() skill.Library {
+	x.joins.Lock()
+	defer x.joins.Unlock()
+	lib := contrib.Library(x.Contributions()...)
+	x.desk.Use(lib)
+	return lib
 }
 
 // replugged has the hooks count of the plugins that are active now.
@@ -163,9 +186,7 @@ func (x *Session) replugged() {
 	x.mu.Lock()
 	cfg := x.cfg
 	x.mu.Unlock()
-	mine, _ := x.mainHooks()                                                                // problems were told
-	set, _ := hooks.Load(cfg, slices.Concat(x.conf.World.hooks(), x.conf.Further, mine)...) // here too
-	x.gate.Use(set)
+	x.rehook(cfg) // what of them cannot be used was told
 	if x.s != nil {
 		x.mons.use("")
 	}
@@ -216,12 +237,18 @@ func (x *Session) Began() <-chan struct{} { return x.gate.Began() }
 // Env is what commands get from extensions: NAME=value.
 func (x *Session) Env() []string { return x.gate.Env() }
 
-// Contributions are what extensions bring now.
+// Contributions are all that the session has now besides adze's own tools, the
+// nearest first. Its tools, hooks and skills are what they come to.
 func (x *Session) Contributions() []contrib.Contribution {
-	if x.conf.World.conf.NoCommands { // nor skills
-		return x.conf.World.Contributions()
+	w := x.conf.World
+	x.mu.Lock()
+	hooked := x.hooked
+	x.mu.Unlock()
+	list := slices.Concat(w.learned(), hooked)
+	if !w.conf.NoCommands { // nor skills
+		list = append(list, x.desk.Contribution())
 	}
-	return append([]contrib.Contribution{x.desk.Contribution()}, x.conf.World.Contributions()...)
+	return append(list, w.Served()...)
 }
 
 // MoreTools reports whether servers are configured, whose tools may come later.
@@ -247,8 +274,7 @@ func (x *Session) Attach(s *session.Session, after event.Seq) {
 	x.mu.Unlock()
 	x.widened(nil, cfg)
 	x.wg.Go(func() {
-		lib, _ := w.library() // it may have come since the start gave up waiting for it
-		x.desk.Use(lib)
+		x.relearn() // what was read since the start gave up waiting for it
 		for _, s := range w.Status() {
 			x.report(s.Event())
 			x.introduce(s)

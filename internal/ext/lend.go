@@ -57,7 +57,7 @@ func (w *World) lend(ctx context.Context, list []servers.Given) (tools []tool.To
 			return nil, func() {}, fmt.Errorf("the MCP server %s of the agent cannot be used: %s", clip.Visible(s.Server.Name), cmp.Or(s.Why, s.State))
 		}
 	}
-	_, lent := w.contributions()
+	_, lent := w.apart()
 	for _, c := range lent {
 		for _, t := range c.Tools {
 			n := t.Spec().Name
@@ -69,9 +69,9 @@ func (w *World) lend(ctx context.Context, list []servers.Given) (tools []tool.To
 	return tools, end, nil
 }
 
-// contributions are what servers have, and apart from that what those have which are
+// apart is what servers bring, and apart from that what those have which are
 // lent to agents.
-func (w *World) contributions() (own, lent []contrib.Contribution) {
+func (w *World) apart() (own, lent []contrib.Contribution) {
 	h := w.Hub()
 	if h == nil {
 		return nil, nil

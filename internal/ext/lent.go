@@ -61,7 +61,7 @@ func (x *Session) parse(raw json.RawMessage, at hook.Place) (list []hook.Hook, b
 func (x *Session) callTool(ctx context.Context, server, name string, input json.RawMessage) (string, error) {
 	x.conf.World.Await(ctx, server) // one that connects is waited for as long as the hook may take
 	full := nameable("mcp__" + server + "__" + name)
-	for _, c := range x.conf.World.Contributions() {
+	for _, c := range x.conf.World.Served() {
 		for _, t := range c.Tools {
 			if t.Spec().Name != full {
 				continue

@@ -34,11 +34,10 @@ func (w *World) opened() *skills.Shelf {
 	}
 	if w.shelf == nil && !w.closed {
 		w.shelf = skills.Open(skills.ShelfConfig{
-			Places: w.places, Agents: w.conf.Agents, Taken: taken(), Rest: rest,
-			Changed: func(lib skill.Library) {
-				lib = w.chosen(lib)
+			Places: w.places, Agents: w.conf.Agents, Rest: rest,
+			Changed: func() {
 				for _, x := range w.attached() {
-					x.desk.Use(lib)
+					x.relearn()
 					x.changed()
 				}
 			},
@@ -49,24 +48,43 @@ func (w *World) opened() *skills.Shelf {
 	return w.shelf
 }
 
-// library is what was read, and what of it cannot be used.
-func (w *World) library() (skill.Library, []string) {
+// read waits a moment until skills and the like were read, and returns what of them
+// cannot be used.
+func (w *World) read() (bad []string) {
 	s := w.opened()
 	if s == nil {
-		return skill.Library{}, nil
+		return nil
 	}
-	lib, problems := s.Library(libraryWait)
-	lib = w.chosen(lib)
-	var bad []string
+	list, problems := s.Contributions(libraryWait)
 	for _, p := range problems {
 		if !p.Untrusted { // see distrust
 			bad = append(bad, p.String())
 		}
 	}
-	for _, a := range lib.Agents() {
+	for _, a := range contrib.Library(list...).Agents() {
 		bad = append(bad, Unknown(a)...)
 	}
-	return lib, append(bad, w.leftOut()...)
+	return append(bad, w.leftOut()...)
+}
+
+// learned is what brings skills and the like, as far as they were read by now, with
+// the skills alone that the start named, and with none where it wants no slash commands.
+func (w *World) learned() (list []contrib.Contribution) {
+	s := w.opened()
+	if s == nil {
+		return nil
+	}
+	list, _ = s.Contributions(0)
+	if w.conf.Skills == nil && !w.conf.NoCommands {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Skills = slices.DeleteFunc(slices.Clone(list[i].Skills), func(s skill.Skill) bool {
+			return w.conf.NoCommands || !slices.Contains(w.conf.Skills, s.Name)
+		})
+	}
+	return list
 }
 
 // leftOut says which added folders have skills and the like that are not read,
@@ -190,32 +208,8 @@ func (w *World) lost() {
 // Library reads what skills, commands, agents and output styles there are, without a
 // session, and what of them cannot be used.
 func Library(c WorldConfig) (skill.Library, []skill.Problem) {
-	w := Open(c)
-	return skills.Read(w.places(), c.Agents, taken())
-}
-
-// chosen is the library with the skills that the start named, and with none where
-// it wants no slash commands.
-func (w *World) chosen(lib skill.Library) skill.Library {
-	if w.conf.Skills == nil && !w.conf.NoCommands {
-		return lib
-	}
-	others := map[string]string{}
-	for _, s := range lib.Skills() {
-		if w.conf.NoCommands || !slices.Contains(w.conf.Skills, s.Name) {
-			others[s.Name] = "the program that drives adze"
-		}
-	}
-	return lib.Without(others)
-}
-
-// taken are the names of adze's own commands, which no skill takes.
-func taken() map[string]string {
-	out := map[string]string{}
-	for _, c := range contrib.Commands().Commands {
-		out[c.Name] = string(contrib.BuiltIn)
-	}
-	return out
+	list, problems := skills.Read(Open(c).places(), c.Agents)
+	return contrib.Library(list...), problems
 }
 
 // places are where skills, commands, agents and output styles are looked for now.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
@@ -48,7 +49,8 @@ func (w *World) Main(name string) (a *Agent, note string, err error) {
 	if s == nil {
 		return nil, "", nil
 	}
-	lib, _ := s.Library(agentWait)
+	list, _ := s.Contributions(agentWait)
+	lib := contrib.Library(list...)
 	for _, n := range []string{by + ":" + name, name} {
 		if d, ok := lib.Agent(n); ok {
 			return &d, "", nil
@@ -230,10 +232,13 @@ func preloaded(lib skill.Library, a Agent, v skill.Use) (out []prompt.Note, bad 
 }
 
 // mainHooks are the hooks of the agent that the session is.
-func (x *Session) mainHooks() (list []hook.Hook, bad []string) {
+func (x *Session) mainHooks() (c contrib.Contribution, bad []string) {
 	a := x.conf.Main
 	if a == nil {
-		return nil, nil
+		return c, nil
 	}
-	return x.parse(a.Hooks, hook.Place{From: "the agent " + a.Name + " (" + a.From + ")", Scope: a.Scope})
+	at := hook.Place{From: "the agent " + a.Name + " (" + a.From + ")", Scope: a.Scope}
+	c.From = contrib.Origin(at.From)
+	c.Hooks, bad = x.parse(a.Hooks, at)
+	return c, bad
 }

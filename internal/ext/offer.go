@@ -99,7 +99,7 @@ func (w *World) ResourceTool(server string) (tool.Tool, bool) {
 	if w.Hub() == nil || !slices.ContainsFunc(w.Status(), func(s mcp.Status) bool { return s.Server.Name == server }) {
 		return nil, false
 	}
-	for _, c := range w.Contributions() {
+	for _, c := range w.Served() {
 		for _, t := range c.Tools {
 			if t.Spec().Name == mcp.ReadResource {
 				return t, true

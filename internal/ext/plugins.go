@@ -16,6 +16,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
@@ -44,8 +45,8 @@ func Market(p settings.Paths, env func(string) string, environ []string, version
 // once. It does not change.
 type plugged struct {
 	list    []plugin.Plugin
-	hooks   []hook.Hook // of plugins, and of the person's files for other agents
-	folder  []hook.Hook // of the repository's, which are trusted
+	hooks   []contrib.Contribution // of plugins, and of the person's files for other agents
+	folder  []contrib.Contribution // of the repository's, which are trusted
 	servers []servers.Given
 	environ map[string][]string // of a plugin's own processes, by its ID
 	secrets []string            // values
@@ -69,7 +70,7 @@ const (
 
 // Brought is what active plugins have besides skills and what is like them.
 type Brought struct {
-	Hooks    []hook.Hook
+	Hooks    []contrib.Contribution
 	Servers  []servers.Given // with the values of secrets, where they are used
 	Secrets  []string        // these values; they are not for showing
 	Problems []string
@@ -101,7 +102,7 @@ func (w *World) Hooks() (set hook.Set, ok bool) {
 
 // hooks are those of plugins and of files for other agents, those of the repository
 // as they are trusted at this moment.
-func (w *World) hooks() []hook.Hook {
+func (w *World) hooks() []contrib.Contribution {
 	own, _ := hooks.OfFolder(w.conf.Live.Paths.Root, w.conf.Live.HookFiles()) // replug says what is left out
 	return slices.Concat(w.plugins().hooks, own)
 }
@@ -181,6 +182,7 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 	for _, text := range unset(x, secrets) {
 		p.wrong(x.ID(), badPlugin, text)
 	}
+	brings := contrib.Contribution{From: contrib.Origin(x.Origin())}
 	at := hook.Place{Scope: "plugin", Root: x.Root, Data: x.Data, Env: environ}
 	for _, g := range x.Hooks {
 		at.From = x.Origin() + ", " + g.From
@@ -191,8 +193,9 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 				p.wrong(x.ID(), badHook, fmt.Sprintf("%s: %v", at.From, err))
 			}
 		}
-		p.hooks = append(p.hooks, list...)
+		brings.Hooks = append(brings.Hooks, list...)
 	}
+	p.hooks = append(p.hooks, brings)
 	for _, s := range x.Servers {
 		raw, err := x.Expand(s.JSON, secrets)
 		g := servers.Given{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/policy"
@@ -56,7 +57,7 @@ func (w *World) Programs(dirs []string) []policy.Steer {
 		runs.Line(line.Command, "the status line of a plugin")
 	}
 	if plugs != nil {
-		for _, h := range slices.Concat(plugs.hooks, plugs.folder) {
+		for _, h := range contrib.Hooks(slices.Concat(plugs.hooks, plugs.folder)...).All() {
 			if h.Type != hook.Command {
 				continue
 			}

@@ -354,9 +354,9 @@ func (w *World) Status() []mcp.Status {
 	return out
 }
 
-// Contributions are what is shared by all sessions.
-func (w *World) Contributions() []contrib.Contribution {
-	own, _ := w.contributions()
+// Served is what servers bring to all sessions.
+func (w *World) Served() []contrib.Contribution {
+	own, _ := w.apart()
 	return own
 }
 

@@ -108,7 +108,7 @@ func New(c Config) (Kit, error) {
 	}
 	k.own = contrib.Contribution{From: contrib.BuiltIn, Tools: all}
 	var err error
-	k.All, err = contrib.Join(k.own)
+	k.All, err = contrib.Tools(k.own)
 	return k, err
 }
 
@@ -117,7 +117,7 @@ func New(c Config) (Kit, error) {
 func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules, more ...contrib.Contribution) (tool.Set, error) {
 	all := k.All
 	if len(more) > 0 {
-		joined, err := contrib.Join(append([]contrib.Contribution{k.own}, more...)...)
+		joined, err := contrib.Tools(append([]contrib.Contribution{k.own}, more...)...)
 		if err != nil {
 			return all, err
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -116,7 +117,8 @@ func TestOthers(t *testing.T) {
 		}
 	}
 	list, bad := Others(home)
-	if len(list) != 1 || list[0].Name() != "a" || list[0].From != filepath.Join(home, ".codex/hooks.json") {
+	path := filepath.Join(home, ".codex/hooks.json")
+	if all := contrib.Hooks(list...).All(); len(all) != 1 || all[0].Name() != "a" || all[0].From != path || list[0].From != contrib.Origin(path) {
 		t.Errorf("%+v", list)
 	}
 	if len(bad) != 1 || !strings.Contains(bad[0], "config.toml") {
@@ -127,12 +129,12 @@ func TestOthers(t *testing.T) {
 // Hooks of files for other agents are off with all others, and where an administrator
 // wants only those of the machine.
 func TestOthersAreOffWithTheRest(t *testing.T) {
-	further := one(t, "Stop", "a")
+	others := contrib.Contribution{From: "others", Hooks: one(t, "Stop", "a")}
 	for want, c := range map[int]*config.Config{
 		1: {}, 0: {Extensions: config.Extensions{DisableAllHooks: true}}, -1: {Extensions: config.Extensions{ManagedHooksOnly: true}},
 	} {
-		if set, problems := Load(c, further...); len(set.All()) != max(want, 0) || len(problems) > 0 {
-			t.Errorf("%d: %v, %v", want, set.All(), problems)
+		if list, problems := Load(c, others); len(contrib.Hooks(list...).All()) != max(want, 0) || len(problems) > 0 {
+			t.Errorf("%d: %v, %v", want, list, problems)
 		}
 	}
 }

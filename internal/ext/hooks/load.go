@@ -4,33 +4,34 @@ import (
 	"fmt"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext/hook"
 )
 
-// Load reads the hooks of the settings. Problems name the place of what cannot be
-// used; the rest is. Settings of a repository that is not trusted hold none. further
-// are those of the session itself.
-func Load(c *config.Config, further ...Hook) (hook.Set, []error) {
+// Load is what brings hooks that count with these settings: the settings themselves,
+// and behind them what others bring, unless only an administrator's count. Problems
+// name the place of what cannot be used; the rest is. Settings of a repository that
+// is not trusted hold none.
+func Load(c *config.Config, others ...contrib.Contribution) (list []contrib.Contribution, problems []error) {
 	if c.DisableAllHooks {
-		return hook.Set{}, nil
+		return nil, nil
 	}
-	var list []hook.Hook
-	var problems []error
+	own := contrib.Contribution{From: "the settings"}
 	for _, g := range c.HookGroups() {
 		if c.ManagedHooksOnly && g.Scope != config.Managed {
 			continue
 		}
 		at := hook.Place{From: g.Origin.String(), Scope: string(g.Scope)}
 		hooks, bad := hook.Parse(g.Event, g.JSON, at)
-		list = append(list, hooks...)
+		own.Hooks = append(own.Hooks, hooks...)
 		for _, err := range bad {
 			problems = append(problems, fmt.Errorf("%s: %w", at.From, err))
 		}
 	}
-	if !c.ManagedHooksOnly {
-		list = append(list, further...)
+	if c.ManagedHooksOnly {
+		others = nil
 	}
-	return hook.NewSet(list...), problems
+	return append([]contrib.Contribution{own}, others...), problems
 }
 
 // A Hook is one that the session itself has.

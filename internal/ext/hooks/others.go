@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/trust"
@@ -15,8 +16,8 @@ import (
 const maxOther = 4 << 20
 
 // Others are the hooks that a person has for other agents, where they mean the same
-// here. bad says what of them is left out.
-func Others(home string) (list []Hook, bad []string) {
+// here, by file. bad says what of them is left out.
+func Others(home string) (list []contrib.Contribution, bad []string) {
 	if home == "" {
 		return nil, nil
 	}
@@ -28,8 +29,8 @@ func Others(home string) (list []Hook, bad []string) {
 		case err != nil:
 			bad = append(bad, fmt.Sprintf("hooks of %s: %v", path, err))
 		default:
-			hooks, problems := other(text, path, "user")
-			list, bad = append(list, hooks...), append(bad, problems...)
+			c, problems := other(text, path, "user")
+			list, bad = append(list, c), append(bad, problems...)
 		}
 	}
 	return list, bad
@@ -37,18 +38,18 @@ func Others(home string) (list []Hook, bad []string) {
 
 // OfFolder are the hooks that a repository below root has for other agents, of files
 // that are trusted. bad says what of them is left out.
-func OfFolder(root string, files []trust.File) (list []Hook, bad []string) {
+func OfFolder(root string, files []trust.File) (list []contrib.Contribution, bad []string) {
 	for _, f := range files {
-		hooks, problems := other(f.Text(), filepath.Join(root, filepath.FromSlash(f.Path)), "project")
-		list, bad = append(list, hooks...), append(bad, problems...)
+		c, problems := other(f.Text(), filepath.Join(root, filepath.FromSlash(f.Path)), "project")
+		list, bad = append(list, c), append(bad, problems...)
 	}
 	return list, bad
 }
 
-func other(text []byte, path, scope string) (list []Hook, bad []string) {
+func other(text []byte, path, scope string) (c contrib.Contribution, bad []string) {
 	list, problems := hook.ParseFile(text, hook.Place{From: path, Scope: scope})
 	for _, err := range problems {
 		bad = append(bad, fmt.Sprintf("%s: %v", path, err))
 	}
-	return list, bad
+	return contrib.Contribution{From: contrib.Origin(path), Hooks: list}, bad
 }

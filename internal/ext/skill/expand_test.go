@@ -105,7 +105,7 @@ func TestListed(t *testing.T) {
 	text["quiet/SKILL.md"] = "---\nname: quiet\ndescription: d\ndisable-model-invocation: true\n---\nx"
 	text["later/SKILL.md"] = "---\nname: later\ndescription: d\npaths: '*.go'\n---\nx"
 	own := strings.Repeat("own ", 100)
-	lib, bad := Load([]Place{{Kind: Skills, Text: text}, {Kind: Skills, BuiltIn: true, Text: map[string]string{"own/SKILL.md": "---\nname: own\ndescription: " + own + "\n---\nx"}}})
+	lib, bad := load([]Place{{Kind: Skills, Text: text}, {Kind: Skills, BuiltIn: true, Text: map[string]string{"own/SKILL.md": "---\nname: own\ndescription: " + own + "\n---\nx"}}})
 	if len(bad) > 0 {
 		t.Fatal(bad)
 	}
@@ -168,7 +168,7 @@ func FuzzParse(f *testing.F) {
 		name := []string{"x/SKILL.md", "x.md", "x.md", "x.md", "x.toml"}
 		i := max(n, -n, 0) % len(kinds)
 		p := Place{Kind: kinds[i], Text: map[string]string{name[i]: text}}
-		lib, bad := Load([]Place{p})
+		lib, bad := load([]Place{p})
 		if len(lib.Skills())+len(lib.Agents())+len(lib.Styles()) == 0 && len(bad) == 0 {
 			t.Fatalf("%s of %q is nothing, and nobody says why", kinds[i], text)
 		}

@@ -13,21 +13,18 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/text/order"
 )
 
-// Load reads places, the nearest first: of two things of one name the first one
-// counts, and the other is listed as hidden. In one place a skill comes before a
-// command. Problems say in a line each what cannot be used, or not as it was
-// meant; everything else can.
-func Load(places []Place) (Library, []Problem) {
-	var l loader
+// Read reads places, and returns what each of them has. Problems say in a line each
+// what cannot be used, or not as it was meant; everything else can.
+func Read(places []Place) ([]Part, []Problem) {
+	var bad problems
 	var all []reading
 	for i := range places {
-		files, bad := places[i].files()
-		l.tell(bad...)
+		files, wrong := places[i].files()
+		bad.tell(wrong...)
 		for _, f := range files {
-			all = append(all, reading{p: &places[i], f: f})
+			all = append(all, reading{p: &places[i], at: i, f: f})
 		}
 	}
 	// Reading waits for the disk, and a start waits for this.
@@ -41,10 +38,24 @@ func Load(places []Place) (Library, []Problem) {
 		})
 	}
 	wait.Wait()
-	for i := range all {
-		l.add(all[i])
+	out := make([]Part, len(places))
+	for _, r := range all {
+		bad.tell(r.notes...)
+		if r.bad != nil {
+			bad.tell(*r.bad)
+			continue
+		}
+		part := &out[r.at]
+		switch d := r.out.(type) {
+		case Skill:
+			part.Skills = append(part.Skills, d)
+		case Agent:
+			part.Agents = append(part.Agents, d)
+		case Style:
+			part.Styles = append(part.Styles, d)
+		}
 	}
-	return l.done()
+	return out, bad.list
 }
 
 // readers is how many files are read at once.
@@ -53,6 +64,7 @@ const readers = 4
 // A reading is a file and what it came to.
 type reading struct {
 	p     *Place
+	at    int // its number
 	f     found
 	out   any // a Skill, an Agent or a Style
 	notes []Problem
@@ -72,89 +84,16 @@ func (r *reading) read() {
 	}
 }
 
-// With is the library with definitions of agents that come before its own, such
-// as those of --agents.
-func (l Library) With(agents []Agent) Library {
-	var n loader
-	for _, a := range agents {
-		n.agent(a)
-	}
-	for _, a := range l.agents {
-		n.agent(a)
-	}
-	out := l
-	order.By(n.agents, func(a, b Agent) int { return cmp.Compare(a.Name, b.Name) })
-	out.agents, out.hidden = n.agents, append(l.Hidden(), n.hidden...)
-	return out
-}
+// problems are bounded.
+type problems struct{ list []Problem }
 
-type loader struct {
-	Library
-	bad   []Problem
-	owner map[Kind]map[string]string // who has a name
-}
-
-func (l *loader) tell(ps ...Problem) {
+func (b *problems) tell(ps ...Problem) {
 	for _, p := range ps {
-		if len(l.bad) == maxProblems {
-			l.bad = append(l.bad, Problem{Text: "and more"})
+		if len(b.list) == maxProblems {
+			b.list = append(b.list, Problem{Text: "and more"})
 		}
-		if len(l.bad) < maxProblems {
-			l.bad = append(l.bad, p)
-		}
-	}
-}
-
-func (l *loader) done() (Library, []Problem) {
-	order.By(l.skills, func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) })
-	order.By(l.agents, func(a, b Agent) int { return cmp.Compare(a.Name, b.Name) })
-	order.By(l.styles, func(a, b Style) int { return cmp.Compare(a.Name, b.Name) })
-	return l.Library, l.bad
-}
-
-// claim takes a name, or lists the thing as hidden.
-func (l *loader) claim(k Kind, t Thing) bool {
-	names := k
-	if k == Commands { // they are called in one way
-		names = Skills
-	}
-	if l.owner == nil {
-		l.owner = map[Kind]map[string]string{}
-	}
-	if l.owner[names] == nil {
-		l.owner[names] = map[string]string{}
-	}
-	if by, taken := l.owner[names][t.Name]; taken {
-		l.hidden = append(l.hidden, Hidden{k, t, by})
-		return false
-	}
-	l.owner[names][t.Name] = t.origin()
-	return true
-}
-
-func (l *loader) agent(a Agent) {
-	if l.claim(Agents, a.Thing) {
-		l.agents = append(l.agents, a)
-	}
-}
-
-// add takes what a file came to.
-func (l *loader) add(r reading) {
-	l.tell(r.notes...)
-	if r.bad != nil {
-		l.tell(*r.bad)
-		return
-	}
-	switch d := r.out.(type) {
-	case Skill:
-		if l.claim(r.p.Kind, d.Thing) {
-			l.skills = append(l.skills, d)
-		}
-	case Agent:
-		l.agent(d)
-	case Style:
-		if l.claim(Styles, d.Thing) {
-			l.styles = append(l.styles, d)
+		if len(b.list) < maxProblems {
+			b.list = append(b.list, p)
 		}
 	}
 }

@@ -13,6 +13,12 @@ import (
 
 func md(name string) string { return "---\nname: " + name + "\ndescription: d\n---\nbody\n" }
 
+// load is the library of these places alone.
+func load(places []Place) (Library, []Problem) {
+	parts, bad := Read(places)
+	return Join(parts...), bad
+}
+
 func names(l Library) (out []string) {
 	for _, s := range l.Skills() {
 		out = append(out, s.Name)
@@ -35,7 +41,7 @@ func TestNearerWins(t *testing.T) {
 	yes := func(string, []byte) bool { return true }
 	g := Ground{Managed: []string{at("managed"), at("none")}, Config: at("home/.adze"), Home: at("home"), Root: at("repo"), Dir: at("repo/sub"), Trusted: yes,
 		Added: []Added{{at("added"), yes}, {at("other"), nil}}}
-	lib, bad := Load(append(g.Places(Skills, Commands, Agents), Place{Dir: at("other/.claude/skills"), Kind: Skills, Plugin: "p", From: "the plugin p"}))
+	lib, bad := load(append(g.Places(Skills, Commands, Agents), Place{Dir: at("other/.claude/skills"), Kind: Skills, Plugin: "p", From: "the plugin p"}))
 	if len(bad) > 0 {
 		t.Error(bad)
 	}
@@ -64,13 +70,13 @@ func TestNearerWins(t *testing.T) {
 
 	// A repository that nobody trusts brings nothing.
 	g.Trusted = nil
-	lib, _ = Load(g.Places(Skills, Commands, Agents))
+	lib, _ = load(g.Places(Skills, Commands, Agents))
 	if got := strings.Join(names(lib), " "); got != "a b e g m" {
 		t.Errorf("without trust: %s", got)
 	}
 	// In the home folder, its own are the person's.
 	g.Root, g.Dir, g.Trusted = at("home"), at("home"), yes
-	lib, _ = Load(g.Places(Skills))
+	lib, _ = load(g.Places(Skills))
 	if b, ok := lib.Find("b"); !ok || b.Scope != "user" {
 		t.Errorf("%+v", b)
 	}
@@ -88,7 +94,7 @@ func TestNearerWins(t *testing.T) {
 func TestTrustOfContent(t *testing.T) {
 	dir := write(t, map[string]string{"a/SKILL.md": md("a"), "b/SKILL.md": md("b")})
 	agreed := []byte(md("a"))
-	lib, bad := Load([]Place{{Dir: dir, Kind: Skills, Trusted: func(_ string, text []byte) bool { return bytes.Equal(text, agreed) }}})
+	lib, bad := load([]Place{{Dir: dir, Kind: Skills, Trusted: func(_ string, text []byte) bool { return bytes.Equal(text, agreed) }}})
 	if got := names(lib); !slices.Equal(got, []string{"a"}) || len(bad) != 1 || !strings.Contains(bad[0].String(), "nobody trusted this content") {
 		t.Errorf("%v %v", got, bad)
 	}
@@ -133,7 +139,7 @@ func TestLinks(t *testing.T) {
 		t.Skipf("%v %s", err, out)
 	}
 	g := Ground{Config: at("home/.adze"), Home: at("home"), Root: at("repo"), Dir: at("repo"), Trusted: func(string, []byte) bool { return true }}
-	lib, bad := Load(g.Places(Skills))
+	lib, bad := load(g.Places(Skills))
 	if got := strings.Join(names(lib), " "); got != "in plain real" {
 		t.Errorf("read %s", got)
 	}
@@ -155,7 +161,7 @@ func TestLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.Home, g.Config = "", ""
-	if lib, bad := Load(g.Places(Skills)); len(lib.Skills()) > 0 || len(bad) == 0 {
+	if lib, bad := load(g.Places(Skills)); len(lib.Skills()) > 0 || len(bad) == 0 {
 		t.Errorf("%v %v", names(lib), bad)
 	}
 }
@@ -167,7 +173,7 @@ func TestBounds(t *testing.T) {
 		files[fmt.Sprintf("s%04d/SKILL.md", i)] = md(fmt.Sprintf("s%04d", i))
 	}
 	dir := write(t, files)
-	lib, bad := Load([]Place{{Dir: dir, Kind: Skills}, {Dir: filepath.Join(dir, "a"), Kind: Commands}})
+	lib, bad := load([]Place{{Dir: dir, Kind: Skills}, {Dir: filepath.Join(dir, "a"), Kind: Commands}})
 	said := fmt.Sprint(bad)
 	if n := len(lib.Skills()); n < MaxEntries-5 || n > MaxEntries {
 		t.Errorf("%d skills", n)
@@ -182,16 +188,17 @@ func TestBounds(t *testing.T) {
 // A single file can be a place, and a folder that is a skill itself.
 func TestSinglePlaces(t *testing.T) {
 	dir := write(t, map[string]string{"p/SKILL.md": md("p"), "c/one.md": "x"})
-	lib, bad := Load([]Place{{Dir: filepath.Join(dir, "p"), Kind: Skills, Plugin: "q"}, {Dir: filepath.Join(dir, "c", "one.md"), Kind: Commands, Plugin: "q"}, {Dir: filepath.Join(dir, "none"), Kind: Commands}})
+	lib, bad := load([]Place{{Dir: filepath.Join(dir, "p"), Kind: Skills, Plugin: "q"}, {Dir: filepath.Join(dir, "c", "one.md"), Kind: Commands, Plugin: "q"}, {Dir: filepath.Join(dir, "none"), Kind: Commands}})
 	if got := strings.Join(names(lib), " "); got != "q:one q:p" || len(bad) > 0 {
 		t.Errorf("%s %v", got, bad)
 	}
 }
 
-func TestWith(t *testing.T) {
-	lib, _ := Load([]Place{{Dir: write(t, map[string]string{"x.md": "---\nname: x\ndescription: of a file\n---\n", "y.md": "---\nname: y\ndescription: d\n---\n"}), Kind: Agents}})
+// What stands before others counts, whatever it was read from.
+func TestAgentsOfFlags(t *testing.T) {
+	parts, _ := Read([]Place{{Dir: write(t, map[string]string{"x.md": "---\nname: x\ndescription: of a file\n---\n", "y.md": "---\nname: y\ndescription: d\n---\n"}), Kind: Agents}})
 	list, _ := ParseAgents([]byte(`{"x":{"description":"of the flag","prompt":"p"}}`), "--agents")
-	lib = lib.With(list)
+	lib := Join(Part{Agents: list}, parts[0])
 	if x, _ := lib.Agent("x"); x.Description != "of the flag" || len(lib.Agents()) != 2 || len(lib.Hidden()) != 1 || lib.Hidden()[0].By != "--agents" {
 		t.Errorf("%+v %+v", lib.Agents(), lib.Hidden())
 	}
@@ -210,7 +217,7 @@ func BenchmarkLoad50(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		if l, bad := Load([]Place{{Dir: dir, Kind: Skills}}); len(l.Skills()) != 50 || len(bad) > 0 {
+		if l, bad := load([]Place{{Dir: dir, Kind: Skills}}); len(l.Skills()) != 50 || len(bad) > 0 {
 			b.Fatal(bad)
 		}
 	}
@@ -221,7 +228,7 @@ func BenchmarkLoad50(b *testing.B) {
 func TestHeld(t *testing.T) {
 	dir := t.TempDir()
 	places := []Place{{Dir: dir, Kind: Skills}, {Dir: filepath.Join(dir, "of"), Kind: Skills, Plugin: "p"}}
-	read := func(words map[string]string) Library {
+	read := func(words map[string]string) Part {
 		t.Helper()
 		for name, s := range words {
 			file := filepath.Join(dir, name, "SKILL.md")
@@ -232,11 +239,11 @@ func TestHeld(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		lib, _ := Load(places)
-		return lib
+		parts, _ := Read(places)
+		return parts[0].Then(parts[1])
 	}
-	was := read(map[string]string{"a": "one", "b": "one", "of/c": "one"})
-	now := read(map[string]string{"a": "two", "d": "one", "of/c": "two"})
+	part := read(map[string]string{"a": "one", "b": "one", "of/c": "one"})
+	was, now := Join(part), Join(read(map[string]string{"a": "two", "d": "one", "of/c": "two"}))
 	file := func(name string) string { return filepath.Join(dir, name, "SKILL.md") }
 	if got, want := was.Changed(now), []string{file("a"), file("d")}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -248,12 +255,12 @@ func TestHeld(t *testing.T) {
 		t.Errorf("nothing changed: %q", got)
 	}
 	for name, want := range map[string]string{"a": "", "b": "one"} {
-		s, _ := was.Held().Find(name)
+		s, _ := Join(part.Held()).Find(name)
 		if body, err := s.Body(); body != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v", name, body, err)
 		}
 	}
 	if s, _ := was.Find("a"); s.held {
-		t.Error("the library itself is held")
+		t.Error("the part itself is held")
 	}
 }

@@ -13,10 +13,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 )
 
 // Bounds.
@@ -168,124 +165,6 @@ type Hidden struct {
 	Kind Kind
 	Thing
 	By string // who brings the other one
-}
-
-// A Library is what was found. It does not change.
-type Library struct {
-	skills []Skill
-	agents []Agent
-	styles []Style
-	hidden []Hidden
-}
-
-// Skills are the skills and commands, by name.
-func (l Library) Skills() []Skill { return l.skills[:len(l.skills):len(l.skills)] }
-
-// Agents are the definitions of agents, by name.
-func (l Library) Agents() []Agent { return l.agents[:len(l.agents):len(l.agents)] }
-
-// Styles are the output styles, by name.
-func (l Library) Styles() []Style { return l.styles[:len(l.styles):len(l.styles)] }
-
-// Hidden are the things that a nearer one of the same name hides.
-func (l Library) Hidden() []Hidden { return l.hidden[:len(l.hidden):len(l.hidden)] }
-
-// Find finds a skill or a command by its name.
-func (l Library) Find(name string) (Skill, bool) {
-	return find(l.skills, func(s *Skill) *Thing { return &s.Thing }, name)
-}
-
-// Agent finds a definition by its name.
-func (l Library) Agent(name string) (Agent, bool) {
-	return find(l.agents, func(a *Agent) *Thing { return &a.Thing }, name)
-}
-
-// Style finds an output style by its name; case does not count.
-func (l Library) Style(name string) (Style, bool) {
-	for _, s := range l.styles {
-		if strings.EqualFold(s.Name, name) {
-			return s, true
-		}
-	}
-	return Style{}, false
-}
-
-func find[T any](list []T, thing func(*T) *Thing, name string) (T, bool) {
-	for i := range list {
-		if thing(&list[i]).Name == name {
-			return list[i], true
-		}
-	}
-	var none T
-	return none, false
-}
-
-// Same reports whether two libraries say the same.
-func (l Library) Same(m Library) bool {
-	same := func(a, b Skill) bool {
-		return a.sum == b.sum && a.Name == b.Name && a.File == b.File && a.From == b.From
-	}
-	return slices.EqualFunc(l.skills, m.skills, same) && reflect.DeepEqual(l.agents, m.agents) && reflect.DeepEqual(l.styles, m.styles) && slices.Equal(l.hidden, m.hidden)
-}
-
-// Held is the library whose skills can be used as they were read, and not as their
-// files may say by now.
-func (l Library) Held() Library {
-	out := l
-	out.skills = slices.Clone(l.skills)
-	for i := range out.skills {
-		out.skills[i].held = true
-	}
-	return out
-}
-
-// Changed are the files of skills and commands that one of two libraries has alone, or
-// with another content, sorted. Those of plugins and adze's own are not among them.
-func (l Library) Changed(m Library) (files []string) {
-	sums := func(l Library) map[string][sha256.Size]byte {
-		out := map[string][sha256.Size]byte{}
-		for _, s := range l.skills {
-			if s.File != "" && !s.BuiltIn && s.place.Plugin == "" {
-				out[s.File] = s.sum
-			}
-		}
-		return out
-	}
-	was, now := sums(l), sums(m)
-	for file, sum := range now {
-		if old, had := was[file]; !had || old != sum {
-			files = append(files, file)
-		}
-	}
-	for file := range was {
-		if _, has := now[file]; !has {
-			files = append(files, file)
-		}
-	}
-	slices.Sort(files)
-	return files
-}
-
-// Without is the library in which these names of skills are taken, by whom they
-// are mapped to.
-func (l Library) Without(taken map[string]string) Library {
-	out := l
-	out.skills, out.hidden = nil, l.Hidden()
-	for _, s := range l.skills {
-		if by, ok := taken[s.Name]; ok {
-			out.hidden = append(out.hidden, Hidden{kindOf(s), s.Thing, by})
-			continue
-		}
-		out.skills = append(out.skills, s)
-	}
-	return out
-}
-
-func kindOf(s Skill) Kind {
-	if s.Command {
-		return Commands
-	}
-	return Skills
 }
 
 func (t Thing) origin() string {

@@ -117,7 +117,7 @@ func TestWild(t *testing.T) {
 			if base := filepath.Base(c.file); strings.EqualFold(base, skillFile) || base == "README.md" {
 				k = Skills
 			}
-			lib, bad := Load([]Place{{Dir: dir, Kind: k}})
+			lib, bad := load([]Place{{Dir: dir, Kind: k}})
 			got := ""
 			for _, s := range lib.Skills() {
 				got += told(s)
@@ -156,7 +156,7 @@ func TestWildAgents(t *testing.T) {
 		"---\nname: r\ndescription: d\nbackground: perhaps\n---\np":             ":4 background is neither true nor false",
 		"---\nname: r\ndescription: \"Use it.\\n<example>x</example>\"\n---\np": `r "Use it. <example>x</example>" "p" []    0`,
 	} {
-		lib, bad := Load([]Place{{Dir: write(t, map[string]string{"x.md": text}), Kind: Agents}})
+		lib, bad := load([]Place{{Dir: write(t, map[string]string{"x.md": text}), Kind: Agents}})
 		got := ""
 		for _, a := range lib.Agents() {
 			got = fmt.Sprintf("%s %q %q %v %s %s %s %d", a.Name, a.Description, a.Prompt, a.Tools, a.Model, a.Effort, a.Mode, a.MaxTurns)
@@ -201,7 +201,7 @@ func TestStyles(t *testing.T) {
 		"empty.md":  "---\nname: nothing\n---\n",
 		"broken.md": "---\nname: x\n\ty: z\n---\nx",
 	})
-	lib, bad := Load([]Place{{Dir: dir, Kind: Styles}})
+	lib, bad := load([]Place{{Dir: dir, Kind: Styles}})
 	got := ""
 	for _, s := range lib.Styles() {
 		got += fmt.Sprintf("%s %q %q %t|", s.Name, s.Description, s.Text, s.Keep)

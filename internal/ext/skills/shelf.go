@@ -1,11 +1,13 @@
 package skills
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/ext/skill"
 )
@@ -15,15 +17,14 @@ type ShelfConfig struct {
 	// Places are where to look now, the nearest first; adze's own come behind them.
 	// It is asked before each reading.
 	Places func() []skill.Place
-	Agents []skill.Agent     // that come before those of files (--agents)
-	Taken  map[string]string // names that are not for skills, and whose they are
+	Agents []skill.Agent // that come before those of files (--agents)
 	// Files are watched from the first reading on, or, where there is a Rest, from so
 	// long after it, when they are read once more: most runs of one prompt are over by
 	// then, and to let a watch go takes the system some milliseconds.
 	Rest time.Duration
-	// Changed is told of the first library and of each other one, on a goroutine of
-	// the shelf.
-	Changed func(skill.Library)
+	// Changed is called when there is something for the first time, and when there is
+	// something else, on a goroutine of the shelf.
+	Changed func()
 	// Refuses, when set, is asked before another library counts, on the same goroutine,
 	// and may take its time. What it refuses is asked about once.
 	Refuses func(was, now skill.Library) bool
@@ -32,7 +33,8 @@ type ShelfConfig struct {
 	Untrusted func(files []string)
 }
 
-// A Shelf is the skills of a process. It reads them in the background.
+// A Shelf is what brings skills, agents and styles to a process. It reads them in the
+// background.
 type Shelf struct {
 	c     ShelfConfig
 	first chan struct{} // closed when they were read once
@@ -41,7 +43,7 @@ type Shelf struct {
 	done  chan struct{}
 
 	mu       sync.Mutex // guards the rest
-	lib      skill.Library
+	list     []contrib.Contribution
 	problems []skill.Problem
 }
 
@@ -55,9 +57,9 @@ func Open(c ShelfConfig) *Shelf {
 	return s
 }
 
-// Library is what there is, when it was read; what takes longer than wait is not
-// waited for, and there is nothing yet.
-func (s *Shelf) Library(wait time.Duration) (skill.Library, []skill.Problem) {
+// Contributions are what there is, as Read has them; what takes longer to be read
+// than wait is not waited for, and there is nothing yet.
+func (s *Shelf) Contributions(wait time.Duration) ([]contrib.Contribution, []skill.Problem) {
 	select {
 	case <-s.first:
 	default:
@@ -70,7 +72,7 @@ func (s *Shelf) Library(wait time.Duration) (skill.Library, []skill.Problem) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lib, s.problems
+	return s.list, s.problems
 }
 
 // Reread has everything read again, in the background: the places are others, or
@@ -106,7 +108,8 @@ func (s *Shelf) run() {
 	var refused *skill.Library
 	for n, watching := 0, late == nil; ; n++ {
 		places := s.c.Places()
-		lib, problems := Read(places, s.c.Agents, s.c.Taken)
+		list, problems := Read(places, s.c.Agents)
+		lib := contrib.Library(list...)
 		if watching {
 			if dirs := append(folders(places), owned(lib)...); !slices.Equal(dirs, watched) {
 				if w != nil {
@@ -116,27 +119,27 @@ func (s *Shelf) run() {
 				s.Reread() // what changed meanwhile nobody told
 			}
 		}
-		was, _ := s.Library(0)
+		old, _ := s.Contributions(0)
+		was := contrib.Library(old...)
 		same := n > 0 && was.Same(lib)
 		switch {
 		case n == 0 || same || s.c.Refuses == nil:
 			refused = nil
 		case refused != nil && refused.Same(lib):
-			lib, same = was, true
+			list, same = old, true
 		case s.c.Refuses(was, lib):
-			now := lib
-			refused, lib = &now, was.Held()
+			refused, list = &lib, held(old)
 		default:
 			refused = nil
 		}
 		s.mu.Lock()
-		s.lib, s.problems = lib, problems
+		s.list, s.problems = list, problems
 		s.mu.Unlock()
 		if n == 0 {
 			close(s.first)
 		}
 		if !same && s.c.Changed != nil { // at first for those that did not wait so long
-			s.c.Changed(lib)
+			s.c.Changed()
 		}
 		if files := untrusted(problems); len(files) > 0 && s.c.Untrusted != nil {
 			s.c.Untrusted(files)
@@ -160,10 +163,32 @@ func untrusted(problems []skill.Problem) (files []string) {
 	return files
 }
 
-// Read reads places, and adze's own skills and styles behind them.
-func Read(places []skill.Place, agents []skill.Agent, taken map[string]string) (skill.Library, []skill.Problem) {
-	lib, problems := skill.Load(append(slices.Clip(places), ownPlaces()...))
-	return lib.With(agents).Without(taken), problems
+// Read reads places, and adze's own skills and styles behind them. What is returned
+// has the agents first, a contribution for each origin of places that stand together,
+// and what adze brings.
+func Read(places []skill.Place, agents []skill.Agent) (list []contrib.Contribution, problems []skill.Problem) {
+	places = append(slices.Clip(places), ownPlaces()...)
+	parts, problems := skill.Read(places)
+	list = []contrib.Contribution{{From: "flags", Part: skill.Part{Agents: agents}}}
+	for i, p := range places {
+		from := contrib.Origin(cmp.Or(p.From, p.Scope))
+		if from != list[len(list)-1].From {
+			list = append(list, contrib.Contribution{From: from})
+		}
+		last := &list[len(list)-1]
+		last.Part = last.Then(parts[i])
+	}
+	list[len(list)-1].Commands = contrib.Commands() // adze's
+	return list, problems
+}
+
+// held is what there is, with skills as they were read.
+func held(list []contrib.Contribution) []contrib.Contribution {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Part = list[i].Held()
+	}
+	return list
 }
 
 // folders are the folders of places, each once.

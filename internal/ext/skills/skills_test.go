@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/skill"
@@ -45,6 +46,12 @@ func (r *rig) commands() string {
 	return strings.Join(r.ran, "|")
 }
 
+// read is what these places and adze itself have.
+func read(places ...skill.Place) (skill.Library, []skill.Problem) {
+	list, bad := Read(places, nil)
+	return contrib.Library(list...), bad
+}
+
 // library reads skills from texts, by path.
 func library(t *testing.T, text map[string]string) skill.Library {
 	t.Helper()
@@ -55,7 +62,7 @@ func library(t *testing.T, text map[string]string) skill.Library {
 			delete(text, name)
 		}
 	}
-	lib, bad := Read([]skill.Place{{Kind: skill.Skills, From: "a test", Text: text}, {Kind: skill.Commands, From: "a test", Text: commands}}, nil, nil)
+	lib, bad := read(skill.Place{Kind: skill.Skills, From: "a test", Text: text}, skill.Place{Kind: skill.Commands, From: "a test", Text: commands})
 	if len(bad) > 0 {
 		t.Fatal(bad)
 	}
@@ -291,16 +298,13 @@ func TestFilesOfASkill(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "s", "SKILL.md"), []byte("---\nname: s\ndescription: d\n---\nRun scripts/x.sh"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	lib, _ := Read([]skill.Place{{Dir: dir, Kind: skill.Skills}}, nil, map[string]string{"review": "somebody"})
+	lib, _ := read(skill.Place{Dir: dir, Kind: skill.Skills})
 	r := start(t, Config{}, nil, fake.Use(use("s", "")), fake.Say("done"))
 	r.desk.Use(lib)
 	r.run(t, "go")
 	has(t, r.read(), "The files of this skill are in "+filepath.Join(dir, "s")+".\n\nRun scripts/x.sh")
 	if k := r.State().Skills[0]; len(k.Rules) != 1 || k.Rules[0] != "Read(/"+filepath.Join(dir, "s")+"/**)" {
 		t.Errorf("%+v", k)
-	}
-	if _, ok := lib.Find("review"); ok {
-		t.Error("a name that is taken")
 	}
 	if e, ok := effect.Of[effect.Skill](nil); ok {
 		t.Error(e)
@@ -326,22 +330,22 @@ func followed(t *testing.T, rest time.Duration) {
 			t.Fatal(err)
 		}
 	}
-	told := make(chan skill.Library, 10)
+	told := make(chan struct{}, 10)
 	s := Open(ShelfConfig{
 		Places: func() []skill.Place { return []skill.Place{{Dir: filepath.Join(dir, "skills"), Kind: skill.Skills}} },
-		Rest:   rest, Changed: func(l skill.Library) { told <- l },
+		Rest:   rest, Changed: func() { told <- struct{}{} },
 	})
 	defer s.Close()
-	lib, bad := s.Library(10 * time.Second)
-	if _, ok := lib.Find("review"); !ok || len(bad) > 0 {
+	list, bad := s.Contributions(10 * time.Second)
+	if _, ok := contrib.Library(list...).Find("review"); !ok || len(bad) > 0 {
 		t.Errorf("adze's own are not there: %v", bad)
 	}
 	until := func(what string, ok func(skill.Library) bool) {
 		t.Helper()
 		for {
 			select {
-			case l := <-told:
-				if ok(l) {
+			case <-told:
+				if list, _ := s.Contributions(0); ok(contrib.Library(list...)) {
 					return
 				}
 			case <-time.After(20 * time.Second):
@@ -362,7 +366,7 @@ func followed(t *testing.T, rest time.Duration) {
 // Adze's own skills keep to the specification, are short, and name only what
 // there is.
 func TestOwn(t *testing.T) {
-	lib, bad := Read(nil, nil, nil)
+	lib, bad := read()
 	if len(bad) > 0 {
 		t.Error(bad)
 	}
@@ -406,7 +410,7 @@ func TestOwn(t *testing.T) {
 // Each of adze's own skills is followed by a scripted model: what a person types
 // becomes the skill's text, and the model's calls go on in the same turn.
 func TestOwnAreFollowed(t *testing.T) {
-	lib, _ := Read(nil, nil, nil)
+	lib, _ := read()
 	for _, s := range lib.Skills() {
 		t.Run(s.Name, func(t *testing.T) {
 			look := llm.ToolUse{ID: "b", Name: "Bash", Input: json.RawMessage(`{"command":"look ` + s.Name + `"}`)}
@@ -432,14 +436,15 @@ func TestOwnAreFollowed(t *testing.T) {
 
 // Who did not wait for the first reading is told of it.
 func TestLateLibrary(t *testing.T) {
-	go1, told := make(chan struct{}), make(chan skill.Library, 1)
-	s := Open(ShelfConfig{Places: func() []skill.Place { <-go1; return nil }, Changed: func(l skill.Library) { told <- l }})
+	go1, told := make(chan struct{}), make(chan struct{}, 1)
+	s := Open(ShelfConfig{Places: func() []skill.Place { <-go1; return nil }, Changed: func() { told <- struct{}{} }})
 	defer s.Close()
-	if lib, _ := s.Library(0); len(lib.Skills()) > 0 {
+	if list, _ := s.Contributions(0); len(list) > 0 {
 		t.Error("it was read before it could be")
 	}
 	close(go1)
-	if lib := <-told; len(lib.Skills()) == 0 {
+	<-told
+	if list, _ := s.Contributions(0); len(contrib.Library(list...).Skills()) == 0 {
 		t.Error("adze's own are not there")
 	}
 }

@@ -39,7 +39,7 @@ func (c command) told() string {
 func (m *Model) commands() []command {
 	var out []command
 	views := m.views()
-	for _, c := range contrib.Commands().Commands {
+	for _, c := range contrib.Commands() {
 		k := command{name: c.Name, args: c.Args, about: c.About}
 		switch do := c.Do.(type) {
 		case contrib.Op:

@@ -22,7 +22,7 @@ func TestCommandsAndViewsMatch(t *testing.T) {
 	r.m.host.Hooks = func(context.Context) (string, error) { return "", nil }
 	r.m.host.EditFile = func(context.Context, string) error { return nil }
 	views := r.m.views()
-	for _, c := range contrib.Commands().Commands {
+	for _, c := range contrib.Commands() {
 		if _, view := c.Do.(contrib.View); view && views[c.Name] == nil {
 			t.Errorf("/%s shows nothing", c.Name)
 		}
@@ -31,7 +31,7 @@ func TestCommandsAndViewsMatch(t *testing.T) {
 	for name := range views {
 		t.Errorf("no command shows %s", name)
 	}
-	if got, all := len(r.m.commands()), len(contrib.Commands().Commands); got != all {
+	if got, all := len(r.m.commands()), len(contrib.Commands()); got != all {
 		t.Errorf("%d commands of %d", got, all)
 	}
 	r.m.host.Themes = nil
