@@ -42,6 +42,10 @@ func (e *Editor) Type(s string) Result {
 	}
 	e.step(kind)
 	defer e.closeStep()
+	if e.vim != nil && e.vim.mode == VimReplace {
+		e.vim.overtype(e, runes(s))
+		return Changed
+	}
 	e.insert(runes(s))
 	return Changed
 }
@@ -63,6 +67,12 @@ func (e *Editor) Do(a keymap.Action) Result {
 	}
 	if !cuts(a) {
 		e.kills.joins = false
+	}
+	if e.vim != nil && e.vim.mode == VimReplace {
+		if a == keymap.EditBackspace {
+			return e.vim.untype(e)
+		}
+		e.vim.overs = nil // the cursor goes elsewhere, or something else changes
 	}
 	if r, ok := e.move(a); ok {
 		return r

@@ -105,11 +105,19 @@ func (e *Editor) change(from, to int, ins []rune) {
 	u.runes += to - from + len(ins)
 	u.undone = nil
 	u.changes++
-	e.t.replace(from, to, ins)
+	e.replace(from, to, ins)
 	if e.t.len() == 0 {
 		e.literal = false
 	}
 	u.trim()
+}
+
+// replace puts ins in the place of a part of the text.
+func (e *Editor) replace(from, to int, ins []rune) {
+	e.t.replace(from, to, ins)
+	if e.vim != nil {
+		e.vim.shifted(from, to, len(ins))
+	}
 }
 
 // join adds typed characters to the change before them.
@@ -157,7 +165,7 @@ func (e *Editor) Undo() Result {
 	u.changes++
 	for i := len(s.changes) - 1; i >= 0; i-- {
 		c := s.changes[i]
-		e.t.replace(c.at, c.at+len(c.ins), c.old)
+		e.replace(c.at, c.at+len(c.ins), c.old)
 		u.runes -= len(c.old) + len(c.ins)
 	}
 	u.undone = append(u.undone, s)
@@ -175,7 +183,7 @@ func (e *Editor) Redo() Result {
 	u.undone = u.undone[:len(u.undone)-1]
 	u.changes++
 	for _, c := range s.changes {
-		e.t.replace(c.at, c.at+len(c.old), c.ins)
+		e.replace(c.at, c.at+len(c.old), c.ins)
 		u.runes += len(c.old) + len(c.ins)
 	}
 	if n := len(u.done); n > 0 && u.done[n-1].void() {

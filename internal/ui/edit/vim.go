@@ -13,6 +13,7 @@ type VimMode uint8
 const (
 	VimOff VimMode = iota
 	VimInsert
+	VimReplace
 	VimNormal
 	VimVisual
 	VimVisualLine
@@ -24,6 +25,8 @@ func (m VimMode) String() string {
 		return ""
 	case VimInsert:
 		return "INSERT"
+	case VimReplace:
+		return "REPLACE"
 	case VimNormal:
 		return "NORMAL"
 	case VimVisual:
@@ -43,9 +46,9 @@ type vim struct {
 	// The command that is being typed.
 	count   int  // before the operator, 0 when none
 	count2  int  // after it
-	op      rune // d c y > <
+	op      rune // d c y > <, and u U ~ of gu gU g~; noOps do nothing
 	reg     rune // after ", 0 when none
-	wait    rune // the key whose second part is missing: " f F t T r g i a
+	wait    rune // the key whose second part is missing: " f F t T r g i a, and those of awaiting
 	found   found
 	regs    map[rune]register
 	joined  bool // changes go to one step of undo
@@ -55,9 +58,16 @@ type vim struct {
 	replays bool
 	failed  bool // the last command could not do what it says
 
-	inserts int // how often what is typed now is to be inserted
+	one     bool // what is deleted goes to register 1
+	inserts int  // how often what is typed now is to be inserted
 	newline bool
-	from    int // where in rec the insertion starts
+	from    int      // where in rec the insertion starts
+	overs   [][]rune // in replace mode: what stood where each character was typed
+
+	marks map[rune]spot
+	seen  selected // what is selected now, as the last key left it
+	last  selected // and what was selected before
+	tapes bool     // q: keys would be recorded, if there were macros
 }
 
 // found is the last f, F, t or T.
@@ -119,7 +129,11 @@ func (e *Editor) VimPending() string {
 		out = append(out, '"', v.reg)
 	}
 	out = append(out, digits(v.count)...)
-	if v.op != 0 {
+	switch v.op {
+	case 0:
+	case 'u', 'U', '~':
+		out = append(out, 'g', v.op)
+	default:
 		out = append(out, v.op)
 	}
 	out = append(out, digits(v.count2)...)
@@ -137,7 +151,7 @@ func digits(n int) (out []rune) {
 }
 
 func (v *vim) visual() bool    { return v.mode == VimVisual || v.mode == VimVisualLine }
-func (v *vim) inserting() bool { return v.mode == VimInsert }
+func (v *vim) inserting() bool { return v.mode == VimInsert || v.mode == VimReplace }
 
 func (v *vim) pending() bool {
 	return v.count > 0 || v.op != 0 || v.reg != 0 || v.wait != 0
@@ -174,6 +188,10 @@ var asRune = map[string]rune{"left": 'h', "right": 'l', "up": 'k', "down": 'j', 
 func (v *vim) key(e *Editor, k keymap.Key) Result {
 	before := e.vimState()
 	v.failed = false
+	visual := v.visual()
+	if visual {
+		v.seen = selected{v.mode, spot(v.start), spot(e.at)}
+	}
 	e.goal, e.anchor = -1, -1
 	v.record(input{key: k})
 	switch {
@@ -186,6 +204,9 @@ func (v *vim) key(e *Editor, k keymap.Key) Result {
 		v.finish(e, false)
 	default:
 		v.command(e, runeOf(k))
+	}
+	if visual && !v.visual() {
+		v.last = v.seen
 	}
 	if !v.inserting() {
 		v.clamp(e)
@@ -270,7 +291,7 @@ func (v *vim) finish(e *Editor, changed bool) {
 		}
 	}
 	v.count, v.count2, v.op, v.reg, v.wait = 0, 0, 0, 0, 0
-	v.joined = false
+	v.joined, v.one = false, false
 	v.sel = repeat{}
 	if !v.replays {
 		v.rec = v.rec[:0]
@@ -313,6 +334,7 @@ func (v *vim) insert(e *Editor, at, n int, newline bool) {
 	v.mode = VimInsert
 	e.at = at
 	v.inserts, v.newline, v.from = n, newline, len(v.rec)
+	v.overs = nil
 }
 
 // leaveInsert is Esc in insert mode.
@@ -441,6 +463,7 @@ func (v *vim) reset() {
 	v.count, v.count2, v.op, v.reg, v.wait, v.joined = 0, 0, 0, 0, 0, false
 	v.mode = VimInsert
 	v.rec, v.from, v.inserts, v.goal = nil, 0, 1, -1
+	v.overs, v.marks, v.seen, v.last, v.tapes = nil, nil, selected{}, selected{}, false
 }
 
 // submitted: the next prompt starts in insert mode.

@@ -1,8 +1,6 @@
 package edit
 
 import (
-	"unicode"
-
 	"github.com/adze-agent/adze/internal/ui/keymap"
 )
 
@@ -14,8 +12,14 @@ func (v *vim) normalKey(e *Editor, k rune) {
 	t := &e.t
 	v.goal = -1
 	switch k {
-	case 'd', 'c', 'y', '>', '<':
+	case 'd', 'c', 'y', '>', '<', '=':
 		v.op = k
+	case 'R':
+		v.insert(e, e.at, v.n(), false)
+		v.mode = VimReplace
+	case 'q': // ends what would be recorded
+		v.tapes = false
+		v.finish(e, false)
 	case 'x', 'X', 's', 'D', 'C', 'Y', 'S':
 		v.short(e, k)
 	case 'i', 'a', 'I', 'A', 'o', 'O':
@@ -30,7 +34,7 @@ func (v *vim) normalKey(e *Editor, k rune) {
 			end = t.next(end)
 		}
 		if end > e.at {
-			e.toggleCase(e.at, end)
+			e.recase(e.at, end, caser('~'))
 		}
 		e.at = end
 		v.finish(e, true)
@@ -237,24 +241,10 @@ func (v *vim) visualOp(e *Editor, k rune, x extent) {
 }
 
 func (v *vim) visualCase(e *Editor, k rune, x extent) {
-	if k == '~' {
-		e.toggleCase(x.from, x.to)
-	} else {
-		e.step(doOther)
-		rs := make([]rune, 0, x.to-x.from)
-		for _, r := range e.t.r[x.from:x.to] {
-			switch {
-			case isChip(r):
-			case k == 'u':
-				r = unicode.ToLower(r)
-			default:
-				r = unicode.ToUpper(r)
-			}
-			rs = append(rs, r)
-		}
-		e.change(x.from, x.to, rs)
+	e.recase(x.from, x.to, caser(k))
+	if !x.lines || e.t.lineOf(e.at) == e.t.lineOf(max(v.start, e.at)) { // else it is in the first line already
+		e.at = x.from
 	}
-	e.at = x.from
 	v.mode = VimNormal
 	v.counts()
 	v.finish(e, true)

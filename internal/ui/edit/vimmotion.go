@@ -227,6 +227,7 @@ type reach struct {
 	lines     bool // whole lines
 	vertical  bool // keeps the column
 	anyway    bool // the cursor goes there although the motion failed
+	one       bool // what is deleted goes to register 1, however short
 }
 
 // motion finds where a key leads. False: it is none, or leads nowhere.
@@ -275,6 +276,14 @@ func (v *vim) motion(e *Editor, k rune, count int, counted bool) (reach, bool) {
 		return reach{to: p, anyway: true}, ok
 	case 'j', 'k', 'G', 'g':
 		return v.lineMotion(e, k, count, counted)
+	case '%':
+		if counted {
+			return v.percent(e, count)
+		}
+		p, ok := t.pair(e.at)
+		return reach{to: p, inclusive: true, one: true}, ok
+	case '{', '}':
+		return t.paragraph(e.at, count, k == '{')
 	case ';', ',':
 		f := v.found
 		if f.r == 0 {
@@ -287,6 +296,15 @@ func (v *vim) motion(e *Editor, k rune, count int, counted bool) (reach, bool) {
 		return reach{to: p, inclusive: !f.back}, ok
 	}
 	return reach{}, false
+}
+
+// percent is a count and %: the line at so many hundredths of the text.
+func (v *vim) percent(e *Editor, n int) (reach, bool) {
+	if n > 100 {
+		return reach{}, false
+	}
+	i := max(0, (n*len(e.t.lines)+99)/100-1)
+	return reach{to: e.t.firstNonBlank(e.t.lines[i].start), lines: true}, true
 }
 
 // word is w, and what cw makes of it.

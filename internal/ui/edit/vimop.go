@@ -2,8 +2,26 @@ package edit
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 )
+
+// awaits reports whether another key belongs to this one: marks have one, and of
+// commands that there are not, no key may be taken for another command.
+func (v *vim) awaits(k rune) bool {
+	switch k {
+	case '`', '\'', '[', ']':
+		return true
+	case 'm', '@', 'z', 'Z':
+		return v.op == 0
+	case 'q':
+		return v.op == 0 && !v.tapes
+	}
+	return false
+}
+
+// noOps are operators of vim's that do nothing here; each takes its motion.
+const noOps = "=?qw@"
 
 // command takes one key of normal or visual mode.
 func (v *vim) command(e *Editor, k rune) {
@@ -20,7 +38,7 @@ func (v *vim) command(e *Editor, k rune) {
 		}
 		*n = min(*n*10+int(k-'0'), maxCount)
 		return
-	case slices.Contains([]rune(`"fFtTg`), k), (v.op != 0 || v.visual()) && (k == 'i' || k == 'a'), k == 'r' && v.op == 0:
+	case strings.ContainsRune("\"fFtTg", k), v.awaits(k), (v.op != 0 || v.visual()) && (k == 'i' || k == 'a'), k == 'r' && v.op == 0:
 		v.wait = k
 		return
 	}
@@ -29,7 +47,7 @@ func (v *vim) command(e *Editor, k rune) {
 		v.wholeLines(e)
 		return
 	}
-	if slices.Contains([]rune("hl 0^$wWeEbBjkG;,"), k) {
+	if slices.Contains([]rune("hl 0^$wWeEbBjkG;,%{}"), k) {
 		m, ok := v.motion(e, k, v.n(), counted)
 		v.follow(e, m, ok, k)
 		return
@@ -61,12 +79,17 @@ func (v *vim) second(e *Editor, k rune) {
 		p, ok := e.t.find(e.at, v.n(), k, v.found.back, v.found.till, false)
 		v.follow(e, reach{to: p, inclusive: !v.found.back}, ok, wait)
 	case 'g':
-		if k != 'g' {
-			v.fail(e)
-			return
-		}
-		m, ok := v.motion(e, 'g', v.n(), true)
+		v.afterG(e, k)
+	case 'm':
+		v.mark(e, k)
+	case '`', '\'':
+		m, ok := v.toMark(e, k, wait == '\'')
 		v.follow(e, m, ok, k)
+	case 'q':
+		v.tapes = true
+		v.fail(e)
+	case '@', 'z', 'Z', '[', ']':
+		v.fail(e)
 	case 'r':
 		v.replaceWith(e, k)
 	case 'i', 'a':
@@ -87,6 +110,30 @@ func (v *vim) second(e *Editor, k rune) {
 		default:
 			v.operate(e, x)
 		}
+	}
+}
+
+// afterG takes the key behind a g.
+func (v *vim) afterG(e *Editor, k rune) {
+	switch {
+	case k == 'g':
+		m, ok := v.motion(e, 'g', v.n(), true)
+		v.follow(e, m, ok, k)
+	case k == 'e' || k == 'E':
+		p, ok := e.t.wordEndBack(e.at, v.n(), k == 'E')
+		v.follow(e, reach{to: p, inclusive: true, anyway: true}, ok, k)
+	case v.op != 0 && k == v.op: // gugu is guu
+		v.wholeLines(e)
+	case v.op != 0:
+		v.fail(e)
+	case v.visual() && caser(k) != nil:
+		v.visualKey(e, k)
+	case k == 'v':
+		v.selectLast(e)
+	case caser(k) != nil, strings.ContainsRune(noOps, k) && !v.visual():
+		v.op = k
+	default:
+		v.fail(e)
 	}
 }
 
@@ -156,6 +203,7 @@ func (v *vim) history(e *Editor, k rune) {
 func (v *vim) extent(e *Editor, m reach) extent {
 	t := &e.t
 	from, to := min(e.at, m.to), max(e.at, m.to)
+	v.one = m.one
 	if m.lines {
 		return extent{from, to, true}
 	}
@@ -201,7 +249,11 @@ func (v *vim) wholeLines(e *Editor) {
 		return
 	}
 	last := min(i+v.n()-1, len(t.lines)-1)
-	v.operate(e, extent{e.at, max(e.at, t.lines[last].start), true})
+	x := extent{e.at, max(e.at, t.lines[last].start), true}
+	if caser(v.op) != nil && last == i {
+		x.from = min(x.from, t.firstNonBlank(x.from))
+	}
+	v.operate(e, x)
 }
 
 // operate runs the operator on an extent.
@@ -240,6 +292,12 @@ func (v *vim) operate(e *Editor, x extent) {
 	case '>', '<':
 		v.shift(e, x, op == '>', 1)
 		v.finish(e, true)
+	case 'u', 'U', '~':
+		e.recase(x.from, x.to, caser(op))
+		e.at = cursor
+		v.finish(e, true)
+	default: // noOps
+		v.fail(e)
 	}
 }
 
@@ -306,11 +364,14 @@ func (v *vim) keep(rs []rune, lines, yank bool) {
 	case yank:
 		v.regs['0'] = r
 	default:
-		if lines || slices.Contains(rs, '\n') {
+		if small := !lines && !slices.Contains(rs, '\n'); v.one || !small {
 			for n := '9'; n > '1'; n-- {
 				v.regs[n] = v.regs[n-1]
 			}
 			v.regs['1'] = r
+			if small {
+				v.regs['-'] = r
+			}
 		} else {
 			v.regs['-'] = r
 		}
@@ -409,23 +470,6 @@ func (v *vim) replaceWith(e *Editor, k rune) {
 		e.at += n - 1
 	}
 	v.finish(e, true)
-}
-
-// toggleCase changes the case of a part of the text.
-func (e *Editor) toggleCase(from, to int) {
-	rs := slices.Clone(e.t.r[from:to])
-	for i, r := range rs {
-		if isChip(r) {
-			continue
-		}
-		if u := unicode.ToUpper(r); u != r {
-			rs[i] = u
-		} else {
-			rs[i] = unicode.ToLower(r)
-		}
-	}
-	e.step(doOther)
-	e.change(from, to, rs)
 }
 
 // join makes one line of n lines. False when there are not enough.
