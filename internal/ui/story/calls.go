@@ -75,6 +75,9 @@ func (it *Item) folds() bool {
 	return !slices.ContainsFunc(it.Calls, func(c *Call) bool { return c.fold == "" || c.Wrong || c.denied || c.off || isImage(c.View) })
 }
 
+// own reports whether an item is a command of the person's own.
+func (it *Item) own() bool { return len(it.Calls) == 1 && it.Calls[0].own }
+
 // hear adds output of a running call.
 func (c *Call) hear(s string) {
 	c.tail = append(c.tail, s...)

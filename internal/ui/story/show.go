@@ -81,6 +81,8 @@ func Apart(before, next *Item) bool {
 	switch {
 	case before == nil:
 		return false
+	case next.own(), before.own():
+		return true
 	case next.Kind == Called:
 		return before.Kind == Said || before.Kind == Noted
 	case next.Kind == Noted && before.Kind == Noted:

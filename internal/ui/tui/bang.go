@@ -25,9 +25,12 @@ func (m *Model) shell(p edit.Prompt) []effect {
 	}}}
 }
 
+// remembers reports whether there are memory files that "#" can add to.
+func (m *Model) remembers() bool { return m.host.Memory != nil && m.host.Note != nil }
+
 // remember adds a line to a memory file.
 func (m *Model) remember(p edit.Prompt) []effect {
-	if m.host.Memory == nil || m.host.Note == nil {
+	if !m.remembers() {
 		return m.send(p)
 	}
 	line := p.Body()

@@ -6,6 +6,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
@@ -15,11 +16,16 @@ func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
 	cols := m.screen.size.Cols
 	bordered := cols >= 20 && m.screen.size.Rows >= 8
 	role, sign := draw.BorderQuiet, p.Sign(draw.Prompt)
+	var label draw.Line // what Enter does, where that is something else than asking the model
 	switch m.box.Mode() {
 	case edit.Shell:
 		role = draw.Shell
+		label = draw.L(draw.S("shell: "+m.keys.Hint(keymap.Submit)+" runs it", role))
 	case edit.Memory:
 		role = draw.Accent
+		if m.remembers() {
+			label = draw.L(draw.S("memory: "+m.keys.Hint(keymap.Submit)+" adds it to a file", role))
+		}
 	case edit.Chat, edit.Command, edit.Background:
 		role = modeRole(m.mode(), role)
 	}
@@ -51,7 +57,7 @@ func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
 	if !bordered {
 		return rows, term.Cursor{Row: row, Col: min(col+2, cols-1)}
 	}
-	return p.boxed(rows, role, cols, nil, nil), term.Cursor{Row: row + 1, Col: min(col+4, cols-1)}
+	return p.boxed(rows, role, cols, nil, label), term.Cursor{Row: row + 1, Col: min(col+4, cols-1)}
 }
 
 // argsHint is what may follow the command that was typed, as long as nothing

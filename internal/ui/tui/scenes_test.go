@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/history"
@@ -234,6 +235,16 @@ var scenes = []scene{
 		r.event(asked("7", "git push origin main", verdict())).pass(time.Second)
 	}},
 	{"shell", func(r *rig) { r.open().keys("'!git status") }},
+	{"shell-ran", func(r *rig) {
+		r.open().event(event.InputAccepted{ID: "p", Text: "Is it clean?"}, event.TurnStarted{ID: "t", Model: "anthropic/sonnet-4.6"}, event.ToolFinished{Call: "1", Name: "Bash", View: view.Terminal{Command: "git status -s"}},
+			event.Replied{ID: "r", Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "It is."}}}}, event.TurnEnded{How: event.Done})
+		r.event(event.Ran{ID: "1!", Command: "ls nope", IsErr: true, Took: time.Second, View: view.Terminal{Command: "ls nope", Output: "ls: nope: no such file\n", Exit: 2}}, event.Ran{ID: "2!", Command: "pwd", View: view.Terminal{Command: "pwd", Output: "/home/u\n"}})
+		r.event(event.InputAccepted{ID: "q", Text: "Look again."})
+	}},
+	{"memory-line", func(r *rig) {
+		withMemory(r)
+		r.open().keys("'# tests run with make check")
+	}},
 	{"vim", func(r *rig) {
 		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "m", UI: Settings{Vim: true}}, nil})
 		r.keys("'half a line", "esc", "b", "v")
