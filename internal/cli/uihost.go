@@ -65,6 +65,13 @@ func (p *past) Entry(i int) (history.Entry, bool) {
 	return history.Entry{}, false
 }
 
+// Renew implements edit.Past.
+func (p *past) Renew() {
+	if f := p.open(); f != nil {
+		f.Renew()
+	}
+}
+
 func (h *uiHost) withHistory(t *tui.Host) {
 	file := sync.OnceValue(func() *history.File {
 		p, _, err := h.loaded()

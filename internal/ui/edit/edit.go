@@ -24,15 +24,18 @@ const (
 )
 
 // Past gives the earlier prompts, the newest first; false ends them. It is asked
-// for one after the other, as far back as somebody goes.
+// for one after the other, as far back as somebody goes. Renew is called before a
+// walk begins: what others added since is there then.
 type Past interface {
 	Entry(i int) (history.Entry, bool)
+	Renew()
 }
 
 // Options are what an Editor depends on. The zero Options make a plain editor.
 type Options struct {
-	Keys      *keymap.Map // nil: the defaults
-	Past      Past        // nil: none
+	Keys      *keymap.Map              // nil: the defaults
+	Past      Past                     // nil: none
+	Skip      func(history.Entry) bool // entries of Past that ↑ passes over; nil: none
 	Vim       bool
 	SingleRow bool // a field for one line: Enter submits, newlines become spaces
 	FoldLines int  // pastes with more lines are folded; 0: 8, less than 0: never

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,6 +157,36 @@ func (p pastOf) Entry(i int) (history.Entry, bool) {
 		return history.Entry{}, false
 	}
 	return p[i], true
+}
+
+func (pastOf) Renew() {}
+
+// lentPast has more entries when it is renewed.
+type lentPast struct {
+	pastOf
+	later pastOf
+}
+
+func (p *lentPast) Renew() { p.pastOf = append(slices.Clone(p.later), p.pastOf...); p.later = nil }
+
+// A walk begins with what came since the last one, keeps its place while it lasts, and
+// passes over what is skipped in both directions.
+func TestHistoryIsRenewed(t *testing.T) {
+	p := &lentPast{pastOf{{Text: "b"}, {Text: "waits"}, {Text: "a"}}, nil}
+	e := New(Options{Past: p, Skip: func(h history.Entry) bool { return h.Text == "waits" }})
+	step := func(keys, want string) {
+		t.Helper()
+		press(t, e, keys)
+		if got := mark(e); got != want {
+			t.Errorf("%s: %q, want %q", keys, got, want)
+		}
+	}
+	step("up up", "a|")
+	p.later = pastOf{{Text: "new"}}
+	step("down", "b|")
+	step("up", "a|")
+	step("down down up", "new|")
+	step("up up", "a|")
 }
 
 func TestHistory(t *testing.T) {

@@ -14,7 +14,7 @@ func (p *past) leave() { *p = past{} }
 // Older shows the prompt before; what is being written is kept.
 func (e *Editor) Older() Result {
 	if e.past.i == 0 || e.t.len() > 0 {
-		return e.recall(e.past.i + 1)
+		return e.recall(1)
 	}
 	// What was recalled was cleared, so another walk begins; what was being written
 	// before is still where it ends.
@@ -35,34 +35,40 @@ func (e *Editor) Newer() Result {
 	if e.past.i == 0 {
 		return Ignored
 	}
-	return e.recall(e.past.i - 1)
+	return e.recall(-1)
 }
 
-func (e *Editor) recall(i int) Result {
+// recall goes a step back, or forward with -1.
+func (e *Editor) recall(step int) Result {
 	p := &e.past
 	if e.o.Past == nil {
 		return Ignored
 	}
-	entry, ok := draft{}, false
-	if d, kept := p.kept[i]; kept {
-		entry, ok = d, true
-	} else if i > 0 {
-		h, found := e.o.Past.Entry(i - 1)
-		if found {
+	if p.i == 0 {
+		e.o.Past.Renew()
+	}
+	for i := p.i + step; i >= 0; i += step {
+		entry, ok := p.kept[i]
+		if !ok {
+			h, found := e.o.Past.Entry(i - 1)
+			if !found {
+				return Ignored
+			}
+			if e.o.Skip != nil && e.o.Skip(h) {
+				continue
+			}
 			rs := e.t.fromEntry(h)
-			entry, ok = draft{r: rs, at: len(rs)}, true
+			entry = draft{r: rs, at: len(rs)}
 		}
+		if p.kept == nil {
+			p.kept = map[int]draft{}
+		}
+		if p.i == 0 || !slices.Equal(p.clean, e.t.r) {
+			p.kept[p.i] = e.draft()
+		}
+		e.show(entry)
+		p.i, p.clean = i, entry.r
+		return Changed
 	}
-	if !ok {
-		return Ignored
-	}
-	if p.kept == nil {
-		p.kept = map[int]draft{}
-	}
-	if p.i == 0 || !slices.Equal(p.clean, e.t.r) {
-		p.kept[p.i] = e.draft()
-	}
-	e.show(entry)
-	p.i, p.clean = i, entry.r
-	return Changed
+	return Ignored
 }

@@ -221,6 +221,52 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
+// A walk that begins sees what others added meanwhile, also when they halved the file,
+// and a line that is not whole yet is read when it is.
+func TestRenew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	f, other := At(path, nil), At(path, nil)
+	p := f.Past("/a")
+	defer p.Close()
+	look := func(what string, want ...string) {
+		t.Helper()
+		p.Renew()
+		if got := texts(p); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	look("before there is a file")
+	add(t, other, "/a", "one", "two")
+	look("made by another process", "two", "one")
+	add(t, f, "/a", "three")
+	add(t, other, "/a", "four", "one")
+	add(t, other, "/b", "elsewhere")
+	look("grown", "one", "four", "three", "two")
+	look("as it was", "one", "four", "three", "two")
+
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, part := range []string{`{"display":"fi`, `ve","project":"/a"}` + "\n"} {
+		if _, err := file.WriteString(part); err != nil {
+			t.Fatal(err)
+		}
+		if part[0] == '{' {
+			look("half a line", "one", "four", "three", "two")
+		}
+	}
+	look("the other half", "five", "one", "four", "three", "two")
+
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	look("gone", "five", "one", "four", "three", "two")
+	add(t, other, "/a", "anew")
+	look("another file", "anew")
+}
+
 func FuzzPast(f *testing.F) {
 	f.Add([]byte("{\"display\":\"a\"}\n{\"display\":3}\nx"))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -11,7 +11,7 @@ import (
 
 // A Past is the history as one reader goes back through it, newest first. It
 // opens the file when it is asked first, reads only as far as it is asked, and
-// then knows what this process adds; what others add later it does not see.
+// then knows what this process adds; what others add later it sees with Renew.
 type Past struct {
 	file    *File
 	project string // "" for all
@@ -19,7 +19,8 @@ type Past struct {
 	mu      sync.Mutex // guards what follows
 	started bool
 	src     *os.File
-	left    int64    // bytes of src that are not read
+	end     int64    // the bytes of src that were there when it was opened, or renewed
+	left    int64    // bytes before that are not read
 	tail    []byte   // the beginning of a line that is not whole
 	ready   [][]byte // whole lines, the newest last
 	entries []Entry
@@ -77,10 +78,61 @@ func (p *Past) start() {
 		return
 	}
 	p.started = true
-	p.src, p.left, p.err = p.file.open()
 	p.file.seen = append(p.file.seen, p)
+	p.begin()
+}
+
+// begin opens the file. It is called with both locks held.
+func (p *Past) begin() {
+	p.src, p.end, p.err = p.file.open()
+	p.left = p.end
 	for _, e := range slices.Backward(p.file.mine) {
 		p.add(e)
+	}
+}
+
+// Renew takes in what other processes have added. What Entry counts from is another
+// entry then.
+func (p *Past) Renew() {
+	p.file.mu.Lock()
+	defer p.file.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.started {
+		return
+	}
+	now, err := os.Lstat(p.file.path)
+	if err != nil || !now.Mode().IsRegular() {
+		return // what was read stays
+	}
+	if p.src != nil {
+		was, err := p.src.Stat()
+		if err == nil && os.SameFile(was, now) && now.Size() >= p.end {
+			p.grown(now.Size())
+			return
+		}
+		_ = p.src.Close() // it was only read
+	}
+	// It is another file: the older half went, or somebody removed it.
+	p.tail, p.ready, p.entries, p.seen = nil, nil, nil, map[string]bool{}
+	p.begin()
+}
+
+// grown reads the lines that were appended up to a size.
+func (p *Past) grown(size int64) {
+	buf := make([]byte, size-p.end)
+	if len(buf) == 0 {
+		return
+	}
+	if _, err := p.src.ReadAt(buf, p.end); err != nil {
+		return // the next walk tries again
+	}
+	whole := bytes.LastIndexByte(buf, '\n') + 1
+	p.end += int64(whole)
+	for raw := range bytes.Lines(buf[:whole]) {
+		if e, ok := decode(raw); ok {
+			p.first(e)
+		}
 	}
 }
 
@@ -88,6 +140,10 @@ func (p *Past) start() {
 func (p *Past) push(e Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.first(e)
+}
+
+func (p *Past) first(e Entry) {
 	if p.project != "" && e.Project != p.project {
 		return
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -10,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
@@ -126,10 +128,15 @@ const again = 2 * time.Second
 // newModel begins before anything is known but the terminal.
 func newModel(h Host, start Start, s screen) *Model {
 	keys := keymap.Default(keymap.Terminal{})
-	return &Model{
-		host: h, start: start, story: story.New(), screen: s, keys: keys,
-		box: edit.New(edit.Options{Keys: keys, Past: h.Past}),
-	}
+	m := &Model{host: h, start: start, story: story.New(), screen: s, keys: keys}
+	m.box = edit.New(edit.Options{Keys: keys, Past: h.Past, Skip: m.stillWaits})
+	return m
+}
+
+// stillWaits reports whether a prompt of the history is one that waits: sent from
+// there it would be sent twice.
+func (m *Model) stillWaits(e history.Entry) bool {
+	return slices.ContainsFunc(m.queue, func(q queued) bool { return q.prompt.Shown == e.Text })
 }
 
 // update takes a message.

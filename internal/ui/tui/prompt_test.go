@@ -22,6 +22,27 @@ func (p prompts) Entry(i int) (history.Entry, bool) {
 	return history.Entry{Text: p[i]}, true
 }
 
+func (prompts) Renew() {}
+
+// What still waits is not offered a second time: neither by ↑ nor by a walk that began before.
+func TestHistoryLeavesOutWhatWaits(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.m.box = edit.New(edit.Options{Keys: r.m.keys, Past: prompts{"steer me", "go"}, Skip: r.m.stillWaits})
+	r.open().event(event.TurnStarted{ID: "t"})
+	r.keys("'steer me", "enter", "'x").hasNot("takes it back").keys("up")
+	if got := r.m.box.Text(); got != "go" {
+		t.Errorf("the box has %q", got)
+	}
+	r.keys("down", "backspace").has("takes it back").keys("up")
+	if u, ok := last[op.Unqueue](r); !ok || r.m.box.Text() != "steer me" {
+		t.Errorf("%+v, the box has %q", u, r.m.box.Text())
+	}
+	r.keys("ctrl+u", "up")
+	if got := r.m.box.Text(); got != "steer me" {
+		t.Errorf("what was taken back is not in the history: %q", got)
+	}
+}
+
 // What the history brings opens no list until it is edited: the key that brought it
 // goes on to what is older.
 func TestHistoryPassesCommands(t *testing.T) {

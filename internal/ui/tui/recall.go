@@ -52,6 +52,7 @@ func (m *Model) searchHistory() []effect {
 }
 
 func recalled(p edit.Past) []Choice {
+	p.Renew()
 	var out []Choice
 	for i := range maxRecall {
 		e, ok := p.Entry(i)
