@@ -375,47 +375,6 @@ func TestUITrustAsksOnce(t *testing.T) {
 	}
 }
 
-func TestUIPlain(t *testing.T) {
-	p := newPlace(t)
-	p.startedBefore()
-	c := p.adze("--model", "script/"+p.put("model.txt", "> First.\n@ Bash {\"command\": \"touch made\"}\n---\n> Second.\n"), "--sandbox", "off")
-	x := p.inTerminal(c, 80, 24, "TERM=dumb")
-	x.until(`adze 0`)
-	x.keys("go" + enter)
-	x.dialog(`3 No, and say`)
-	x.keys("1" + enter)
-	x.until(`Second\.`)
-	x.keys("/exit" + enter)
-	x.ended()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if i := strings.IndexByte(string(x.bytes), 0x1b); i >= 0 {
-		t.Errorf("a sequence was written: %q", x.bytes[i:])
-	}
-}
-
-// Where Ctrl+C comes as a signal, one interrupts and two leave.
-func TestUIPlainInterrupt(t *testing.T) {
-	p := newPlace(t)
-	p.startedBefore()
-	c := p.adze("--model", "script/"+p.put("model.txt", "@ Bash {\"command\": \"touch begun; sleep 1000\"}\n"), "--sandbox", "off", "--allowed-tools", "Bash", "go")
-	x := p.inTerminal(c, 80, 24, "TERM=dumb")
-	x.until(`adze 0`)
-	x.made(filepath.Join(p.dir, "begun"))
-	x.keys("\x03")
-	x.until(`Press Ctrl\+C again to quit`)
-	x.until(`[Ii]nterrupted`)
-	x.keys("\x03") // the second within the time, or the first of two others
-	again := regexp.MustCompile(`(?s)again to quit.*again to quit`)
-	if s := x.when("an end, or the way to one", func(s string) bool { return strings.Contains(s, "go on with") || again.MatchString(s) }); !strings.Contains(s, "go on with") {
-		x.keys("\x03")
-	}
-	x.until(`go on with: adze --resume`)
-	if code := x.ended(); code != 0 {
-		t.Errorf("it ended with %d", code)
-	}
-}
-
 func TestUIBackground(t *testing.T) {
 	p := newPlace(t)
 	x := p.ui(80, 24, "@ Bash {\"command\": \"sleep 1000\"}\n---\n> It goes on.\n", "--allowed-tools", "Bash(sleep:*)", "go")

@@ -30,6 +30,7 @@ func Commands() []Command {
 		{"todos", "", "show or hide the todo list", View{}},
 		{"rewind", "[undo]", "go back to before a prompt: conversation, code or both", View{}},
 		{"diff", "[file]", "what the session changed", View{}},
+		{"transcript", "[all]", "all that was said and done, nothing folded", View{}},
 		{"vim", "", "vim keys on or off", View{}},
 		{"model", "[name]", "choose the model", View{}},
 		{"resume", "[words]", "go on with another session", View{}},

@@ -266,7 +266,7 @@ func (p Paper) callBody(c *Call) []draw.Line {
 	if c.task != "" {
 		out = append(out, p.tail(c, gutter)...)
 	}
-	lines, n, tail := c.bounds()
+	lines, n, tail := p.bounds(c)
 	shown := c.View
 	if t, ok := terminal(c.View); ok && t.Exit != 0 && t.Note == fmt.Sprintf("exit code %d", t.Exit) {
 		t.Note = "" // the line above says so
@@ -293,7 +293,7 @@ func (p Paper) tail(c *Call, gutter draw.Span) []draw.Line {
 
 // bounds says whether a result is shown below its call where it is folded, and
 // how many lines of it.
-func (c *Call) bounds() (show bool, lines int, tail bool) {
+func (p Paper) bounds(c *Call) (show bool, lines int, tail bool) {
 	switch b := c.View.(type) {
 	case view.Terminal:
 		if c.Wrong || b.Exit != 0 {
@@ -305,7 +305,7 @@ func (c *Call) bounds() (show bool, lines int, tail bool) {
 	case view.Table:
 		return true, outputLines + 2, false
 	case view.Tasks:
-		return false, 0, false // the list stands above the prompt
+		return p.Plain, outputLines + 6, false // elsewhere the list stands above the prompt
 	case view.Image, view.Questions, view.Form:
 		return true, diffLines, false
 	case view.Group, view.Code, view.Text, view.Meter, nil:

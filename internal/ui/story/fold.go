@@ -77,7 +77,7 @@ func (s *Story) Apply(e event.Event) {
 // said is a prompt that the model is given.
 func (s *Story) said(seq event.Seq, at time.Time, b event.InputAccepted) {
 	if !b.Hidden {
-		s.Add(&Item{Kind: Said, Done: true, At: at, ID: b.ID, Seq: seq, Text: b.Text, Pics: len(b.Images), names: b.Attached, steer: b.Steer})
+		s.Add(&Item{Kind: Said, Done: true, At: at, ID: b.ID, Seq: seq, Text: b.Text, Pics: len(b.Images), names: b.Attached, Steer: b.Steer})
 	}
 	s.Reply, s.live = len(s.Items), false
 }
@@ -368,7 +368,7 @@ func (s *Story) ended(b event.TurnEnded, now time.Time) {
 	s.endStreams()
 	for i := len(s.Items) - 1; i >= s.Printed; i-- {
 		it := s.Items[i]
-		if it.Kind == Said && !it.steer {
+		if it.Kind == Said && !it.Steer {
 			break // what stands before the turn's prompt ended with earlier turns
 		}
 		for _, c := range it.Calls {

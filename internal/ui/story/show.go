@@ -32,7 +32,6 @@ type Paper struct {
 	Thinking bool         // unfold what the model thought
 	Plain    bool         // no borders, and answers have numbers
 	Now      time.Time
-	Spin     int
 }
 
 func (p Paper) Cols() int { return max(min(p.O.Width, TextCols), 10) }
@@ -122,8 +121,11 @@ func (p Paper) said(it *Item) []draw.Line {
 	if it.Pics > 0 && !strings.Contains(it.Text, "[Image ") {
 		lines = append(lines, draw.L(draw.S(Plural(it.Pics, "image"), draw.Quiet)))
 	}
-	lines = append(lines, attached(it.names, o.Width)...)
-	return Hang(lines, p.Mark(draw.Prompt, draw.Accent))
+	with := attached(it.names, o.Width)
+	if it.Typed && p.Plain && !p.Whole {
+		return draw.Indent(with, draw.S("  ", draw.Plain))
+	}
+	return Hang(append(lines, with...), p.Mark(draw.Prompt, draw.Accent))
 }
 
 // attached says what of the files that a prompt names went along with it.
@@ -179,6 +181,9 @@ func (p Paper) noted(it *Item) []draw.Line {
 			body = draw.Block(it.Shape, p.Inner(2, 0, false))
 		}
 		body = draw.Indent(body, draw.S("  ", draw.Plain))
+		if it.Typed && p.Plain && !p.Whole {
+			return body
+		}
 		return append([]draw.Line{{p.Mark(draw.Prompt, draw.Quiet), draw.S(it.Hint, draw.Quiet)}}, body...)
 	}
 	lines := draw.WrapAll(draw.Text(it.Text, draw.Style{Role: role}), w)

@@ -39,10 +39,11 @@ type Item struct {
 	Level string           // of noted: info, warning, error, quiet
 	Hint  string           // of noted
 	Shape view.Block       // of noted: shown in place of Text
-	steer bool             // of said: it joined a running turn
+	Steer bool             // of said: it joined a running turn
 	Pics  int              // of said: images
 	names []event.Attached // of said: what it names
 	ID    string           // of said
+	Typed bool             // of said, or of a report: it stands on the screen as it was typed
 	Seq   event.Seq        // of said, and of what tells of a rewind
 	Files map[string]bool  // of said: what changed on disk until the next one
 	went  event.Trail      // of noted: it tells of a rewind

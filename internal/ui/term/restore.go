@@ -132,6 +132,9 @@ func (t *Terminal) Reclaim() error {
 func (t *Terminal) Suspend() {
 	defer t.Recover()
 	if t.o.Plain {
+		t.Screen.Echoed(false)
+		stopSelf()
+		t.send(Resumed{})
 		return
 	}
 	t.Release()

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"bytes"
 	"io"
 	"slices"
 	"sync"
@@ -26,7 +27,7 @@ type Config struct {
 	Profile draw.Profile
 	Sync    bool // the terminal has synchronized output
 	Rewrap  bool // the terminal wraps lines anew when its width changes
-	Plain   bool // no cursor movement at all: lines are printed, nothing is live
+	Plain   bool // no cursor movement at all: lines are printed, and the live area is a line that asks for one
 }
 
 // A Screen shows finished lines, once, in the terminal's own scrollback, and
@@ -44,9 +45,11 @@ type Screen struct {
 	in      inline
 	full    fullscreen
 	plain   bool
-	onFull  bool // the terminal is in full-screen mode
-	want    bool // it shall be
-	next    bool // want, from the next Live on
+	begun   bool   // in plain mode: the cursor stands behind something
+	asked   []byte // and behind this, if nobody has typed
+	onFull  bool   // the terminal is in full-screen mode
+	want    bool   // it shall be
+	next    bool   // want, from the next Live on
 	printed []draw.Line
 	images  []placed // in printed, in their order
 	live    []draw.Line
@@ -327,13 +330,38 @@ func (s *Screen) picture(dst []byte) []byte {
 	return dst
 }
 
+// plainLines prints lines, and then the one that asks for something to be typed
+// behind it. That one is printed again below whatever came after it.
 func (s *Screen) plainLines(dst []byte) []byte {
+	var ask []byte
+	if len(s.live) > 0 {
+		ask = s.in.look.theme.Append(nil, s.live[0], s.in.look.profile)
+	}
+	if s.begun && (len(s.printed) > 0 || len(ask) > 0 && !bytes.Equal(ask, s.asked)) {
+		dst = append(dst, '\n')
+		s.begun = false
+	}
 	for _, l := range s.printed {
 		dst = s.in.look.theme.Append(dst, l, s.in.look.profile)
 		dst = append(dst, '\n')
 	}
 	s.printed = nil
+	if !s.begun && len(ask) > 0 {
+		dst = append(dst, ask...)
+		s.begun, s.asked = true, ask
+	}
 	return dst
+}
+
+// Echoed tells, in plain mode, that the terminal itself showed what somebody
+// typed: a line with its end, which answers what was asked, or something without
+// one, such as "^C".
+func (s *Screen) Echoed(whole bool) {
+	s.change(func() {
+		if s.begun = !whole; whole {
+			s.live = nil
+		}
+	})
 }
 
 // Hold writes what is pending, takes the live area away (it stays when keep
@@ -357,10 +385,13 @@ func (s *Screen) Hold(keep bool) {
 }
 
 func (s *Screen) leave(keep bool) []byte {
-	if s.plain {
-		return nil
-	}
 	var buf []byte
+	if s.plain {
+		if s.begun { // what comes next has a line of its own
+			buf, s.begun = append(buf, '\n'), false
+		}
+		return buf
+	}
 	if s.onFull {
 		buf = append(buf, "\x1b[?1049l"...)
 		s.onFull = false

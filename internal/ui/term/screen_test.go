@@ -69,7 +69,7 @@ func TestPlainModeMovesNothing(t *testing.T) {
 	c := config(Size{20, 5})
 	c.Plain, c.Profile = true, draw.Profile{}
 	s := NewScreen(w, c)
-	s.Update(lines("one"), lines("live"), Cursor{})
+	s.Update(lines("one"), nil, Cursor{})
 	s.Full(true)
 	s.Print(lines("two"))
 	if err := s.Close(false); err != nil {
@@ -77,6 +77,44 @@ func TestPlainModeMovesNothing(t *testing.T) {
 	}
 	if got := w.out.String(); got != "one\ntwo\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// In plain mode the live area is a line that asks: it stands below what was
+// printed, once, and what comes after it begins on a line of its own.
+func TestPlainModeAsks(t *testing.T) {
+	for name, c := range map[string]struct {
+		does func(*Screen)
+		want string
+	}{
+		"nothing typed":     {func(*Screen) {}, "one\n> \n"},
+		"asked once":        {func(s *Screen) { s.Live(lines("> "), Cursor{}) }, "one\n> \n"},
+		"something else":    {func(s *Screen) { s.Live(lines("1 or 2> "), Cursor{}) }, "one\n> \n1 or 2> \n"},
+		"news come":         {func(s *Screen) { s.Print(lines("news")) }, "one\n> \nnews\n> \n"},
+		"nothing asked":     {func(s *Screen) { s.Live(nil, Cursor{}) }, "one\n> \n"},
+		"a line was typed":  {func(s *Screen) { s.Echoed(true); s.Live(nil, Cursor{}) }, "one\n> "},
+		"and it asks again": {func(s *Screen) { s.Echoed(true); s.Sync(); s.Live(lines("> "), Cursor{}) }, "one\n> > \n"},
+		"Ctrl+C while it works": {func(s *Screen) {
+			s.Echoed(true)
+			s.Update(lines("it works"), nil, Cursor{})
+			s.Sync()
+			s.Echoed(false)
+			s.Print(lines("stopped"))
+		}, "one\n> it works\n\nstopped\n"},
+	} {
+		w := &slow{}
+		k := config(Size{20, 5})
+		k.Plain, k.Profile = true, draw.Profile{}
+		s := NewScreen(w, k)
+		s.Update(lines("one"), lines("> "), Cursor{})
+		s.Sync()
+		c.does(s)
+		if err := s.Close(false); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.out.String(); got != c.want {
+			t.Errorf("%s: %q, not %q", name, got, c.want)
+		}
 	}
 }
 

@@ -138,6 +138,9 @@ const (
 	mouseOff = "\x1b[?1002l\x1b[?1006l"
 )
 
+// endless is how soon after one end another follows when a terminal is gone.
+const endless = 10 * time.Millisecond
+
 // escWait is how long half a sequence may take to become whole.
 const escWait = 40 * time.Millisecond
 
@@ -150,9 +153,14 @@ func (t *Terminal) read(r io.Reader) {
 	defer close(done)
 	t.wg.Go(func() { // ends when r is cancelled or at its end
 		defer t.Recover()
+		var closed time.Time // when it ended last
 		for {
 			buf := make([]byte, 4096)
 			n, err := r.Read(buf)
+			if t.o.Plain && errors.Is(err, io.EOF) && time.Since(closed) > endless {
+				closed, err = time.Now(), nil // Ctrl+D, as the terminal tells of it there
+				n = copy(buf, "\x04")
+			}
 			if n > 0 {
 				select {
 				case chunks <- buf[:n]:

@@ -14,8 +14,8 @@ import (
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
-	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // A command is a word after "/".
@@ -79,22 +79,23 @@ func (m *Model) sendCommand(line string) []effect {
 // can.
 func (m *Model) views() map[string]func(m *Model, args string) []effect {
 	out := map[string]func(m *Model, args string) []effect{
-		"help":    func(m *Model, _ string) []effect { m.open(newHelp(m)); return nil },
-		"exit":    func(m *Model, _ string) []effect { return m.leave() },
-		"clear":   func(m *Model, _ string) []effect { return m.begin(m.anew()) },
-		"mode":    (*Model).modeCommand,
-		"plan":    (*Model).planCommand,
-		"effort":  (*Model).effortCommand,
-		"copy":    (*Model).copyCommand,
-		"cost":    func(m *Model, _ string) []effect { return m.report("cost", m.cost()) },
-		"status":  (*Model).statusCommand,
-		"tasks":   (*Model).tasksCommand,
-		"bashes":  (*Model).tasksCommand,
-		"todos":   (*Model).todosCommand,
-		"vim":     (*Model).vimCommand,
-		"rewind":  (*Model).rewindCommand,
-		"context": (*Model).contextCommand,
-		"btw":     (*Model).asideCommand,
+		"help":       func(m *Model, _ string) []effect { m.open(newHelp(m)); return nil },
+		"exit":       func(m *Model, _ string) []effect { return m.leave() },
+		"clear":      func(m *Model, _ string) []effect { return m.begin(m.anew()) },
+		"mode":       (*Model).modeCommand,
+		"plan":       (*Model).planCommand,
+		"effort":     (*Model).effortCommand,
+		"copy":       (*Model).copyCommand,
+		"cost":       func(m *Model, _ string) []effect { return m.report("cost", m.cost()) },
+		"status":     (*Model).statusCommand,
+		"tasks":      (*Model).tasksCommand,
+		"bashes":     (*Model).tasksCommand,
+		"todos":      (*Model).todosCommand,
+		"vim":        (*Model).vimCommand,
+		"rewind":     (*Model).rewindCommand,
+		"context":    (*Model).contextCommand,
+		"transcript": (*Model).transcriptCommand,
+		"btw":        (*Model).asideCommand,
 	}
 	if m.host.Diff != nil {
 		out["diff"] = (*Model).diffCommand
@@ -136,8 +137,11 @@ func (m *Model) opCommand(name string, do contrib.Op, args string) []effect {
 // todosCommand shows the todo list, or hides it.
 func (m *Model) todosCommand(string) []effect {
 	m.screen.todos = !m.screen.todos
-	if len(m.st.Tasks) == 0 {
+	switch {
+	case len(m.st.Tasks) == 0:
 		m.say("there is no todo list", draw.Quiet)
+	case m.screen.plain:
+		m.story.Add(m.reported(&story.Item{Shape: view.Tasks{Items: m.st.Tasks}, Hint: "/todos"}))
 	}
 	return nil
 }
@@ -154,7 +158,7 @@ func (m *Model) asideCommand(question string) []effect {
 		return nil
 	case m.aside != nil:
 		m.box.Set("/btw " + question)
-		m.say("a question is being asked already: "+m.keys.Hint(keymap.Cancel)+" stops it", draw.Quiet)
+		m.say("a question is being asked already: "+m.stopKey()+" stops it", draw.Quiet)
 		return nil
 	}
 	s := m.s
@@ -199,7 +203,7 @@ func (m *Model) forked(from string) {
 // begin opens another session in the place of this one.
 func (m *Model) begin(s Start) []effect {
 	if m.turn.running {
-		m.say("the model works: interrupt it first ("+m.keys.Hint("chat:cancel")+")", draw.Attention)
+		m.say("the model works: interrupt it first ("+m.stopKey()+")", draw.Attention)
 		return nil
 	}
 	return []effect{open{start: s}}
@@ -304,6 +308,7 @@ func (m *Model) effortCommand(args string) []effect {
 	if m.s == nil || m.s.Effort == nil {
 		return nil
 	}
+	d.loading = m.screen.plain // it is printed once
 	now := m.s.Effort
 	return []effect{work{func(context.Context) func(*Model) []effect {
 		level := cmp.Or(now(), asSet)
@@ -311,6 +316,7 @@ func (m *Model) effortCommand(args string) []effect {
 			for i := range all {
 				all[i].Now = all[i].ID == level
 			}
+			d.loading = false
 			d.set(all)
 			return nil
 		}
@@ -318,6 +324,10 @@ func (m *Model) effortCommand(args string) []effect {
 }
 
 func (m *Model) vimCommand(string) []effect {
+	if m.screen.plain {
+		m.say("the terminal edits lines here, and knows no vim", draw.Quiet)
+		return nil
+	}
 	on := m.s == nil || !m.s.UI.Vim
 	m.box.SetVim(on)
 	if m.s != nil {
@@ -418,7 +428,7 @@ func (m *Model) contextCommand(string) []effect {
 	return []effect{work{func(context.Context) func(*Model) []effect {
 		shape := fills()
 		return func(m *Model) []effect {
-			m.story.Add(&story.Item{Kind: story.Noted, Done: true, At: m.now, Level: "report", Shape: shape, Hint: "/context"})
+			m.story.Add(m.reported(&story.Item{Shape: shape, Hint: "/context"}))
 			return nil
 		}
 	}}}

@@ -28,6 +28,10 @@ type dialog interface {
 	// keys that were meant for something else.
 	asks() bool
 	rank() rank
+	// plain says, where lines are printed, how lines answer it, and in a word or two
+	// what is wanted now; line takes one that was typed.
+	plain(m *Model) (how, wanted string)
+	line(m *Model, text string) []effect
 }
 
 // rank orders dialogs; the lowest is seen first.
@@ -72,6 +76,7 @@ func (m *Model) answer(d dialog, q event.Asked, a op.Answer, wrong *string) []ef
 		if err != nil && m.st.Pending[a.Call].Call != "" {
 			*wrong = err.Error()
 			m.open(d)
+			m.again()
 		}
 		return nil
 	}}}

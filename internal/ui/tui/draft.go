@@ -118,7 +118,11 @@ func (m *Model) found(l Lost) []effect {
 			if n := len(l.Images); n > 0 {
 				without = ", without its " + story.Plural(n, "image")
 			}
-			m.note("info", "What had not been sent then is in the history ("+m.keys.Hint(keymap.HistoryOlder)+")"+without+".", "")
+			where := "is in the history (" + m.keys.Hint(keymap.HistoryOlder) + ")"
+			if m.screen.plain {
+				where = "was: “" + l.Entry.Text + "”"
+			}
+			m.note("info", "What had not been sent then "+where+without+".", "")
 		}
 	}
 	if l.Taken == nil {

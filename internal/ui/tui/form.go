@@ -121,7 +121,7 @@ func (d *form) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	inside := clampLow(cols - 6)
 	heading := draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}})
 	if p.Plain {
-		return d.plain(p, heading, inside), term.Cursor{Hidden: true}
+		return d.printed(p, heading, inside), term.Cursor{Hidden: true}
 	}
 	cur := term.Cursor{Hidden: true}
 	body := draw.WrapAll(draw.Text(d.f.Message, draw.Style{}), inside)
@@ -168,33 +168,32 @@ func (d *form) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	return p.boxed(lines, draw.Border, cols, heading, m.hinted(d, hint)), cur
 }
 
-// plain is what is asked now, where nothing is drawn anew: one row after the
-// other.
-func (d *form) plain(p paper, heading draw.Line, width int) []draw.Line {
+// printed is what is asked now, where nothing is drawn anew: one row after the
+// other, and then what they hold.
+func (d *form) printed(p paper, heading draw.Line, width int) []draw.Line {
 	out := []draw.Line{nil}
 	if d.at == 0 {
 		out = append(out, heading)
 		out = append(out, draw.WrapAll(draw.Text(d.f.Message, draw.Style{}), width)...)
 	}
 	r := d.now()
-	if r == nil {
-		if d.opened != nil {
-			out = append(append(out, draw.Exact(d.f.URL, draw.Quiet).Wrap(width)...), d.page(width)...)
-		}
-		out = append(out, d.buttons(p)...)
-		return append(out, draw.L(draw.S("The number of an answer and Enter answers.", draw.Quiet)))
+	if r != nil {
+		lines, _ := r.view(p, true, width)
+		return draw.Indent(append(out, lines...), draw.S("  ", draw.Plain))
 	}
-	lines, _ := r.view(p, true, width)
-	out = append(out, lines...)
-	how := "Write it, and Enter."
-	if r.text == nil {
-		how = "The number of a choice, and Enter."
+	if d.opened != nil {
+		out = append(append(out, draw.Exact(d.f.URL, draw.Quiet).Wrap(width)...), d.page(width)...)
 	}
-	return append(out, draw.L(draw.S(how, draw.Quiet)))
+	for i := range d.rows {
+		lines, _ := d.rows[i].view(p, false, width)
+		out = append(out, lines...)
+	}
+	for i, text := range d.plainAnswers() {
+		l, _ := p.numbered(i, false)
+		out = append(out, append(l, draw.S(text, draw.Plain)))
+	}
+	return draw.Indent(out, draw.S("  ", draw.Plain))
 }
-
-// step tells plain mode that there is something new to print.
-func (d *form) step() int { return d.at }
 
 // page says where the page is that would be opened.
 func (d *form) page(width int) []draw.Line {

@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -77,100 +75,6 @@ func TestFormSendsOnlyWhatItHolds(t *testing.T) {
 	r.keys("tab", "tab", "tab", "tab", "enter")
 	if a, _ := last[op.Answer](r); !a.Allow || string(a.Values) != `{}` {
 		t.Errorf("%s", a.Values)
-	}
-}
-
-// In plain mode a menu is printed when its choices are there, with numbers, and
-// taken by one; what there is only to read asks for nothing.
-func TestMenusInPlainMode(t *testing.T) {
-	r := newRig(t, 80, 24)
-	r.m.screen.plain = true
-	var came func() ([]Choice, error)
-	r.m.host.Models = func(context.Context) ([]Choice, error) { return came() }
-	r.open()
-	said := func() string { return draw.TextOf(r.m.announce()) }
-	came = func() ([]Choice, error) {
-		if got := said(); !strings.Contains(got, "looking") || strings.Contains(got, "number") {
-			t.Errorf("while it looks:\n%s", got)
-		}
-		var all []Choice
-		for i := range 30 {
-			all = append(all, Choice{ID: fmt.Sprint("p/m", i), Name: fmt.Sprint("model ", i)})
-		}
-		return all, nil
-	}
-	r.keys("'/model", "enter")
-	if got := said(); !strings.Contains(got, "30 model 29") || !strings.Contains(got, "The number of a choice, or letters of one") {
-		t.Errorf("then:\n%s", got)
-	}
-	r.keys("'12", "enter")
-	if o, _ := last[op.SetModel](r); o.Name != "p/m11" {
-		t.Errorf("took %+v", o)
-	}
-	r.keys("'/model", "enter")
-	r.keys("'nosuch", "enter")
-	if got := said(); !strings.Contains(got, "nothing matches nosuch") || strings.Contains(got, "model 3") || !strings.Contains(got, "Enter alone leaves") {
-		t.Errorf("a line that names none:\n%s", got)
-	}
-	r.keys("enter")
-	if o, _ := last[op.SetModel](r); o.Name != "p/m11" || len(r.m.dialogs) > 0 {
-		t.Errorf("an empty line took %+v", o)
-	}
-	came = func() ([]Choice, error) { return nil, nil }
-	r.keys("'/model", "enter")
-	if got := said(); !strings.Contains(got, "No provider has a key") || len(r.m.dialogs) > 0 {
-		t.Errorf("without a model:\n%s", got)
-	}
-	r.keys("'/mode", "enter")
-	if got := said(); !strings.Contains(got, "3 plan") || !strings.Contains(got, "The number of a choice takes it") || strings.Contains(got, "y and n") {
-		t.Errorf("the mode:\n%s", got)
-	}
-	r.keys("3")
-	if o, _ := last[op.SetMode](r); o.Mode != "plan" {
-		t.Errorf("took %+v", o)
-	}
-	r.keys("'/help", "enter")
-	if got := said(); !strings.Contains(got, "Begin a prompt with") || strings.Contains(got, "number of") {
-		t.Errorf("the help:\n%s", got)
-	}
-	r.event(asked("c", "ls", verdict()))
-	if got := said(); !strings.Contains(got, "1 Yes") || !strings.Contains(got, "y and n do, too") {
-		t.Errorf("a question:\n%s", got)
-	}
-}
-
-// In plain mode one thing is asked after the other.
-func TestFormInPlainMode(t *testing.T) {
-	r := newRig(t, 80, 24)
-	r.m.screen.plain = true
-	formAsked(r.open(), wanted)
-	said := func(want string) {
-		t.Helper()
-		var b strings.Builder
-		for _, l := range r.m.announce() {
-			b.WriteString(l.String() + "\n")
-		}
-		if !strings.Contains(b.String(), want) {
-			t.Fatalf("%q is missing:\n%s", want, b.String())
-		}
-		if again := r.m.announce(); again != nil {
-			t.Fatalf("printed twice: %v", again)
-		}
-	}
-	said("Name (needed)")
-	r.keys("'calc", "enter")
-	said("Port")
-	r.keys("enter")
-	said("2 ○ no")
-	r.keys("2", "enter")
-	said("Europe")
-	r.keys("1", "enter")
-	said("tags")
-	r.keys("enter")
-	said("1 Send")
-	r.keys("1")
-	if a, _ := last[op.Answer](r); !a.Allow || string(a.Values) != `{"name":"calc","port":5432,"region":"us","ro":false}` {
-		t.Errorf("%+v %s", a, a.Values)
 	}
 }
 

@@ -31,7 +31,11 @@ func (m *Model) flush() []draw.Line {
 		}
 		if skip > 0 || m.shownAfter > 0 {
 			m.story.Printed = skip
-			out = append(out, nil, draw.L(draw.S(fmt.Sprintf("  %s %s (%s shows all)", p.Sign(draw.Ellipsis), what, p.O.Hint), draw.Quiet)).Truncate(p.Cols(), p.O))
+			how := p.O.Hint
+			if p.Plain {
+				how += " all"
+			}
+			out = append(out, nil, draw.L(draw.S(fmt.Sprintf("  %s %s (%s shows all)", p.Sign(draw.Ellipsis), what, how), draw.Quiet)).Truncate(p.Cols(), p.O))
 		}
 		out = append(out, nil)
 	}
@@ -64,6 +68,7 @@ func (m *Model) whole(it *story.Item, p paper) []draw.Line {
 	case it.Begun:
 		out = draw.Indent(it.Stream.Finish(), draw.S("  ", draw.Plain))
 	default:
+		it.Typed = it.Typed || it.Kind == story.Said && m.spoken.typed[it.ID]
 		out = p.Item(it)
 		if len(out) > 0 && story.Apart(m.screen.last, it) {
 			out = append([]draw.Line{nil}, out...)
@@ -145,7 +150,11 @@ func (m *Model) header() []draw.Line {
 		}
 	}
 	left = append(left, draw.S(dot+where, draw.Quiet))
-	lines := []draw.Line{draw.Beside(left, draw.L(draw.S("/help for keys", draw.Quiet)), p.Cols(), p.O)}
+	help := "/help for keys"
+	if p.Plain {
+		help = "/help says what can be typed"
+	}
+	lines := []draw.Line{draw.Beside(left, draw.L(draw.S(help, draw.Quiet)), p.Cols(), p.O)}
 	if m.st.Title != "" {
 		lines = append(lines, draw.L(draw.S("  "+m.st.Title, draw.Plain)).Truncate(p.Cols(), p.O))
 	}
@@ -163,6 +172,10 @@ func shortModel(id string) string {
 // frame is the screen as it is now: what to print for good, the live area,
 // and the cursor.
 func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
+	if m.screen.plain {
+		printed, live = m.plainFrame()
+		return m.wrapped(printed, m.screen.size.Cols), live, term.Cursor{Hidden: true}
+	}
 	printed = m.flush()
 	if m.pager != nil {
 		live, cur = m.pager.frame(m)

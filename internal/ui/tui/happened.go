@@ -24,6 +24,9 @@ func (m *Model) events(in eventsMsg) []effect {
 	for _, e := range in.events {
 		out = append(out, m.event(e)...)
 	}
+	if m.screen.plain {
+		m.progresses()
+	}
 	if in.over && !m.left {
 		m.note("error", "The session ended.", "adze --resume "+m.s.ID)
 		m.turn.running = false
@@ -99,6 +102,7 @@ func (m *Model) happened(e event.Event) []effect {
 		return m.changed()
 	case event.Waiting:
 		m.turn.waiting, m.turn.waits = &b, m.now
+		m.waitsAgain(b)
 	case event.Asked:
 		return m.ask(b)
 	case event.Answered:
@@ -219,6 +223,7 @@ func (m *Model) serverChanged(b event.ServerChanged) {
 
 func (m *Model) turnEnded(b event.TurnEnded) []effect {
 	took := m.now.Sub(m.turn.began)
+	m.finished(b.How, took, m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out)
 	m.turn = turn{spin: m.turn.spin, over: len(m.story.Items), took: took}
 	if b.Reason == event.InterruptedSummary {
 		m.flash = flash{}

@@ -9,7 +9,10 @@ import (
 )
 
 // newHelp lists keys and commands.
-func newHelp(*Model) dialog {
+func newHelp(m *Model) dialog {
+	if m.screen.plain {
+		return plainHelp()
+	}
 	return &sheet{heading: "Help", lines: func(m *Model, p paper, width int) []draw.Line {
 		var out []draw.Line
 		head := func(s string) {
@@ -18,14 +21,7 @@ func newHelp(*Model) dialog {
 			}
 			out = append(out, draw.L(draw.S(s, draw.Heading)))
 		}
-		row := func(left, right string) {
-			if width < 60 { // no room for two columns
-				out = append(out, draw.L(draw.S(left, draw.Accent), draw.S("  "+right, draw.Plain)).Wrap(width, draw.S("  ", draw.Plain))...)
-				return
-			}
-			l := draw.L(draw.S(story.Pad(left, 22)+" ", draw.Accent), draw.S(right, draw.Plain))
-			out = append(out, l.Wrap(width, draw.S(strings.Repeat(" ", 23), draw.Plain))...)
-		}
+		row := func(left, right string) { out = append(out, helpRow(left, right, width)...) }
 		head("Begin a prompt with")
 		row("@", "a file of this folder")
 		row("/", "a command")
@@ -46,6 +42,45 @@ func newHelp(*Model) dialog {
 				}
 			}
 		}
+		head("Commands")
+		for _, c := range m.commands() {
+			row(strings.TrimSpace("/"+c.name+" "+c.args), c.told())
+		}
+		return out
+	}}
+}
+
+// helpRow is what can be typed or pressed, and what that does.
+func helpRow(left, right string, width int) []draw.Line {
+	if width < 60 { // no room for two columns
+		return draw.L(draw.S(left, draw.Accent), draw.S("  "+right, draw.Plain)).Wrap(width, draw.S("  ", draw.Plain))
+	}
+	l := draw.L(draw.S(story.Pad(left, 22)+" ", draw.Accent), draw.S(right, draw.Plain))
+	return l.Wrap(width, draw.S(strings.Repeat(" ", 23), draw.Plain))
+}
+
+// plainHelp lists what lines can be where nothing is drawn anew.
+func plainHelp() dialog {
+	return &sheet{heading: "Help", lines: func(m *Model, p paper, width int) []draw.Line {
+		var out []draw.Line
+		row := func(left, right string) { out = append(out, helpRow(left, right, width)...) }
+		head := func(s string) { out = append(out, draw.L(draw.S(s, draw.Heading))) }
+		head("A line is sent with Enter. It is a prompt, or begins with")
+		row("/", "a command; they are listed below")
+		row("!", "a shell command, run now; the model reads what it prints")
+		row("#", "a line for a memory file")
+		row("@ in a prompt", "a file of this folder, such as @main.go")
+		row("\\ at its end", "the prompt goes on in the next line")
+		row("several lines pasted", "an empty line sends them")
+		head("While the model works")
+		row("a line", "goes to it with its next step")
+		row("Ctrl+C", "stops it; twice quits")
+		head("At a question")
+		row("a number", "the answer of that number")
+		row("?", "what else can be answered")
+		row("Ctrl+C", "leaves a list, stops the turn of a question")
+		head("To leave")
+		row("/exit, Ctrl+D twice", "ends adze; the session can be gone on with")
 		head("Commands")
 		for _, c := range m.commands() {
 			row(strings.TrimSpace("/"+c.name+" "+c.args), c.told())

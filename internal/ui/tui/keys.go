@@ -287,9 +287,7 @@ func (m *Model) cancel() ([]effect, bool) {
 		m.list.dismissed(m)
 		m.list = nil
 	case m.aside != nil:
-		m.aside()
-		m.aside = nil
-		m.say("the question on the side is not asked any more", draw.Quiet)
+		m.stopAside()
 	case m.awaited():
 		return m.recall(), true
 	case m.flash.text != "" && !m.turn.running:
@@ -300,6 +298,13 @@ func (m *Model) cancel() ([]effect, bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+// stopAside stops the question of /btw.
+func (m *Model) stopAside() {
+	m.aside()
+	m.aside = nil
+	m.say("the question on the side is not asked any more", draw.Quiet)
 }
 
 // goOn is what an interrupted turn is gone on with.
@@ -381,6 +386,7 @@ func (m *Model) hasten() (out []effect) {
 }
 
 func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
+	m.echoed(id, p, later)
 	if m.scroll != nil {
 		m.scroll.follow = true
 	}

@@ -38,7 +38,6 @@ type menu struct {
 	none    string                               // why there are no choices, and what to do
 	sample  func(p paper, width int) []draw.Line // below the choices, when there is room; nil: nothing
 	wrong   string                               // with what was tried
-	misses  int                                  // lines in plain mode that named no choice
 	field   *question                            // a text that is asked for now, in the place of the search
 
 	chosen  func(m *Model, c Choice) []effect
@@ -47,6 +46,7 @@ type menu struct {
 	dropped func(m *Model) []effect                          // closed without a choice; nil: nothing
 	more    func(m *Model, a keymap.Action) ([]effect, bool) // actions of this menu alone; nil: it has none
 	letter  func(m *Model, k keymap.Key) ([]effect, bool)    // keys of this menu alone that type; nil: it has none
+	words   []plainWord                                      // what lines can be beside choices, in plain mode
 }
 
 // A question is a line of text that a menu asks for.
@@ -169,6 +169,9 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if d.wrong != "" {
 		lines = append(lines, p.failed(d.wrong, inside)...)
 	}
+	if p.Plain {
+		return d.printed(m, p, lines, inside), cur
+	}
 	if d.field != nil {
 		l, col := p.fieldLine(draw.L(draw.S(d.field.label+": ", draw.Accent)), d.field.e, inside)
 		cur = term.Cursor{Row: len(lines) + 1, Col: col + 2}
@@ -187,11 +190,7 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 			sample = nil
 		}
 	}
-	most := 16
-	if p.Plain {
-		most = 200 // it is printed, once
-	}
-	room := max(min(rows-len(lines)-2-len(sample), most), 1)
+	room := max(min(rows-len(lines)-2-len(sample), 16), 1)
 	d.top = max(min(d.top, d.at), d.at-room+1)
 	for i := d.top; i < min(len(d.found), d.top+room); i++ {
 		lines = append(lines, p.choice(d.found[i], i, i == d.at, d.fixed, inside))
@@ -339,9 +338,6 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return d.accept(m), true
 	case keymap.SelectAccept, keymap.HistorySearchExecute:
-		if m.screen.plain && !d.fixed {
-			return d.line(m), true
-		}
 		return d.accept(m), true
 	}
 	if d.more != nil {

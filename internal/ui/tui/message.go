@@ -20,6 +20,7 @@ type Msg interface{ msg() }
 type (
 	keyMsg        struct{ key keymap.Key }
 	pasteMsg      struct{ text string }
+	lineMsg       struct{ text string } // in plain mode
 	sizeMsg       struct{ size term.Size }
 	focusMsg      struct{ in bool }
 	backgroundMsg struct{ dark bool }
@@ -44,6 +45,7 @@ type (
 
 func (keyMsg) msg()        {}
 func (pasteMsg) msg()      {}
+func (lineMsg) msg()       {}
 func (sizeMsg) msg()       {}
 func (focusMsg) msg()      {}
 func (backgroundMsg) msg() {}

@@ -31,37 +31,36 @@ type Model struct {
 	queue []queued // prompts that wait, in the session or for one
 	given *queued  // the prompt that the model was given last and has not answered
 
-	box       *edit.Editor
-	keys      *keymap.Map
-	chord     keymap.Chord
-	pressed   keymap.Key // now
-	list      *list      // the @ or / picker above the prompt box
-	dialogs   []dialog   // the first one is seen
-	guarded   guarded
-	returned  time.Time  // when what waited came back into the prompt box, because of an interrupt
-	keyed     time.Time  // when a key came last that no dialog took
-	going     *rewinding // that is looked at
-	pager     *pager     // the transcript in full screen
-	scroll    *pager     // the conversation, when adze has the whole screen
-	screen    screen
-	flash     flash
-	tasks     []task // in the background, in the order in which they began
-	armed     armed
-	status    status
-	files     fileList
-	kept      kept
-	now       time.Time
-	left      bool      // the end was asked for
-	greeted   bool      // what a first start asks was asked
-	announced dialog    // that plain mode has printed
-	step      int       // of it
-	placed    []placing // the pictures among what the last frame printed
-	hung      []hung    // pictures of an earlier run
-	trusting  bool      // whether the folder is trusted was asked
-	gone      error
-	aside     func()            // stops the question of /btw that is being asked, nil when none is
-	cutOff    bool              // the turn before was interrupted or put off, and Enter goes on with it
-	troubled  map[string]string // MCP servers that were said to need a person, and their state then
+	box      *edit.Editor
+	keys     *keymap.Map
+	chord    keymap.Chord
+	pressed  keymap.Key // now
+	list     *list      // the @ or / picker above the prompt box
+	dialogs  []dialog   // the first one is seen
+	guarded  guarded
+	returned time.Time  // when what waited came back into the prompt box, because of an interrupt
+	keyed    time.Time  // when a key came last that no dialog took
+	going    *rewinding // that is looked at
+	pager    *pager     // the transcript in full screen
+	scroll   *pager     // the conversation, when adze has the whole screen
+	screen   screen
+	flash    flash
+	tasks    []task // in the background, in the order in which they began
+	armed    armed
+	status   status
+	files    fileList
+	kept     kept
+	now      time.Time
+	left     bool      // the end was asked for
+	greeted  bool      // what a first start asks was asked
+	spoken   plainly   // in plain mode
+	placed   []placing // the pictures among what the last frame printed
+	hung     []hung    // pictures of an earlier run
+	trusting bool      // whether the folder is trusted was asked
+	gone     error
+	aside    func()            // stops the question of /btw that is being asked, nil when none is
+	cutOff   bool              // the turn before was interrupted or put off, and Enter goes on with it
+	troubled map[string]string // MCP servers that were said to need a person, and their state then
 	// shownAfter is the event after which the story begins, 0 when it has all;
 	// begun says that its first event was there.
 	shownAfter event.Seq
@@ -145,7 +144,12 @@ func (m *Model) update(now time.Time, in Msg) []effect {
 	switch in := in.(type) {
 	case keyMsg:
 		m.drafting()
+		if m.screen.plain {
+			m.spokenKey(in.key)
+		}
 		return m.key(in.key)
+	case lineMsg:
+		return m.heard(in.text)
 	case pasteMsg:
 		m.drafting()
 		return m.paste(in.text)
@@ -184,10 +188,10 @@ func (m *Model) update(now time.Time, in Msg) []effect {
 
 // wake is when the model wants a tick next; zero is never.
 func (m *Model) wake() time.Time {
-	at := m.listensAt()
 	if m.screen.plain {
-		return at // nothing moves
+		return m.plainDue() // nothing moves
 	}
+	at := m.listensAt()
 	sooner := func(t time.Time) {
 		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
 			at = t
@@ -219,6 +223,11 @@ func (m *Model) waitsForPerson() bool { return len(m.dialogs) > 0 && m.dialogs[0
 
 func (m *Model) tick() []effect {
 	m.listen()
+	if m.screen.plain {
+		out := m.gathered()
+		m.progressed()
+		return out
+	}
 	if m.turn.running || m.s == nil || m.delayed() != "" {
 		m.turn.spin++
 	}
@@ -234,10 +243,11 @@ func (m *Model) tick() []effect {
 
 // say shows a line below the prompt box for a while.
 func (m *Model) say(text string, r draw.Role) {
-	m.flash = flash{text, r, m.now.Add(4 * time.Second)}
 	if m.screen.plain {
-		m.note("quiet", text, "")
+		m.tell(text)
+		return
 	}
+	m.flash = flash{text, r, m.now.Add(4 * time.Second)}
 }
 
 // note puts a line of adze into the conversation.
@@ -413,8 +423,12 @@ func (m *Model) resized() {
 }
 
 func (m *Model) paper() paper {
+	whole := m.keys.Hint(keymap.ToggleTranscript)
+	if m.screen.plain {
+		whole = "/transcript"
+	}
 	return paper{story.Paper{
-		O:     draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: m.keys.Hint(keymap.ToggleTranscript)},
-		Plain: m.screen.plain, Thinking: m.s != nil && m.s.UI.Thinking, Now: m.now, Spin: m.turn.spin,
+		O:     draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: whole},
+		Plain: m.screen.plain, Thinking: m.s != nil && m.s.UI.Thinking, Now: m.now,
 	}}
 }

@@ -184,7 +184,9 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 			if d.rule != nil {
 				l, col := p.fieldLine(append(lead, draw.S("Yes, and do not ask again for ", role)), d.rule, width)
 				cur = term.Cursor{Row: len(out), Col: col}
-				out = append(out, l, draw.L(draw.S("    Enter takes the rule, Esc leaves it as it was", draw.Quiet)))
+				if out = append(out, l); !p.Plain {
+					out = append(out, draw.L(draw.S("    Enter takes the rule, Esc leaves it as it was", draw.Quiet)))
+				}
 				continue
 			}
 			l := append(lead, draw.S("Yes, and do not ask again for ", role))
@@ -196,7 +198,7 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 				}
 			}
 			wrapped := l.Wrap(width, draw.S("    ", draw.Plain))
-			if len(wrapped) > optionLines { // the whole decision shows all of it
+			if len(wrapped) > optionLines && !p.Plain { // the whole decision shows all of it
 				wrapped = wrapped[:optionLines]
 				wrapped[optionLines-1] = append(wrapped[optionLines-1], draw.S(" "+p.Sign(draw.Ellipsis)+strings.Repeat(" ", width), draw.Attention)).Truncate(width, p.O)
 			}
@@ -207,7 +209,11 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 				}
 			}
 		case no:
-			out = append(out, append(lead, draw.S("No, and say what to do instead", role)))
+			text := "No, and say what to do instead"
+			if p.Plain {
+				text = "No"
+			}
+			out = append(out, append(lead, draw.S(text, role)))
 		}
 		if i != d.at {
 			continue

@@ -1,41 +1,120 @@
 package tui
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
+	"time"
 
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
-// announce prints a dialog once, where nothing is drawn anew. It is answered
-// with the number of an answer, or with y and n.
+// In plain mode lines are printed and lines are typed: nothing is drawn anew, no
+// key means anything but Enter, Ctrl+C and Ctrl+D, and what is wanted stands
+// before the cursor.
+
+// plainly is what plain mode has said and heard.
+type plainly struct {
+	out   []draw.Line // to be printed next
+	d     dialog      // that was printed
+	box   string      // what was told of the prompt box
+	line  string      // that is taken now
+	last  string      // that was taken last
+	typed map[string]bool
+
+	lines []string  // of a prompt that is not sent yet
+	fresh int       // of lines, how many came just now
+	due   time.Time // when no more of them belong to one paste; zero when none came
+	tells time.Time // when it is said that something still goes on
+	told  int       // how often it was, of one thing
+	of    string    // that thing
+	since time.Time // it does
+	moved time.Time // when something of the conversation was printed last
+}
+
+// pasteGap is how soon after another a line follows that was pasted with it.
+const pasteGap = 40 * time.Millisecond
+
+// plainRows is how many lines a dialog may take where all is printed.
+const plainRows = 10_000
+
+// tell prints something once, in plain mode.
+func (m *Model) tell(text string) {
+	lines := draw.WrapAll(draw.Text(text, draw.Style{}), clampLow(m.paper().Cols()-2))
+	m.spoken.out = append(m.spoken.out, draw.Indent(lines, draw.S("  ", draw.Plain))...)
+}
+
+// plainFrame is what is printed, and the line that asks.
+func (m *Model) plainFrame() (printed, ask []draw.Line) {
+	if printed = m.flush(); len(printed) > 0 {
+		m.spoken.moved = m.now
+	}
+	for _, l := range m.announce() {
+		if n := len(printed); len(l) > 0 || n == 0 || len(printed[n-1]) > 0 { // one blank line is enough
+			printed = append(printed, l)
+		}
+	}
+	if words := m.asking(); words != "" && !m.left {
+		ask = []draw.Line{draw.L(draw.S(words, draw.Plain)).Truncate(m.screen.size.Cols, m.paper().O)}
+	}
+	return printed, ask
+}
+
+// asking is what stands before the cursor, "" as long as nothing is waited for.
+func (m *Model) asking() string {
+	switch {
+	case !m.spoken.due.IsZero(): // more may come
+		return ""
+	case len(m.dialogs) > 0:
+		if m.dialogs[0] != m.spoken.d || loads(m.dialogs[0]) {
+			return ""
+		}
+		_, words := m.dialogs[0].plain(m)
+		return words + "> "
+	case len(m.spoken.lines) > 0:
+		return ">> "
+	case m.s == nil && m.gone == nil, m.screen.past, m.turn.running, m.awaited(), m.story.Own() != nil:
+		return ""
+	}
+	return "> "
+}
+
+// loads reports whether a dialog does not know its choices yet.
+func loads(d dialog) bool {
+	menu, ok := d.(*menu)
+	return ok && menu.loading
+}
+
+// announce prints what is told, a dialog once, and what stands in the prompt.
 func (m *Model) announce() []draw.Line {
+	out := m.spoken.out
+	m.spoken.out = nil
 	if len(m.dialogs) == 0 {
-		m.announced = nil
-		return nil
+		m.spoken.d = nil
+	} else if d := m.dialogs[0]; d != m.spoken.d && !loads(d) {
+		m.spoken.d = d
+		p := m.paper()
+		lines, _ := d.view(m, p, plainRows)
+		out = append(out, lines...)
+		if read(d) {
+			m.close(d)
+			m.spoken.d = nil
+		} else if how, _ := d.plain(m); how != "" {
+			out = append(out, draw.Indent(draw.L(draw.S(how, draw.Quiet)).Wrap(clampLow(p.Cols()-2)), draw.S("  ", draw.Plain))...)
+		}
 	}
-	d := m.dialogs[0]
-	step := 0
-	if s, ok := d.(interface{ step() int }); ok { // it asks one thing after the other
-		step = s.step()
+	if now := m.box.Shown(); now != m.spoken.box {
+		if m.spoken.box = now; now != "" {
+			m.tell("Not sent: “" + story.FirstLine(now) + "”. An empty line sends it, another one takes its place.")
+			out = append(out, m.spoken.out...)
+			m.spoken.out = nil
+		}
 	}
-	if d == m.announced && step == m.step {
-		return nil
-	}
-	m.announced, m.step = d, step
-	p := m.paper()
-	lines, _ := d.view(m, p, plainRows)
-	if list, ok := d.(*menu); ok && list.misses > 0 { // the list was printed before
-		lines = p.failed(list.wrong, p.O.Width)
-	}
-	if how := howPlain(d); how != "" {
-		lines = append(lines, draw.L(draw.S("  "+how, draw.Quiet)))
-	}
-	if read(d) {
-		m.close(d)
-		m.announced = nil
-	}
-	return lines
+	return out
 }
 
 // read reports whether a dialog is there to be read: there is nothing to answer.
@@ -49,65 +128,239 @@ func read(d dialog) bool {
 	return false
 }
 
-// howPlain says how a dialog is answered by lines that are typed, "" where it
-// says so itself or nothing is to be answered.
-func howPlain(d dialog) string {
-	switch d := d.(type) {
-	case *permit, *survey:
-		return "The number of an answer and Enter answers; y and n do, too."
-	case *menu:
-		switch {
-		case len(d.found) == 0:
-			return ""
-		case d.fixed:
-			return "The number of a choice takes it; Esc leaves."
-		}
-		return "The number of a choice, or letters of one, takes it; Enter alone leaves."
-	}
-	return ""
-}
+// again has the first dialog printed once more: it is another one now.
+func (m *Model) again() { m.spoken.d = nil }
 
-// step tells plain mode that there is something new to print: the choices came, or
-// a line named none of them.
-func (d *menu) step() int {
-	if d.loading {
-		return 0
-	}
-	return 1 + d.misses
-}
-
-// line takes a line that was typed in plain mode, where no choice is marked.
-func (d *menu) line(m *Model) []effect {
-	text := strings.TrimSpace(d.typed0.Text())
-	switch c, ok := d.numbered(); {
-	case ok:
-		m.close(d)
-		return d.chosen(m, c)
-	case text == "":
-		m.close(d)
-		if d.dropped != nil {
-			return d.dropped(m)
+// heard takes a line. Those of a prompt are gathered first: what is pasted comes
+// line by line.
+func (m *Model) heard(text string) []effect {
+	m.spoken.moved = m.now
+	if len(m.dialogs) > 0 && len(m.spoken.lines) == 0 {
+		d := m.dialogs[0]
+		switch text = strings.TrimSpace(text); {
+		case !m.early(d):
+			return d.line(m, text)
+		case len([]rune(text)) < leastPrompt:
+			m.tell("That came too soon to be meant for this question. Answer it again.")
+			return nil
 		}
-	case len(d.found) > 0:
-		m.close(d)
-		return d.chosen(m, d.found[0].Choice)
-	default:
-		d.typed0 = field(m, "")
-		d.find()
-		d.misses, d.wrong = d.misses+1, "nothing matches "+draw.String(text)
+		m.tell("That was typed before the question came, and counts as a prompt. The question waits.")
+		return m.entered(text)
 	}
+	m.spoken.lines = append(m.spoken.lines, text)
+	m.spoken.fresh++
+	m.spoken.due = m.now.Add(pasteGap)
 	return nil
 }
 
-// numbered is the choice whose number was typed, where numbers stand before
-// them.
-func (d *menu) numbered() (Choice, bool) {
-	n, err := strconv.Atoi(strings.TrimSpace(d.typed0.Text()))
-	if err != nil || n < 1 || n > len(d.all) {
-		return Choice{}, false
+// leastPrompt is how many characters a line has at least that somebody began
+// before a question came, which takes a moment.
+const leastPrompt = 4
+
+// gathered sends the prompt that was typed when it is whole.
+func (m *Model) gathered() []effect {
+	s := &m.spoken
+	if s.due.IsZero() || m.now.Before(s.due) {
+		return nil
 	}
-	return d.all[n-1], true
+	fresh, last, open := s.fresh, s.lines[len(s.lines)-1], len(s.lines) > s.fresh && !strings.HasSuffix(s.lines[len(s.lines)-s.fresh-1], `\`)
+	s.fresh, s.due = 0, time.Time{}
+	switch {
+	case fresh == 1 && strings.HasSuffix(last, `\`): // it goes on
+		return nil
+	case fresh > 1 || open && strings.TrimSpace(last) != "":
+		m.tell(fmt.Sprintf("%s. An empty line sends them, Ctrl+C drops them.", story.Plural(len(s.lines), "line")))
+		return nil
+	}
+	lines := s.lines
+	if open { // the empty line
+		lines = lines[:len(lines)-1]
+	} else {
+		for i, l := range lines[:len(lines)-1] {
+			lines[i] = strings.TrimSuffix(l, `\`)
+		}
+	}
+	s.lines = nil
+	return m.entered(strings.Join(lines, "\n"))
 }
 
-// plainRows is how many lines a dialog may take where all is printed.
-const plainRows = 10_000
+// entered takes a prompt, a command or an empty line.
+func (m *Model) entered(text string) []effect {
+	switch strings.TrimSpace(text) {
+	case "":
+		return m.enter() // what came back into the box, or what Enter means without anything
+	case "?":
+		m.open(newHelp(m))
+		return nil
+	}
+	m.box.Clear()
+	if strings.Contains(text, "\n") {
+		m.box.Paste(text)
+	} else {
+		m.box.Set(text)
+	}
+	m.spoken.line = strings.TrimSpace(text)
+	m.spoken.last = m.spoken.line
+	out := m.enter()
+	if m.spoken.line = ""; m.box.Mode() != edit.Chat { // it can be typed again
+		m.box.Clear()
+	}
+	return out
+}
+
+// echoed notes that a prompt stands on the screen as it was typed, and says when
+// the model gets it where that is later.
+func (m *Model) echoed(id string, p edit.Prompt, later bool) {
+	if !m.screen.plain || m.spoken.line == "" || m.spoken.line != strings.TrimSpace(p.Text) {
+		return
+	}
+	if m.spoken.typed == nil {
+		m.spoken.typed = map[string]bool{}
+	}
+	m.spoken.typed[id] = true
+	switch {
+	case m.s == nil || m.screen.past:
+		m.tell("It is sent when the session is open.")
+	case m.turn.running && !later:
+		m.tell("The model gets it with its next step.")
+	}
+}
+
+// spokenKey takes the keys that are none of a line.
+func (m *Model) spokenKey(k keymap.Key) {
+	if k.Mod != keymap.Ctrl || k.Name != "c" {
+		return
+	}
+	if m.spoken.lines != nil {
+		m.spoken.lines, m.spoken.fresh, m.spoken.due = nil, 0, time.Time{}
+		m.tell("Dropped.")
+	}
+	if m.aside != nil {
+		m.stopAside()
+	}
+}
+
+// stopKey is the key that stops what goes on.
+func (m *Model) stopKey() string {
+	if m.screen.plain {
+		return "Ctrl+C"
+	}
+	return m.keys.Hint(keymap.Cancel)
+}
+
+// plainDue is when plain mode wants to be woken, zero for never.
+func (m *Model) plainDue() time.Time {
+	at := m.listensAt()
+	for _, t := range []time.Time{m.spoken.due, m.spoken.tells} {
+		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
+	return at
+}
+
+// goesOnFor says how long something goes on until that is said, as often as it was
+// said before: less and less often.
+func goesOnFor(told int) time.Duration {
+	first := [...]time.Duration{10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute}
+	if told < len(first) {
+		return first[told]
+	}
+	return time.Duration(told-len(first)+2) * first[len(first)-1]
+}
+
+// progressed says now and then what still goes on.
+func (m *Model) progressed() {
+	s := &m.spoken
+	if m.progresses(); s.tells.IsZero() || m.now.Before(s.tells) {
+		return
+	}
+	for s.told++; !m.now.Before(s.since.Add(goesOnFor(s.told))); s.told++ { // adze may have been stopped meanwhile
+		continue
+	}
+	s.tells = s.since.Add(goesOnFor(s.told))
+	m.tell("Still " + s.of + ": " + story.Seconds(m.now.Sub(s.since)) + ". Ctrl+C stops it.")
+}
+
+// progresses looks at what goes on now.
+func (m *Model) progresses() {
+	s := &m.spoken
+	what, since := m.goesOnNow()
+	if what != s.of || !since.Equal(s.since) {
+		s.of, s.since, s.told, s.tells = what, since, 0, since.Add(goesOnFor(0))
+	}
+	if what == "" {
+		s.tells = time.Time{}
+	}
+}
+
+// goesOnNow is what takes its time, and since when nothing was printed of it.
+func (m *Model) goesOnNow() (string, time.Time) {
+	if !m.turn.running && m.story.Own() == nil || m.waitsForPerson() || m.turn.waiting != nil {
+		return "", time.Time{}
+	}
+	if c := m.story.Open(); c != nil {
+		verb, subject := c.Words()
+		return "running " + strings.TrimSpace(verb+" "+clip.Line(subject, 60)), m.now.Add(-c.Lasts(m.now))
+	}
+	since := m.turn.began
+	if m.spoken.moved.After(since) {
+		since = m.spoken.moved
+	}
+	return "waiting for the model", since
+}
+
+// waitsAgain says that a request is made again, once.
+func (m *Model) waitsAgain(b event.Waiting) {
+	if m.screen.plain {
+		m.tell(fmt.Sprintf("Trying again in %s (%d of %d): %s", story.Seconds(b.For), b.Attempt, b.Max, draw.String(b.Err)))
+	}
+}
+
+// finished is the line at the end of a turn.
+func (m *Model) finished(how event.End, took time.Duration, up, down int) {
+	if !m.screen.plain {
+		return
+	}
+	word := map[event.End]string{event.Done: "Done", event.Interrupted: "Stopped", event.Failed: "Not done"}[how]
+	if word == "" {
+		word = "Ended"
+	}
+	var facts []string
+	if took >= time.Second {
+		facts = append(facts, story.Seconds(took))
+	}
+	if up+down > 0 {
+		facts = append(facts, count(up)+" tokens in", count(down)+" out")
+	}
+	if len(facts) > 0 {
+		word += ": " + strings.Join(facts, ", ")
+	}
+	m.note("quiet", word+".", "")
+}
+
+// transcriptCommand shows the conversation unfolded: in full screen, or in plain
+// mode what was said since the last prompt, or all of it.
+func (m *Model) transcriptCommand(args string) []effect {
+	if args != "" && args != "all" {
+		m.say("/transcript takes nothing, or “all”", draw.Attention)
+		return nil
+	}
+	if !m.screen.plain {
+		return m.openPager()
+	}
+	from := 0
+	for i, it := range m.story.Items {
+		if it.Kind == story.Said && !it.Steer && args == "" {
+			from = i
+		}
+	}
+	g := newPager(false)
+	for i := from; i < len(m.story.Items); i++ {
+		m.spoken.out = append(m.spoken.out, g.lines(m, i)...)
+	}
+	if len(m.spoken.out) == 0 {
+		m.say("nothing was said yet", draw.Quiet)
+	}
+	return nil
+}

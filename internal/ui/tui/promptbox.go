@@ -104,6 +104,10 @@ func (p paper) boxed(lines []draw.Line, r draw.Role, cols int, heading, below dr
 	if p.Plain {
 		out := append([]draw.Line{nil}, heading)
 		for _, l := range lines {
+			if strings.TrimSpace(l.String()) == "" {
+				out = append(out, nil)
+				continue
+			}
 			out = append(out, append(draw.L(draw.S("  ", draw.Plain)), l...).Truncate(cols, p.O))
 		}
 		return out

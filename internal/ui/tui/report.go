@@ -11,8 +11,15 @@ import (
 
 // report prints something of adze's own.
 func (m *Model) report(name, markdown string) []effect {
-	m.story.Add(&story.Item{Kind: story.Noted, Done: true, At: m.now, Level: "report", Text: markdown, Hint: "/" + name})
+	m.story.Add(m.reported(&story.Item{Text: markdown, Hint: "/" + name}))
 	return nil
+}
+
+// reported is the item of something that adze prints because of a command, its hint.
+func (m *Model) reported(it *story.Item) *story.Item {
+	it.Kind, it.Done, it.At, it.Level = story.Noted, true, m.now, "report"
+	it.Typed = m.screen.plain && m.spoken.last == it.Hint
+	return it
 }
 
 func (m *Model) reportOf(name string, r Report, args string) []effect {

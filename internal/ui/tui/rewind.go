@@ -25,7 +25,7 @@ func (m *Model) rewindCommand(args string) []effect {
 		m.say("there is no session yet", draw.Quiet)
 		return nil
 	case m.turn.running || m.story.Own() != nil:
-		m.say("something runs: interrupt it first ("+m.keys.Hint("chat:cancel")+")", draw.Attention)
+		m.say("something runs: interrupt it first ("+m.stopKey()+")", draw.Attention)
 		return nil
 	case args == "undo", args == "--undo": // as adze rewind has it
 		return m.planRewind(nil)

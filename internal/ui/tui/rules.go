@@ -78,7 +78,11 @@ func inOrder(rules []policy.Rule) []policy.Rule {
 
 // permitted is the mode, and the folders that may be worked in.
 func (m *Model) permitted(r policy.Rules) string {
-	out := fmt.Sprintf("Mode: %s (%s). %s or /mode changes it.", m.mode(), modeName(m.mode()), m.keys.Hint(keymap.CycleMode))
+	how := m.keys.Hint(keymap.CycleMode) + " or /mode"
+	if m.screen.plain {
+		how = "/mode"
+	}
+	out := fmt.Sprintf("Mode: %s (%s). %s changes it.", m.mode(), modeName(m.mode()), how)
 	if len(r.Dirs) > 0 {
 		out += "\nFolders: " + strings.Join(r.Dirs, ", ")
 	}

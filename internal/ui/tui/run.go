@@ -80,7 +80,8 @@ type loop struct {
 	dirty  bool
 	urgent bool
 	over   bool
-	paints bool // whether it is waited for that the terminal has a dialog
+	paints bool   // whether it is waited for that the terminal has a dialog
+	typed  string // of a line, in plain mode
 }
 
 // Run shows the UI until a person leaves it, or ctx ends. It returns with the
@@ -201,7 +202,11 @@ func (l *loop) event(ev term.Event) {
 	case term.Key:
 		l.urgent = true
 		k := keymap.Of(ev.String(), ev.Text)
-		if k.Mod == keymap.Ctrl && k.Name == "j" && (l.m.screen.plain || time.Since(l.raw) < typedAhead) {
+		if l.m.screen.plain {
+			l.typing(k)
+			return
+		}
+		if k.Mod == keymap.Ctrl && k.Name == "j" && time.Since(l.raw) < typedAhead {
 			k = keymap.Of("enter", "") // the end of a line that the terminal edited
 		}
 		l.take(keyMsg{k})
@@ -233,6 +238,28 @@ func (l *loop) event(ev term.Event) {
 	}
 }
 
+// typing puts a line together, as the terminal edited it. What else comes with it (an
+// arrow key that it knows nothing of) means nothing.
+func (l *loop) typing(k keymap.Key) {
+	switch {
+	case k.Name == "enter", k.Name == "j" && k.Mod&keymap.Ctrl != 0:
+		text := l.typed
+		l.typed = ""
+		l.screen.Echoed(true)
+		l.take(lineMsg{text})
+	case k.Name == "tab":
+		l.typed += "\t"
+	case k.Text != "":
+		l.typed += k.Text
+	case k.Mod == keymap.Ctrl && k.Name == "c":
+		l.typed = ""
+		l.screen.Echoed(false)
+		l.take(keyMsg{k})
+	case k.Mod == keymap.Ctrl && k.Name == "d":
+		l.take(keyMsg{k})
+	}
+}
+
 // draw gives the screen a frame.
 func (l *loop) draw(now time.Time) {
 	if !l.dirty {
@@ -240,11 +267,7 @@ func (l *loop) draw(now time.Time) {
 	}
 	l.dirty, l.urgent, l.drawn = false, false, now
 	l.m.now = now
-	printed, live, cur := l.m.frame()
-	if l.m.screen.plain {
-		printed = append(printed, l.m.announce()...)
-	}
-	l.show(printed, live, cur)
+	l.show(l.m.frame())
 	if d := l.m.unseen(); d != nil && !l.paints {
 		l.paints = true
 		l.wg.Go(func() { // ends when the terminal has taken the frame, or the run is over

@@ -60,6 +60,21 @@ func (m *Model) pickSession(dropped func(*Model) []effect) []effect {
 	d.marked = func(m *Model, c Choice) []effect { return k.look(m) }
 	d.sought = k.search
 	d.sample = k.preview
+	d.words = []plainWord{
+		{"all", "", "those of all projects", func(m *Model, _ string) []effect {
+			out, _ := k.more(m, keymap.SelectEverywhere)
+			d.loading = true
+			m.again()
+			return out
+		}},
+		{"branch", "", "those of this branch", func(m *Model, _ string) []effect {
+			out, _ := k.more(m, keymap.SelectBranch)
+			m.again()
+			return out
+		}},
+		{"preview", "N", "how one began and ended", k.printed},
+		{"rename", "N TITLE", "titles one", k.retitled},
+	}
 	k.d = d
 	k.hint(m)
 	m.open(d)

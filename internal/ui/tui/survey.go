@@ -27,6 +27,7 @@ type survey struct {
 	pages []page
 	at    int
 	off   reading
+	own   bool // in plain mode: an answer in words is wanted
 	wrong string
 }
 

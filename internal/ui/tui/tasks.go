@@ -76,6 +76,20 @@ func (m *Model) tasksCommand(string) []effect {
 	if len(runs) > 0 {
 		d.hint += ", x stops it"
 	}
+	if len(runs) > 0 {
+		d.words = []plainWord{{"stop", "N", "stops it", func(m *Model, line string) []effect {
+			c, _, ok := d.numbered(m, line)
+			switch {
+			case !ok:
+				return nil
+			case !runs[c.ID]:
+				m.tell("It has ended.")
+				return nil
+			}
+			m.close(d)
+			return stopTask(c.ID)
+		}}}
+	}
 	d.letter = func(m *Model, k keymap.Key) ([]effect, bool) {
 		c, ok := d.now()
 		if k.Text != "x" || !ok || !runs[c.ID] {

@@ -16,7 +16,7 @@ func (m *Model) welcome() []effect {
 		return m.send(edit.Prompt{Text: m.s.Prompt, Shown: m.s.Prompt})
 	}
 	var out []effect
-	if m.host.First != nil && m.host.Themes != nil && !m.greeted && m.host.First() {
+	if m.host.First != nil && m.host.Themes != nil && !m.greeted && !m.screen.plain && m.host.First() { // there are no colours in plain mode
 		m.open(m.firstTheme())
 	}
 	m.greeted = true
