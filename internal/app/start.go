@@ -155,9 +155,10 @@ func (r *Running) notesDir() string {
 }
 
 // ownNotes reads the index of the model's own notes, and tells what it leaves out.
-func (r *Running) ownNotes() prompt.Own {
-	own := prompt.Own{Dir: r.notes}
-	if r.notes != "" {
+// There are none for a model that could not keep them.
+func (r *Running) ownNotes(tools tool.Set) (own prompt.Own) {
+	if r.notes != "" && tools.Files() == tool.KeepsFiles {
+		own.Dir = r.notes
 		if own.Index, own.Warning = memory.Index(r.notes); own.Warning != "" {
 			r.world.process.Notef("%s", own.Warning)
 		}
@@ -205,7 +206,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	readable(&rules, r)
 	rules.List = append(rules.List, r.log.Granted()...)
 	known := <-facts
-	where, err := r.instruct(ctx, cfg, known, set.Names(), target.ID(), target.Window)
+	where, err := r.instruct(ctx, cfg, known, set, target.ID(), target.Window)
 	if err != nil {
 		return err
 	}
@@ -219,7 +220,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	begun := context.AfterFunc(ctx, end)
 	r.Session, err = session.Start(life, session.Config{
 		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
-		Hooks: r.ext.Hooks(), Commands: r.ext.Commands(), Auto: r.auto, Remind: r.kit.Remind, Situation: where, Resituate: situation.Changed,
+		Hooks: r.ext.Hooks(), Commands: r.ext.Commands(), Auto: r.auto, Facts: r.kit.Facts, Remind: r.kit.Remind, Situation: where, Resituate: situation.Changed,
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders, Now: time.Now,
 		Forbidden: r.forbidden(cfg), Steers: confine.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
 		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: r.budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: w.front.Person && !w.front.Print,
@@ -285,16 +286,17 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 
 // instruct makes the instructions, in cache order, and returns what they say of
 // where the session is. What an earlier run was told stays as it was.
-func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situation.Facts, tools []string, model string, window int) (event.Situated, error) {
+func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situation.Facts, set tool.Set, model string, window int) (event.Situated, error) {
 	w := r.world
 	skills, style, notes := r.ext.Instructions(window)
+	tools := set.Names()
 	if !slices.Contains(tools, "Skill") {
 		skills = nil
 	}
 	r.parts = prompt.Assemble(prompt.Input{
 		Skills: skills, Style: style, Notes: notes,
 		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
-		Replace: r.replace(cfg), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: r.ownNotes(),
+		Replace: r.replace(cfg), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: r.ownNotes(set),
 		Env: prompt.Environment{
 			Dir: w.Paths.Dir, Root: w.Paths.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
 			Date: time.Now(), Model: model, Git: known.Git,

@@ -293,6 +293,7 @@ func TestClaimsAreNotShown(t *testing.T) {
 		return event.Event{Body: event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: "e", Name: name, Input: input(v)}}}}}
 	}
 	k := bash("make")
+	k.History.Facts = Facts{"Bash": {"command", "timeout"}, "TodoWrite": {}, "ExitPlanMode": {}, "AskUserQuestion": {}}
 	for _, e := range []event.Event{
 		done("Bash", map[string]any{"command": "ls", "description": claim}), done("shell", map[string]any{"command": "ls", "description": claim}),
 		done("TodoWrite", map[string]any{"todos": []string{claim}}), done("ExitPlanMode", map[string]any{"plan": claim}),

@@ -37,7 +37,7 @@ func (k Case) document() (string, error) {
 	if err := d.Decode(&input); err != nil {
 		return "", errors.New("the call's input could not be read")
 	}
-	call := map[string]any{"tool": k.tool(), "input": withoutClaims(k.tool(), input), "why_it_would_be_asked": k.Verdict.Reason}
+	call := map[string]any{"tool": k.tool(), "input": k.History.Facts.of(k.tool(), input), "why_it_would_be_asked": k.Verdict.Reason}
 	var acts []any
 	for _, a := range k.Actions {
 		acts = append(acts, describe(a))

@@ -27,13 +27,14 @@ type (
 func AppendHistory(dst []byte, h History) ([]byte, error) {
 	w := storedHistory{Queued: h.queued}
 	for _, s := range h.steps() {
-		s = s.shown()
+		s = h.shown(s)
 		w.Steps = append(w.Steps, storedStep{s.said, s.tool, s.input})
 	}
 	return fastjson.Append(dst, w)
 }
 
-// ParseHistory reads what AppendHistory wrote in the same HistoryVersion.
+// ParseHistory reads what AppendHistory wrote in the same HistoryVersion. Its Facts
+// are not among that.
 func ParseHistory(raw []byte) (h History, err error) {
 	var w storedHistory
 	if err := fastjson.Unmarshal(raw, &w); err != nil {

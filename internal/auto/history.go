@@ -31,6 +31,8 @@ const maxWhole = 2_000
 // time. It never looks at a result, at the model's prose, or at input that no
 // person wrote.
 type History struct {
+	Facts Facts // what of calls may speak here
+
 	last   *link // the newest step, nil without one
 	n      int   // how many there are
 	queued []event.InputQueued
@@ -49,13 +51,13 @@ type step struct {
 	cut               bool
 }
 
-func (s step) shown() step {
+func (h History) shown(s step) step {
 	switch {
 	case s.cut:
 	case s.tool == "":
 		s.said = clip.Middle(visible(s.said), maxOneSaid, "")
 	default:
-		s.input = clip.Middle(compact(claimless(s.tool, json.RawMessage(s.input))), maxOneDone, "")
+		s.input = clip.Middle(compact(h.Facts.raw(s.tool, json.RawMessage(s.input))), maxOneDone, "")
 		s.tool = clip.Line(visible(s.tool), 100)
 	}
 	s.cut = true
@@ -115,7 +117,7 @@ func without(list []event.InputQueued, id string) []event.InputQueued {
 
 func (h History) add(s step) History {
 	if len(s.said)+len(s.input) > maxWhole {
-		s = s.shown()
+		s = h.shown(s)
 	}
 	if h.n >= 2*maxSteps { // seldom, because it takes its time
 		was := h.steps()
@@ -159,7 +161,7 @@ func compact(raw json.RawMessage) string {
 func (h History) render() (out []map[string]any, left int) {
 	said, did := maxSaid, maxDone
 	for _, s := range slices.Backward(h.steps()) {
-		s = s.shown()
+		s = h.shown(s)
 		room, size, m := &said, len(s.said), map[string]any{"person": s.said}
 		if s.tool != "" {
 			room, size, m = &did, len(s.tool)+len(s.input), map[string]any{"call": s.tool, "input": s.input}

@@ -198,8 +198,10 @@ func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, rules *policy.Ru
 	}
 	if dir := AgentMemory(c.world.conf.Live.Paths, *a); dir != "" {
 		rules.Notes = []string{dir}
-		index, _ := memory.Index(dir)
-		system = append(system, prompt.OwnNotes(prompt.Own{Dir: dir, Index: index}, set.Names()))
+		if set.Files() == tool.KeepsFiles {
+			index, _ := memory.Index(dir)
+			system = append(system, prompt.OwnNotes(prompt.Own{Dir: dir, Index: index}))
+		}
 	}
 	list, wrong := c.world.agentServers(*a)
 	if bad = append(bad, wrong...); len(bad) > 0 {

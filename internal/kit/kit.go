@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/effect"
@@ -65,12 +66,16 @@ type Memory = proc.Account
 
 // A Kit is the tools of a session.
 type Kit struct {
-	All        tool.Set // before the settings took some away
+	All tool.Set // before the settings took some away
+	// Facts are those of the tools of all runs, also of those that this one does not
+	// have (tool.Spec.Facts).
+	Facts      auto.Facts
 	Aliases    map[string]string
 	Structured string // the name of the tool that takes the final answer
 	Tasks      *bash.Tasks
 
 	own    contrib.Contribution
+	names  []string // of the tools of all runs: to name one is no mistake
 	conf   Config
 	ledger *file.Ledger
 }
@@ -93,11 +98,22 @@ func New(c Config) (Kit, error) {
 	for i, t := range files {
 		files[i] = box.Openly(t)
 	}
-	all := slices.Concat(shells, files,
+	every := slices.Concat(shells, files,
 		find.New(),
-		[]tool.Tool{todo.New(), toolsearch.New()}, asking(c), planning(c),
+		[]tool.Tool{todo.New(), toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
 	)
-	k := Kit{Aliases: aliases, Tasks: tasks, conf: c, ledger: ledger}
+	k := Kit{Aliases: aliases, Tasks: tasks, Facts: auto.Facts{}, conf: c, ledger: ledger}
+	var all []tool.Tool
+	for _, t := range every {
+		s := t.Spec()
+		if s.Facts != nil {
+			k.Facts[s.Name] = s.Facts
+		}
+		k.names = append(k.names, s.Name)
+		if here(c, s.Name) {
+			all = append(all, t)
+		}
+	}
 	if c.Schema != nil {
 		t, err := answer.New(c.Schema)
 		if err != nil {
@@ -123,7 +139,7 @@ func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules, more
 		}
 		all = joined
 	}
-	set, err := narrow(all, t, k.Structured)
+	set, err := k.narrow(all, t)
 	keep := offered(rules)
 	set = set.Only(func(name string) bool { return name == k.Structured || keep(name) })
 	if p == prompt.Small {
@@ -135,40 +151,30 @@ func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules, more
 // Always are tools that no list of a definition takes away.
 func (k Kit) Always() []string { return []string{k.Structured, toolsearch.Name} }
 
-// asking is the tool that puts questions to a person, where there is one.
-func asking(c Config) []tool.Tool {
-	if !c.Person {
-		return nil
+// here reports whether a run has a tool. What asks a person is there where one is.
+// Where nobody can approve a plan, the plan is the answer of a run that was started
+// in plan mode.
+func here(c Config, name string) bool {
+	switch name {
+	case ask.Name, plan.EnterName:
+		return c.Person
+	case plan.ExitName:
+		return c.Person || c.Mode == policy.PlanMode
 	}
-	return []tool.Tool{ask.New()}
-}
-
-// elsewhere are tools that other runs have: to name them here is no mistake.
-var elsewhere = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", toolsearch.Name}
-
-// planning are the tools of plan mode. Where nobody can approve a plan, the
-// plan is the answer of a run that was started in plan mode.
-func planning(c Config) []tool.Tool {
-	switch {
-	case c.Person:
-		return []tool.Tool{plan.Enter(c.InPlan), plan.Exit()}
-	case c.Mode == policy.PlanMode:
-		return []tool.Tool{plan.Exit()}
-	}
-	return nil
+	return true
 }
 
 // narrow leaves the tools that the settings want.
-func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
+func (k Kit) narrow(set tool.Set, t config.Tools) (tool.Set, error) {
 	names := set.Names()
 	for _, n := range slices.Concat(t.Allowed, t.Disallowed) {
-		if n != "default" && n != noTools && !slices.Contains(names, n) && !slices.Contains(elsewhere, n) && !ofServer(n) {
+		if n != "default" && n != noTools && !slices.Contains(names, n) && !slices.Contains(k.names, n) && !ofServer(n) {
 			return set, &hint.Mistake{Why: fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), What: "the tools are " + strings.Join(names, ", ")}
 		}
 	}
 	return set.Only(func(name string) bool {
 		switch {
-		case name == always:
+		case name == k.Structured:
 			return true
 		case slices.ContainsFunc(t.Disallowed, func(n string) bool {
 			return n == name || ofServer(n) && strings.HasPrefix(name, strings.TrimSuffix(n, "*")) && (strings.HasSuffix(n, "*") || strings.HasPrefix(name, n+"__"))
@@ -192,7 +198,7 @@ const noTools = "none"
 
 // small is the set for small windows: what work needs, in short words.
 func small(set tool.Set) tool.Set {
-	spare := []string{"AskUserQuestion", "MultiEdit", "Skill"}
+	spare := []string{ask.Name, "MultiEdit", "Skill"}
 	return set.Only(func(name string) bool { return !slices.Contains(spare, name) }).Map(tool.Brief)
 }
 

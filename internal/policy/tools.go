@@ -7,12 +7,12 @@ import (
 )
 
 // known are the tools that a rule can name: those of adze, what servers ask of people
-// and models (McpElicitation, McpSampling), and those of other agents whose settings
-// are read. MCP tools cannot be known before their
-// servers are asked.
+// and models (McpElicitation, McpSampling), what commands in the sandbox want
+// (SandboxNetworkAccess, SandboxKeep), and those of other agents whose settings are
+// read. MCP tools cannot be known before their servers are asked.
 var known = []string{
 	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListMcpResources", "ListMcpResourcesTool",
-	"McpElicitation", "McpSampling", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
+	"McpElicitation", "McpSampling", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
 }
 
 // Tools lists the names of tools that a rule can begin with.

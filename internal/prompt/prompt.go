@@ -92,7 +92,7 @@ type Memory struct {
 
 // Own are the model's notes of its own.
 type Own struct {
-	Dir     string // their folder; "" when there are none
+	Dir     string // their folder; "" when there are none, and when no tools are there that keep them
 	Index   string // what MEMORY.md says
 	Warning string // what of it is missing
 }
@@ -209,7 +209,7 @@ func Assemble(in Input) []Part {
 	add("environment", environment(in.Env), false)
 	add("memory", memory(in.Memory), false)
 	if in.Profile != Small {
-		add(ownNotes, own(in.Own, in.Tools), false)
+		add(ownNotes, OwnNotes(in.Own), false)
 	}
 	for _, n := range in.Notes {
 		add(n.Name, n.Text, false)
@@ -383,14 +383,9 @@ func memory(files []Memory) string {
 // ownNotes is the part that tells of the model's own notes.
 const ownNotes = "notes"
 
-// OwnNotes is what a model with these tools is told of notes of its own; "" where it
-// can have none.
-func OwnNotes(o Own, tools []string) string { return own(o, tools) }
-
-// own tells of the model's own notes, where it has the tools to read and write
-// them.
-func own(o Own, tools []string) string {
-	if o.Dir == "" || !present([]string{"Read", "Write", "Edit"}, tools) {
+// OwnNotes is what a model is told of notes of its own; "" where it has none.
+func OwnNotes(o Own) string {
+	if o.Dir == "" {
 		return ""
 	}
 	var b strings.Builder

@@ -95,6 +95,35 @@ func TestAutoModeSeesNoResults(t *testing.T) {
 	})
 }
 
+// What a model only says about a call does not reach the classifier either, of the
+// call in question and of those before it, also after a resume.
+func TestAutoModeSeesFactsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		judge := &fake.Model{Replies: []fake.Reply{rule("allow", "fine"), rule("allow", "fine")}}
+		set := func(c *session.Config) {
+			autoMode(judge)(c)
+			c.Facts = auto.Facts{"look": {}, "risk": {"wait"}}
+		}
+		r := start(t, nil, set, fake.Use(call("c1", "look", "a claim", 0)), fake.Use(call("c2", "risk", "the claim", 7)), fake.Say("ok"))
+		r.prompt("look around")
+		r.turns(1, nil)
+		r.Close()
+		r = start(t, again(t, r.log), set, fake.Use(call("c3", "risk", "one more claim", 7)), fake.Say("ok"))
+		r.prompt("go on")
+		r.turns(2, nil)
+		r.Close()
+		sent := judge.Requests()
+		if len(sent) != 2 {
+			t.Fatalf("the classifier was asked %d times", len(sent))
+		}
+		for _, q := range sent {
+			if s := fmt.Sprint(q.Messages); strings.Contains(s, `"s`) || strings.Contains(s, `\"s`) || !strings.Contains(s, `"wait": 7`) {
+				t.Errorf("the classifier read %s", s)
+			}
+		}
+	})
+}
+
 // Three refusals in a row, and a person is asked again.
 func TestAutoModeGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

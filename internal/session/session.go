@@ -89,6 +89,8 @@ type Config struct {
 	Attach func(ctx context.Context, n Naming) []event.Attached
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
+	// Facts are what of a call's input Auto may look at, by tool.
+	Facts auto.Facts
 	// Commands are the slash commands of extensions; nil has none.
 	Commands Commands
 	// Hooks are a person's programs; nil has none.

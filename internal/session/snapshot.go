@@ -41,6 +41,7 @@ func (s *Session) restore(ctx context.Context, st *state) error {
 			st.State, st.history, st.told, st.logged = transcript.State{}, auto.History{}, "", ""
 		}
 	}
+	st.history.Facts = s.cfg.Facts
 	for e, err := range s.cfg.Log.After(ctx, st.Seq) {
 		if err != nil {
 			return fmt.Errorf("read the session: %w", err)

@@ -169,6 +169,16 @@ func (s Set) Names() []string {
 	return out
 }
 
+// Files is what the tools that are there do with files, all together.
+func (s Set) Files() (all FileUse) {
+	for _, e := range s.list {
+		if !e.gone {
+			all |= e.spec.Files
+		}
+	}
+	return all
+}
+
 // Specs lists what the model is told, in order, with tools that are gone, and
 // last those that it loaded. It is worked out once for a set, and must not be changed.
 func (s Set) Specs() []llm.Spec { return slices.Clip(s.specs) }

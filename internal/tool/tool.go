@@ -38,11 +38,29 @@ type Spec struct {
 	// with the tool that Loads, which a set has at most one of. That one is listed
 	// only in a set that has tools to load, or may have.
 	Deferrable, Loads bool
+	// Facts, when not nil, are the fields of the input that say what a call does. All
+	// others are what the model says about it, for people to read: whoever rules on a
+	// call without taking the model's word (auto mode) does not see them.
+	Facts []string
+	// Files is what the tool does with whatever file a call of it names.
+	Files FileUse
 	// Ahead, when set, is called when a call begins to arrive, so that what takes
 	// time to make ready is ready when the call has come. It returns at once, and
 	// may be called from any goroutine and more than once.
 	Ahead func()
 }
+
+// A FileUse is what a tool does with files: one of these, or several.
+type FileUse uint8
+
+// Uses of a file.
+const (
+	ReadsFile FileUse = 1 << iota // shows the model what is in it
+	MakesFile                     // makes it, or writes it anew
+	EditsFile                     // changes a part of it
+	// KeepsFiles are all of them: what a model needs that keeps notes in files.
+	KeepsFiles = ReadsFile | MakesFile | EditsFile
+)
 
 // A Plan is what a call would do, worked out without doing it. The zero Plan
 // fails closed: it is not parallel, and a plan without actions is asked about.

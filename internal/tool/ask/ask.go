@@ -44,6 +44,9 @@ type option struct {
 	Description string `json:"description" jsonschema:"what choosing it means"`
 }
 
+// Name is the tool's.
+const Name = "AskUserQuestion"
+
 // New returns AskUserQuestion.
 func New() tool.Tool {
 	s, err := jsonschema.For[input](nil)
@@ -53,7 +56,7 @@ func New() tool.Tool {
 	qs := s.Properties["questions"]
 	bound(qs, 1, maxQuestions)
 	bound(qs.Items.Properties["options"], minOptions, maxOptions)
-	return tool.NewWithSchema(tool.Spec{Name: "AskUserQuestion", Description: text}, s, plan, run)
+	return tool.NewWithSchema(tool.Spec{Name: Name, Description: text, Facts: []string{}}, s, plan, run)
 }
 
 // bound makes s an array of min to max items; a derived schema also allows null.

@@ -130,7 +130,10 @@ type runner struct {
 }
 
 func (b *runner) tools() []tool.Tool {
-	spec := tool.Spec{Name: "Bash", Again: true, Description: bashText, Limit: limit, Shell: true, Ahead: b.Ahead}
+	spec := tool.Spec{
+		Name: "Bash", Again: true, Description: bashText, Limit: limit, Shell: true, Ahead: b.Ahead,
+		Facts: []string{"command", "timeout", "run_in_background", "dangerously_disable_sandbox"},
+	}
 	return []tool.Tool{tool.New(spec, b.plan, b.run), outputTool(b.tasks), killTool(b.tasks)}
 }
 

@@ -50,10 +50,10 @@ func newTools(c Config, find func(dir, home, asked string) (string, error)) []to
 	}
 	t := &tools{Config: c, find: find, calls: &pin.Calls{}, disk: realDisk()}
 	return []tool.Tool{
-		tool.New(tool.Spec{Name: "Read", Again: true, Description: strings.TrimSpace(readText), Limit: tool.NoLimit}, t.planRead, t.read),
-		tool.New(tool.Spec{Name: "Edit", Again: true, Description: strings.TrimSpace(editText)}, t.planEdit, t.edit),
-		tool.New(tool.Spec{Name: "MultiEdit", Again: true, Description: strings.TrimSpace(multiEditText)}, t.planMulti, t.multi),
-		tool.New(tool.Spec{Name: "Write", Again: true, Description: strings.TrimSpace(writeText)}, t.planWrite, t.write),
+		tool.New(tool.Spec{Name: "Read", Again: true, Files: tool.ReadsFile, Description: strings.TrimSpace(readText), Limit: tool.NoLimit}, t.planRead, t.read),
+		tool.New(tool.Spec{Name: "Edit", Again: true, Files: tool.EditsFile, Description: strings.TrimSpace(editText)}, t.planEdit, t.edit),
+		tool.New(tool.Spec{Name: "MultiEdit", Again: true, Files: tool.EditsFile, Description: strings.TrimSpace(multiEditText)}, t.planMulti, t.multi),
+		tool.New(tool.Spec{Name: "Write", Again: true, Files: tool.MakesFile, Description: strings.TrimSpace(writeText)}, t.planWrite, t.write),
 	}
 }
 

@@ -74,6 +74,12 @@ func choices() []choice {
 	}
 }
 
+// Names of the tools.
+const (
+	EnterName = "EnterPlanMode"
+	ExitName  = "ExitPlanMode"
+)
+
 type enterInput struct{}
 
 type exitInput struct {
@@ -83,14 +89,14 @@ type exitInput struct {
 // Enter returns EnterPlanMode. how is as for Reminder.
 func Enter(how string) tool.Tool {
 	nothing := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
-	return tool.NewWithSchema(tool.Spec{Name: "EnterPlanMode", Description: enterText}, nothing, planEnter, runEnter(how))
+	return tool.NewWithSchema(tool.Spec{Name: EnterName, Description: enterText}, nothing, planEnter, runEnter(how))
 }
 
 // Exit returns ExitPlanMode. The plan is written to File in Env.Scratch
 // before the person is asked, because the person may edit it there while the
 // question is open.
 func Exit() tool.Tool {
-	return tool.New(tool.Spec{Name: "ExitPlanMode", Description: exitText}, planExit, runExit)
+	return tool.New(tool.Spec{Name: ExitName, Description: exitText, Facts: []string{}}, planExit, runExit)
 }
 
 var errNotPlanning = errors.New("the session is not in plan mode; there is no plan to approve, go on with the work")

@@ -43,7 +43,7 @@ func New() tool.Tool {
 	}
 	s.Properties["todos"].Type, s.Properties["todos"].Types = "array", nil
 	s.Properties["todos"].Items.Properties["status"].Enum = []any{string(view.Pending), string(view.InProgress), string(view.Completed)}
-	return tool.NewWithSchema(tool.Spec{Name: "TodoWrite", Description: text}, s, plan, run)
+	return tool.NewWithSchema(tool.Spec{Name: "TodoWrite", Description: text, Facts: []string{}}, s, plan, run)
 }
 
 func plan(in input, _ tool.Env) (tool.Plan, error) {
