@@ -29,7 +29,7 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 	case args == "" && name == "permissions" && m.s != nil && m.s.Rules != nil:
 		return m.rulesCommand()
 	}
-	s := m.s
+	s, shown, look := m.s, m.s, m.host.Look
 	if s != nil { // with the model as it is now
 		now := *s
 		now.Model = m.st.Model
@@ -37,20 +37,22 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 	}
 	run := func(ctx context.Context) func(*Model) []effect {
 		text, err := r.Run(ctx, s, args)
+		count := func(*Model) []effect { return nil }
+		if err == nil && r.Looks && look != nil && shown != nil {
+			count = looked(ctx, look, shown)
+		}
 		return func(m *Model) []effect {
 			if err != nil {
 				return append(m.fail(err), m.without()...)
 			}
+			out := count(m) // first, so that what the report says is true when it is read
 			if text != "" {
 				m.report(strings.TrimSpace(name+" "+story.FirstLine(args)), text)
 			}
-			if r.Looks {
-				return m.lookAgain()
-			}
 			if name == "login" && m.s == nil { // there may be a model now
-				return m.begin(m.start)
+				out = append(out, m.begin(m.start)...)
 			}
-			return nil
+			return out
 		}
 	}
 	if r.Away != nil && r.Away(args) {

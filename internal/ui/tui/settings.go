@@ -28,16 +28,20 @@ func (m *Model) lookAgain() []effect {
 	if m.host.Look == nil || m.s == nil {
 		return nil
 	}
-	s := m.s
-	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		u, err := m.host.Look(ctx)
-		return func(m *Model) []effect {
-			if err != nil || m.s != s {
-				return m.fail(err)
-			}
-			return m.readopt(u)
+	look, s := m.host.Look, m.s
+	return []effect{work{func(ctx context.Context) func(*Model) []effect { return looked(ctx, look, s) }}}
+}
+
+// looked reads the settings of the UI anew, and returns what has them count in
+// the session s, unless another one is shown by then.
+func looked(ctx context.Context, look func(context.Context) (Settings, error), s *Session) func(*Model) []effect {
+	u, err := look(ctx)
+	return func(m *Model) []effect {
+		if err != nil || m.s != s {
+			return m.fail(err)
 		}
-	}}}
+		return m.readopt(u)
+	}
 }
 
 // readopt takes over changed settings while a session runs.

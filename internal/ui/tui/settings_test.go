@@ -40,3 +40,20 @@ func TestSettingsCountAtOnce(t *testing.T) {
 		t.Errorf("the screen was not given back: %+v", r.effects[len(r.effects)-1])
 	}
 }
+
+// A command's report that settings count now is shown when they do.
+func TestAReportIsTrueWhenItIsShown(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	keys, wrong := keymap.Load([]byte(`{"bindings":[{"context":"Chat","bindings":{"alt+q":"chat:cycleMode"}}]}`), keymap.Terminal{})
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	r.m.host.Look = func(context.Context) (Settings, error) { return Settings{Keys: keys}, nil }
+	edit := Report{Looks: true, Run: func(context.Context, *Session, string) (string, error) { return "They count now.", nil }}
+	for _, e := range r.m.reportOf("keybindings", edit, "") {
+		e.(work).run(t.Context())(r.m)
+	}
+	if r.has("They count now."); r.m.keys != keys {
+		t.Error("the keys are those of before")
+	}
+}
