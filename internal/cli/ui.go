@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -75,7 +76,7 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 		Start: tui.Start{Continue: f.cont, Resume: f.resume, Fork: f.fork, Pick: f.pick}, Prompt: clip.Clean(text),
 		ASCII: term.ASCII(sys.Env), Plain: plain, Dark: true, Colors: profile.Depth >= draw.Colors256,
 	})
-	sys.interrupts.Store(false)
+	time.AfterFunc(lastKey, func() { sys.interrupts.Store(false) }) // the Ctrl+C that ended it may be told of only now
 	terr := t.Close(false)
 	var cerr error
 	h.leave(left)
@@ -106,6 +107,9 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 	}
 	return errors.Join(cerr, terr)
 }
+
+// lastKey is how long after the terminal UI a Ctrl+C still counts as its own.
+const lastKey = 250 * time.Millisecond
 
 // plain reports whether the UI only prints lines: the terminal can do no more,
 // or the person wants it so. Settings are read only where a file speaks of it,

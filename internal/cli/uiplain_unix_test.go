@@ -55,7 +55,7 @@ func TestUIPlain(t *testing.T) {
 	x.until(`Your answer: “banana”`)
 	x.until(`● Third\.\n\n  Done: .*tokens in, \d+ out\.\n>`)
 	x.typed("", "/transcript")
-	x.until(`│ 17\n`)
+	x.until(`17\n`)
 	x.typed("", "/mode")
 	x.typed("1 to 5", "plan")
 	x.typed("", "/permissions")
@@ -104,6 +104,50 @@ func TestUIPlainLeaves(t *testing.T) {
 	if all := x.all(); !regexp.MustCompile(`(?m)^>\n+adze: go on with: adze --resume`).MatchString(all) {
 		t.Errorf("it ended with\n%s", all)
 	}
+}
+
+// A server's form is filled in row by row.
+func TestUIPlainForm(t *testing.T) {
+	p := newPlace(t)
+	file := p.put("servers.json", `{"mcpServers":{"words":{"command":"mcpserver","args":["asking"]}}}`)
+	x := p.plainUI("@ mcp__words__form {}\n---\n? result contains \"Ann\"\n> Filled in.\n---\n? else\n> Nothing came.\n", "--mcp-config", file, "--strict-mcp-config", "--allowed-tools", "mcp__words")
+	x.until(`(?m)^>`)
+	for n := 1; !strings.Contains(x.all(), "words   connected"); n++ {
+		x.keys("/mcp\n")
+		x.when("what servers there are", func(string) bool { return strings.Count(x.all(), "shows its tools") == n })
+	}
+	x.typed("", "go")
+	x.dialog(`Who\?`)
+	x.typed("text", "A")
+	x.until(`That cannot be taken`)
+	x.typed("text", "Ann")
+	x.typed("number", "20")
+	x.until(`1 Send`)
+	x.typed("1 to 3", "y")
+	x.until(`● Filled in\.`)
+}
+
+// Whoever has no model is asked what there is to do, and keys are not shown.
+func TestUIPlainLogin(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	x := p.inTerminal(p.adze(), 80, 40, "TERM=dumb")
+	x.until(`There is no model yet`)
+	x.typed("1 to 3", "9")
+	x.until(`9 is no number of a choice`)
+	x.typed("1 to 3", "1")
+	x.until(`1 anthropic  or the variable ANTHROPIC_API_KEY`)
+	x.typed("number or letters", "open")
+	x.until(`(?s)17 vllm.*2 openrouter`)
+	x.typed("number or letters", "1")
+	x.until(`API key of openai`)
+	x.keys(ctrlC)
+	x.until(`adze login was interrupted`)
+	x.until(`(?s)was interrupted.*There is no model yet`)
+	x.typed("1 to 3", "")
+	x.typed("", "hello")
+	x.until(`there is no session to send it to`)
+	x.until(`Not sent: “hello”`)
 }
 
 // Where Ctrl+C comes as a signal, one interrupts and two leave.

@@ -186,8 +186,8 @@ func (h *uiHost) keyed(context.Context) ([]tui.Choice, error) {
 	var out []tui.Choice
 	for _, k := range ms.Chooser.Keyed() {
 		c := tui.Choice{ID: k.Name, Name: k.Name}
-		if len(k.Vars) > 0 {
-			c.About = "or the variable " + k.Vars[0]
+		if i := slices.IndexFunc(k.Vars, func(v string) bool { return strings.HasSuffix(v, "_API_KEY") }); i >= 0 { // others are for tokens
+			c.About = "or the variable " + k.Vars[i]
 		}
 		if slices.ContainsFunc(saved, func(s auth.Saved) bool { return s.Provider == k.Name }) {
 			c.Right = "a key is saved"

@@ -31,6 +31,7 @@ type Options struct {
 	Tail     bool   // with MaxLines, the last lines are kept instead of the first
 	Links    bool   // the terminal can lead to an address, so it need not be seen
 	Plain    bool   // no syntax colours: for what is drawn in bulk
+	Spoken   bool   // it may be read aloud: no rules, no bars, no column of lines
 	Hint     string // how to see what MaxLines left out, e.g. "Ctrl+O"
 }
 

@@ -43,6 +43,9 @@ func meterBlock(b view.Meter, o Options) []Line {
 	}
 	share, sum := 0, 0
 	line := Line{}
+	if o.Spoken {
+		cells = 0
+	}
 	for c := range cells {
 		at := float64(c) + 0.5 // the middle of the cell
 		for share < len(b.Shares) && at*float64(whole) >= float64(sum+b.Shares[share].N)*float64(cells) {
@@ -59,6 +62,9 @@ func meterBlock(b view.Meter, o Options) []Line {
 		}
 	}
 	row := func(mark Span, name string, n int) {
+		if o.Spoken {
+			mark = S("", Plain)
+		}
 		out = append(out, L(mark, S(fmt.Sprintf(" %-20s %11s %4d %%", name, clip.Thousands(n), 100*n/whole), Plain)).Cut(o.width()))
 	}
 	for i, s := range b.Shares {

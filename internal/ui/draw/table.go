@@ -86,7 +86,9 @@ func (g grid) draw(o Options) []Line {
 			}
 			rule = append(rule, sign(strings.Repeat(o.glyph(HBar), w), BorderQuiet))
 		}
-		out = append(out, rule)
+		if !o.Spoken {
+			out = append(out, rule)
+		}
 	}
 	tall := false
 	for i, r := range g.rows {

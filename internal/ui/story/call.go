@@ -229,6 +229,9 @@ func lineCount(s string) int {
 func (p Paper) callBody(c *Call) []draw.Line {
 	var out []draw.Line
 	gutter := draw.S("  "+Pad(p.Sign(draw.Gutter), 2), draw.Quiet)
+	if p.O.Spoken {
+		gutter = draw.S("    ", draw.Plain)
+	}
 	text := func(s string, r draw.Role, max int) {
 		o := p.Inner(4, max, false)
 		out = append(out, draw.Indent(o.Bound(draw.WrapAll(draw.Text(s, draw.Style{Role: r}), o.Width)), gutter)...)

@@ -165,7 +165,15 @@ func (r *row) options(p paper, width int) []draw.Line {
 			g = on
 		}
 		l := append(draw.L(draw.S("  ", draw.Plain)), lead...)
-		l = append(l, draw.S(story.Pad(p.Sign(g), 2), draw.Accent), draw.S(story.FirstLine(r.Options[i].Label()), role))
+		name := draw.S(story.FirstLine(r.Options[i].Label()), role)
+		switch {
+		case !p.Plain:
+			l = append(l, draw.S(story.Pad(p.Sign(g), 2), draw.Accent), name)
+		case r.ticks[i]:
+			l = append(l, name, draw.S(" "+p.Sign(draw.Check), draw.OK))
+		default:
+			l = append(l, name)
+		}
 		if i == top+shown-1 && i+1 < len(r.Options) {
 			l = append(l, draw.S(fmt.Sprintf("  %s %d of %d", p.Sign(draw.MoreDown), i+1, len(r.Options)), draw.Quiet))
 		}

@@ -17,10 +17,13 @@ const recent = 60
 func (m *Model) flush() []draw.Line {
 	var out []draw.Line
 	m.placed = nil
+	p := m.paper()
+	if m.s == nil && p.Plain {
+		return m.story.Next(p.Paper) // there is no other place for it
+	}
 	if m.s == nil || m.screen.past {
 		return nil
 	}
-	p := m.paper()
 	if !m.screen.headed {
 		m.screen.headed = true
 		out = append(out, m.header()...)

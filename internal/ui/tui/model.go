@@ -141,6 +141,14 @@ func (m *Model) stillWaits(e history.Entry) bool {
 // update takes a message.
 func (m *Model) update(now time.Time, in Msg) []effect {
 	m.now = now
+	out := m.message(in)
+	if m.screen.plain {
+		m.hushed(in, out)
+	}
+	return out
+}
+
+func (m *Model) message(in Msg) []effect {
 	switch in := in.(type) {
 	case keyMsg:
 		m.drafting()
@@ -428,7 +436,7 @@ func (m *Model) paper() paper {
 		whole = "/transcript"
 	}
 	return paper{story.Paper{
-		O:     draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: whole},
+		O:     draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: whole, Spoken: m.screen.plain},
 		Plain: m.screen.plain, Thinking: m.s != nil && m.s.UI.Thinking, Now: m.now,
 	}}
 }

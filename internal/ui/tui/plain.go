@@ -26,6 +26,7 @@ type plainly struct {
 	last  string      // that was taken last
 	typed map[string]bool
 
+	hush  time.Time // until then what was asked for may still come, and nothing is asked
 	lines []string  // of a prompt that is not sent yet
 	fresh int       // of lines, how many came just now
 	due   time.Time // when no more of them belong to one paste; zero when none came
@@ -77,7 +78,7 @@ func (m *Model) asking() string {
 		return words + "> "
 	case len(m.spoken.lines) > 0:
 		return ">> "
-	case m.s == nil && m.gone == nil, m.screen.past, m.turn.running, m.awaited(), m.story.Own() != nil:
+	case m.now.Before(m.spoken.hush), m.s == nil && m.gone == nil, m.screen.past, m.turn.running, m.awaited(), m.story.Own() != nil:
 		return ""
 	}
 	return "> "
@@ -240,6 +241,28 @@ func (m *Model) spokenKey(k keymap.Key) {
 	}
 }
 
+// hushed follows a message: what somebody asked for comes above the line that asks
+// for more, if it comes soon.
+func (m *Model) hushed(in Msg, out []effect) {
+	if !m.now.Before(m.spoken.hush) {
+		m.spoken.hush = time.Time{}
+	}
+	if _, done := in.(resultMsg); done {
+		m.spoken.hush = time.Time{}
+	}
+	for _, e := range out {
+		switch e.(type) {
+		case work, submit:
+			m.spoken.hush = m.now.Add(soon)
+		case away: // something else asks
+			m.spoken.hush = m.now.Add(24 * time.Hour)
+		}
+	}
+}
+
+// soon is how long what was asked for may take and come first.
+const soon = 250 * time.Millisecond
+
 // stopKey is the key that stops what goes on.
 func (m *Model) stopKey() string {
 	if m.screen.plain {
@@ -251,7 +274,7 @@ func (m *Model) stopKey() string {
 // plainDue is when plain mode wants to be woken, zero for never.
 func (m *Model) plainDue() time.Time {
 	at := m.listensAt()
-	for _, t := range []time.Time{m.spoken.due, m.spoken.tells} {
+	for _, t := range []time.Time{m.spoken.due, m.spoken.tells, m.spoken.hush} {
 		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
 			at = t
 		}

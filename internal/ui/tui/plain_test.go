@@ -29,6 +29,10 @@ func plainRig(t testing.TB) *rig {
 // said is what was printed since it was asked last, and the line that asks.
 func (r *rig) said() string {
 	r.t.Helper()
+	if at := r.m.spoken.hush; !at.IsZero() {
+		r.now = at
+		r.do(tickMsg{})
+	}
 	before := len(r.printed)
 	ask := r.frame()
 	return draw.TextOf(slices.Concat(r.printed[before:], ask))

@@ -117,7 +117,7 @@ func TestPlainQuestions(t *testing.T) {
 	want(t, r.line("/nothing"), "means nothing here")
 	want(t, r.line("3"), "Say it in your own words", "your answer>")
 	want(t, r.line(""), "1 SQLite", "number or words>")
-	want(t, r.line("post"), "Checks (2 of 2)", "1 ☐ lint", "The numbers of answers", "numbers or words>")
+	want(t, r.line("post"), "Checks (2 of 2)", "1 lint", "The numbers of answers", "numbers or words>")
 	want(t, r.line("/back"), "Database (1 of 2)")
 	want(t, r.line("banana"), "Your answer: “banana”", "Checks (2 of 2)")
 	r.line("1, 2")

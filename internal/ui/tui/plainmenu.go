@@ -28,7 +28,7 @@ type plainWord struct {
 func (d *menu) printed(m *Model, p paper, lines []draw.Line, width int) []draw.Line {
 	shown := d.found[:min(len(d.found), plainChoices)]
 	for i, f := range shown {
-		lines = append(lines, p.choice(f, i, false, d.fixed, width))
+		lines = append(lines, p.spelled(f.Choice, i).Wrap(width, draw.S("    ", draw.Plain))...)
 	}
 	switch n := len(d.found) - len(shown); {
 	case n > 0:
@@ -39,6 +39,21 @@ func (d *menu) printed(m *Model, p paper, lines []draw.Line, width int) []draw.L
 		lines = append(lines, draw.L(draw.S("nothing matches", draw.Quiet)))
 	}
 	return p.boxed(lines, draw.Border, min(m.screen.size.Cols, story.TextCols), draw.L(draw.S(draw.String(d.heading), draw.Border)), nil)
+}
+
+// spelled is a choice with all that is known of it.
+func (p paper) spelled(c Choice, i int) draw.Line {
+	l, role := p.numbered(i, false)
+	l = append(l, draw.S(c.Lead+c.Name, role))
+	if c.Now {
+		l = append(l, draw.S(" "+p.Sign(draw.Check), draw.OK))
+	}
+	for _, s := range []string{c.About, c.Right} {
+		if s != "" {
+			l = append(l, draw.S("  "+s, draw.Quiet))
+		}
+	}
+	return l
 }
 
 // after is what follows a word in a hint of keys, up to the next key: what it does.

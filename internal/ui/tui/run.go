@@ -318,6 +318,10 @@ func (l *loop) do(list []effect) {
 		case work:
 			l.work(e.run, func() {})
 		case away:
+			if l.m.screen.plain { // what was said before is read before
+				l.dirty = true
+				l.draw(time.Now())
+			}
 			l.t.Release()
 			l.work(e.run, func() {
 				if err := l.t.Reclaim(); err != nil {

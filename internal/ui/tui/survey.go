@@ -162,7 +162,7 @@ func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor
 	cur := term.Cursor{Hidden: true}
 	for i := range len(pg.Options) + 1 {
 		l, role := p.numbered(i, i == pg.at)
-		if pg.Multi {
+		if pg.Multi && !p.Plain {
 			g := draw.CheckBox
 			if pg.ticks[i] {
 				g = draw.CheckBoxOn
