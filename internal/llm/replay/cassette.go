@@ -42,7 +42,7 @@ type exchange struct {
 	Headers map[string]string `json:"headers,omitempty"`
 	Chunks  []chunk           `json:"chunks,omitempty"`
 	End     string            `json:"end"`
-	Failed  string            `json:"failed,omitempty"` // no answer at all, and why
+	Failed  string            `json:"failed,omitempty"` // no answer at all, and why; empty where the client left before one
 }
 
 type chunk struct {

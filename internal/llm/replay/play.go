@@ -63,6 +63,9 @@ func (p *player) RoundTrip(req *http.Request) (*http.Response, error) {
 	if e.Failed != "" {
 		return nil, errors.New(e.Failed)
 	}
+	if e.Status == 0 && e.End == "left" { // before there was an answer
+		return nil, wire.Silence(req.Context(), nil, -1)
+	}
 	resp := answer(req, e.Status)
 	for k, v := range e.Headers {
 		resp.Header.Set(k, v)

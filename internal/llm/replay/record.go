@@ -68,6 +68,10 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.mu.Unlock()
 	t := &tape{r: r, e: e, start: r.now(), ctx: req.Context()}
 	resp, err := r.next.RoundTrip(req)
+	if err != nil && req.Context().Err() != nil { // nobody knows what would have come
+		t.finish("left")
+		return nil, err
+	}
 	if err != nil {
 		t.e.Failed = r.scrub.text(err.Error())
 		t.finish("cut")

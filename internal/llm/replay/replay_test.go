@@ -249,3 +249,42 @@ func FuzzRead(f *testing.F) {
 		}())
 	})
 }
+
+type nothing struct{}
+
+// RoundTrip waits until the client leaves.
+func (nothing) RoundTrip(req *http.Request) (*http.Response, error) {
+	<-req.Context().Done()
+	return nil, fmt.Errorf("nothing came: %w", context.Cause(req.Context()))
+}
+
+// A request that was given up before there was an answer is as silent when it is
+// replayed, so that it is given up for the same reason.
+func TestLeftBeforeAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tape bytes.Buffer
+		rec, err := NewRecorder(&tape, RecordConfig{Next: nothing{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		send := func(rt http.RoundTripper) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://replay.invalid/v1/messages", strings.NewReader(`{"model":"m"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			if _, err := rt.RoundTrip(req); err == nil || ctx.Err() == nil || time.Since(start) != time.Minute {
+				t.Errorf("%v after %v", err, time.Since(start))
+			}
+		}
+		send(rec)
+		c, err := Read(&tape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(newPlayer(c, false))
+	})
+}
