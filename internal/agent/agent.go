@@ -121,8 +121,8 @@ type Target struct {
 	Effort         llm.Effort
 	Thinking       int  // tokens, 0 leaves it to Effort
 	Edits          bool // its provider is asked to clear old results, in place of the loop
-	Images, PDFs   bool
-	ImageEdge      int // pixels that the long edge of an image may have, 0 when unknown
+	Images         bool // it takes them
+	ImageEdge      int  // pixels that the long edge of an image may have, 0 when unknown
 	// Deaf says, once, that the model is told nothing of an effort; "" when it is.
 	// nil knows nothing.
 	Deaf func(effort llm.Effort, tokens int) string

@@ -342,7 +342,7 @@ func (c *calls) env(k *call) tool.Env {
 	c.mu.Lock()
 	env.Dir = c.r.dir
 	c.mu.Unlock()
-	env.Window, env.Images, env.ImageEdge, env.PDFs = target.Window, target.Images, target.ImageEdge, target.PDFs
+	env.Window, env.Images, env.ImageEdge = target.Window, target.Images, target.ImageEdge
 	st := c.r.Host.State()
 	env.Call, env.Mode, env.Whole, env.Exports = k.use.ID, st.Mode, st.Whole(), st.Exports
 	env.Tools = c.r.tools

@@ -182,7 +182,7 @@ func newRig(t *testing.T, tools []tool.Tool, replies ...fake.Reply) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{model: &fake.Model{Replies: replies}}
-	r.host = &host{tools: set, target: agent.Target{Model: r.model, Provider: "fake", Name: "m", Images: true, PDFs: true}}
+	r.host = &host{tools: set, target: agent.Target{Model: r.model, Provider: "fake", Name: "m", Images: true}}
 	r.loop = agent.Loop{
 		Env: tool.Env{Dir: "/w"}, Now: time.Now, Jitter: func() float64 { return 0 },
 		Sleep: func(ctx context.Context, d time.Duration) error {
@@ -269,12 +269,12 @@ var errTest = fmt.Errorf("as the test wants it")
 func TestFactsOfTheModelFollowAFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type facts struct {
-			images, pdfs bool
-			window       int
+			images bool
+			window int
 		}
 		var seen []facts
 		look := returning(tool.Spec{Name: "look"}, func(env tool.Env) tool.Result {
-			seen = append(seen, facts{env.Images, env.PDFs, env.Window})
+			seen = append(seen, facts{env.Images, env.Window})
 			return tool.Result{Text: "ok"}
 		})
 		r := newRig(t, []tool.Tool{look}, slices.Concat([]fake.Reply{fake.Use(use("a", "look"))}, slices.Repeat([]fake.Reply{overloaded()}, 4))...)
@@ -296,7 +296,7 @@ func TestFactsOfTheModelFollowAFallback(t *testing.T) {
 		if out := r.run(t); out.Reason != agent.Completed {
 			t.Errorf("ended with %q: %s", out.Reason, out.Text)
 		}
-		want := []facts{{true, true, 200_000}, {false, false, 50_000}, {true, false, 7000}}
+		want := []facts{{true, 200_000}, {false, 50_000}, {true, 7000}}
 		if !slices.Equal(seen, want) {
 			t.Errorf("calls were told %v, want %v", seen, want)
 		}

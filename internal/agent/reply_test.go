@@ -119,7 +119,7 @@ func TestWhatACallIsGiven(t *testing.T) {
 	})}, fake.Use(use("a", "look")), fake.Say("done"))
 	r.host.target.Window, r.host.target.ImageEdge = 100_000, 1568
 	r.run(t)
-	if _, there := got.Tools.Get("look"); !there || got.Call != "a" || got.Mode != policy.Default || got.Dir != "/w" || got.Window != 100_000 || got.ImageEdge != 1568 || !got.Images || !got.PDFs {
+	if _, there := got.Tools.Get("look"); !there || got.Call != "a" || got.Mode != policy.Default || got.Dir != "/w" || got.Window != 100_000 || got.ImageEdge != 1568 || !got.Images {
 		t.Errorf("%+v", got)
 	}
 	if out := said[event.ToolOutput](r.host); len(out) != 1 || out[0] != (event.ToolOutput{Call: "a", S: "half"}) {

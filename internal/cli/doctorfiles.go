@@ -43,7 +43,11 @@ func fileFindings(sys System, p settings.Paths) (out []finding) {
 	if b, err := os.ReadFile(file); err == nil {
 		_, problems := keymap.Load(b, keyTerminal)
 		for _, x := range problems {
-			out = append(out, finding{"keyboard", "note", file + ": " + x.String(), "what is wrong does not count; the other keys do"})
+			what := "what is wrong does not count; the other keys do"
+			if x.Warning {
+				what = "it counts, and may not be what you meant"
+			}
+			out = append(out, finding{"keyboard", "note", file + ": " + x.String(), what})
 		}
 	}
 	themes, _ := filepath.Glob(filepath.Join(p.Config, "themes", "*.json"))

@@ -74,6 +74,10 @@ type skillRow struct {
 	From        string   `json:"from"`
 	Scope       string   `json:"scope"`
 	HiddenBy    string   `json:"hidden_by,omitempty"`
+	// What its author says of it, for whoever passes it on (agentskills.io).
+	License       string            `json:"license,omitempty"`
+	Compatibility string            `json:"compatibility,omitempty"`
+	Metadata      map[string]string `json:"metadata,omitempty"`
 }
 
 func skillsList(sys System, f *runFlags) *cobra.Command {
@@ -91,7 +95,7 @@ func skillsList(sys System, f *runFlags) *cobra.Command {
 				if s.Command {
 					kind = skill.Commands
 				}
-				rows = append(rows, skillRow{s.Name, string(kind), s.Description, s.Hint, !s.NoModel, !s.NoPerson, s.Paths, s.File, s.From, s.Scope, ""})
+				rows = append(rows, skillRow{s.Name, string(kind), s.Description, s.Hint, !s.NoModel, !s.NoPerson, s.Paths, s.File, s.From, s.Scope, "", s.License, s.Compatible, s.Metadata})
 			}
 			for _, h := range lib.Hidden() {
 				if h.Kind == skill.Skills || h.Kind == skill.Commands {
@@ -145,7 +149,7 @@ func agentsList(sys System, f *runFlags) *cobra.Command {
 			}
 			rows := []agentRow{}
 			for _, a := range lib.Agents() {
-				rows = append(rows, agentRow{a.Name, a.Description, a.Tools, a.Model, a.File, a.From, a.Scope, "", ext.Unknown(a)})
+				rows = append(rows, agentRow{a.Name, a.Description, a.Tools, a.Model, a.File, a.From, a.Scope, "", doubts(a)})
 			}
 			for _, h := range lib.Hidden() {
 				if h.Kind == skill.Agents {
@@ -180,6 +184,15 @@ func agentsList(sys System, f *runFlags) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return c
+}
+
+// doubts say what of a definition is not used.
+func doubts(a skill.Agent) []string {
+	out := ext.Unknown(a)
+	if idle := a.Idle(); len(idle) > 0 {
+		out = append(out, fmt.Sprintf("the agent %s: this version does nothing with its fields %s", clip.Visible(a.Name), strings.Join(idle, ", ")))
+	}
+	return out
 }
 
 // A checkRow is one thing that Check says.

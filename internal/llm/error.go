@@ -42,7 +42,7 @@ type Error struct {
 	Provider   string
 	Status     int           // HTTP status, 0 when there was no answer
 	RetryAfter time.Duration // what the provider asked for, 0 when it did not
-	RequestID  string
+	RequestID  string        // the provider's name for the exchange, which its support asks for; "" when it gave none
 	// Begun is true once the model had begun to reply.
 	Begun bool
 	// Permanent transport faults (unknown host name, bad certificate, refused
@@ -57,8 +57,13 @@ func (e *Error) Error() string {
 	if e.Provider == "" {
 		s = fmt.Sprint(e.Err)
 	}
-	if e.Status != 0 {
+	switch {
+	case e.Status != 0 && e.RequestID != "":
+		s += fmt.Sprintf(" (%d, request %s)", e.Status, e.RequestID)
+	case e.Status != 0:
 		s += fmt.Sprintf(" (%d)", e.Status)
+	case e.RequestID != "":
+		s += fmt.Sprintf(" (request %s)", e.RequestID)
 	}
 	return s
 }

@@ -394,7 +394,7 @@ func (m *Set) target(c choose.Choice) agent.Target {
 		Model: m.sharing(c), Provider: c.Provider, Name: c.Name, Window: f.Window, Cap: f.Output, LargerCap: f.RaisedCap(),
 		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
 		Edits:  m.cfg.Context.ProviderEditing && c.Provider == "anthropic",
-		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, PDFs: f.Can(price.PDF), Cost: f.Cost,
+		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, Cost: f.Cost,
 	}
 	if c.Provider == "script" || c.Provider == "replay" {
 		t.Cost = func(llm.Usage) (float64, bool) { return 0, true } // nobody is paid for these

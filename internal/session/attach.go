@@ -12,12 +12,12 @@ import (
 
 // A Naming is a prompt, which may name files, and what counts for reading them.
 type Naming struct {
-	Text         string
-	Dir          string // where the session works now
-	Window       int    // of the model in tokens, 0 when unknown
-	Images, PDFs bool   // what the model takes
-	ImageEdge    int    // the longest edge of an image that it reads in full, 0 for the usual
-	Mode         policy.Mode
+	Text      string
+	Dir       string // where the session works now
+	Window    int    // of the model in tokens, 0 when unknown
+	Images    bool   // the model takes them
+	ImageEdge int    // the longest edge of an image that it reads in full, 0 for the usual
+	Mode      policy.Mode
 	// Judge rules on a call, by the rules and the mode as they are now. What is
 	// still a question is put to a person when the prompt's turn comes: then Judge
 	// does that, and says no more that something is to be asked.
@@ -70,7 +70,7 @@ func (s *Session) attached(ctx context.Context, text string, judge func(context.
 		if st.loop != nil {
 			applies = st.loop.Touched
 		}
-		n = Naming{Text: text, Dir: st.Dir, Window: t.Window, Images: t.Images, PDFs: t.PDFs, ImageEdge: t.ImageEdge, Mode: mode}
+		n = Naming{Text: text, Dir: st.Dir, Window: t.Window, Images: t.Images, ImageEdge: t.ImageEdge, Mode: mode}
 		if n.Judge = judge; judge == nil {
 			n.Judge = func(_ context.Context, q agent.Question) policy.Verdict {
 				return policy.Decide(rules, mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions})

@@ -109,10 +109,9 @@ type Env struct {
 	// such call. It reads the log, which takes a second for each 150 MB of it.
 	Result func(ctx context.Context, call string) (text string, ok bool, err error)
 	// Exports are the variables that commands of the session have exported.
-	Exports []effect.Export
-	// Images and PDFs tell what the model takes.
-	Images, PDFs bool
-	ImageEdge    int // pixels that the long edge of an image may have, 0 when unknown
+	Exports   []effect.Export
+	Images    bool // the model takes them
+	ImageEdge int  // pixels that the long edge of an image may have, 0 when unknown
 	// Tools are those of the request that the call answers.
 	Tools Set
 	// Progress shows output while the call runs; never nil in Run.

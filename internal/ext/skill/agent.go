@@ -66,6 +66,17 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	return a, nil
 }
 
+// Idle are the fields that say something which has no effect yet.
+func (a Agent) Idle() (out []string) {
+	for name, set := range map[string]bool{"background": a.Background, "color": a.Color != "", "isolation": a.Isolation != ""} {
+		if set {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // text1 is a field when it is a text, without a note.
 func (h *head) text1(key string) string {
 	if n := h.nodes[key]; n != nil && n.Kind == yaml.ScalarNode {

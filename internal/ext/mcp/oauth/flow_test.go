@@ -350,6 +350,9 @@ func TestMoreRights(t *testing.T) {
 	if status != 403 || n == nil || !n.More || !reflect.DeepEqual(n.Scopes, []string{"read", "write"}) {
 		t.Fatalf("%d %+v", status, err)
 	}
+	if want := "the MCP server srv wants more rights for that, read write: sign in again"; n.Error() != want {
+		t.Errorf("%q", n)
+	}
 	w.scan(err)
 	b := w.login(w.newClient(dir), s) // in another process
 	if q := page(t, b); q.Get("scope") != "read write" {

@@ -116,7 +116,7 @@ func TestWithHub(t *testing.T) {
 	w.mu.Lock()
 	w.need = "write"
 	w.mu.Unlock()
-	if got, err := read(); err == nil || !strings.HasSuffix(err.Error(), "wants more rights for that: sign in again") || hint.Of(err) != "adze mcp login srv" {
+	if got, err := read(); err == nil || !strings.HasSuffix(err.Error(), "wants more rights for that, read write: sign in again") || hint.Of(err) != "adze mcp login srv" {
 		t.Errorf("%s %v", got, err)
 	}
 	if st := hub.Status()[0]; st.State != event.ServerConnected {

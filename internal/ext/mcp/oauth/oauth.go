@@ -186,16 +186,16 @@ var errClosed = errors.New("adze is about to end")
 type ErrNeedsSignIn struct {
 	Server string // Settings.Name
 	Why    string // one line, "" when nobody was signed in yet
+	// More: they are signed in, and the server wants more rights for what was called:
+	// Scopes are all that are to be asked for.
+	More   bool
 	Scopes []string
-	// More: they are signed in, and the server wants more rights (Scopes) for what
-	// was called.
-	More bool
 }
 
 func (e *ErrNeedsSignIn) Error() string {
 	s := "the MCP server " + clip.Visible(e.Server) + " wants you to sign in"
 	if e.More {
-		s = "the MCP server " + clip.Visible(e.Server) + " wants more rights for that: sign in again"
+		s = fmt.Sprintf("the MCP server %s wants more rights for that, %s: sign in again", clip.Visible(e.Server), shown(strings.Join(e.Scopes, " ")))
 	}
 	if e.Why != "" {
 		s += " (" + e.Why + ")"
