@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/gemini"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
 	"github.com/adze-agent/adze/internal/llm/openai"
+	"github.com/adze-agent/adze/internal/llm/wire"
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
@@ -71,12 +72,18 @@ func accepted(t *testing.T, es []event.Event) {
 		wire  llmtest.Wire
 		model func(url string) llm.Model
 	}{
-		"messages": {llmtest.Anthropic{}, func(url string) llm.Model { return anthropic.New(anthropic.Config{BaseURL: url, Key: "k"}) }},
-		"chat": {llmtest.Chat{}, func(url string) llm.Model {
-			return compat.New(compat.Config{Name: "x", BaseURL: url + "/v1", Key: "k"})
+		"messages": {llmtest.Anthropic{}, func(url string) llm.Model {
+			return anthropic.New(anthropic.Config{Config: wire.Config{Key: "k"}, BaseURL: url})
 		}},
-		"responses": {llmtest.Responses{}, func(url string) llm.Model { return openai.New(openai.Config{BaseURL: url + "/v1", Key: "k"}) }},
-		"gemini":    {llmtest.Gemini{}, func(url string) llm.Model { return gemini.New(gemini.Config{BaseURL: url, Key: "k"}) }},
+		"chat": {llmtest.Chat{}, func(url string) llm.Model {
+			return compat.New(compat.Config{Config: wire.Config{Provider: "x", Key: "k"}, BaseURL: url + "/v1"})
+		}},
+		"responses": {llmtest.Responses{}, func(url string) llm.Model {
+			return openai.New(openai.Config{Config: wire.Config{Key: "k"}, BaseURL: url + "/v1"})
+		}},
+		"gemini": {llmtest.Gemini{}, func(url string) llm.Model {
+			return gemini.New(gemini.Config{Config: wire.Config{Key: "k"}, BaseURL: url})
+		}},
 	} {
 		var body []byte
 		srv := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {

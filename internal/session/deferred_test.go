@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/llmtest"
 	"github.com/adze-agent/adze/internal/llm/openai"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/llm/wire"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store/mem"
@@ -65,10 +66,10 @@ func speakers(t *testing.T) (out []speaker) {
 	}
 	return append(out,
 		speaker{"anthropic", llmtest.Anthropic{}, func(url string) llm.Model {
-			return anthropic.New(anthropic.Config{Key: "k", Facts: facts("anthropic"), Transport: to{url}})
+			return anthropic.New(anthropic.Config{Config: wire.Config{Key: "k", Transport: to{url}}, Facts: facts("anthropic")})
 		}, "claude-sonnet-4-6", true, false},
 		speaker{"openai", llmtest.Responses{}, func(url string) llm.Model {
-			return openai.New(openai.Config{Key: "k", Facts: facts("openai"), Transport: to{url}})
+			return openai.New(openai.Config{Config: wire.Config{Key: "k", Transport: to{url}}, Facts: facts("openai")})
 		}, "gpt-5.4", true, false})
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/gemini"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
 	"github.com/adze-agent/adze/internal/llm/openai"
+	"github.com/adze-agent/adze/internal/llm/wire"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/tool"
@@ -193,12 +194,18 @@ var wires = []struct {
 	model           func(url string) llm.Model
 	tools, messages string
 }{
-	{"messages", llmtest.Anthropic{}, func(url string) llm.Model { return anthropic.New(anthropic.Config{BaseURL: url, Key: "k"}) }, "tools", "messages"},
-	{"chat", llmtest.Chat{}, func(url string) llm.Model {
-		return compat.New(compat.Config{Name: "groq", BaseURL: url + "/v1", Key: "k"})
+	{"messages", llmtest.Anthropic{}, func(url string) llm.Model {
+		return anthropic.New(anthropic.Config{Config: wire.Config{Key: "k"}, BaseURL: url})
 	}, "tools", "messages"},
-	{"responses", llmtest.Responses{}, func(url string) llm.Model { return openai.New(openai.Config{BaseURL: url + "/v1", Key: "k"}) }, "tools", "input"},
-	{"gemini", llmtest.Gemini{}, func(url string) llm.Model { return gemini.New(gemini.Config{BaseURL: url, Key: "k"}) }, "tools", "contents"},
+	{"chat", llmtest.Chat{}, func(url string) llm.Model {
+		return compat.New(compat.Config{Config: wire.Config{Provider: "groq", Key: "k"}, BaseURL: url + "/v1"})
+	}, "tools", "messages"},
+	{"responses", llmtest.Responses{}, func(url string) llm.Model {
+		return openai.New(openai.Config{Config: wire.Config{Key: "k"}, BaseURL: url + "/v1"})
+	}, "tools", "input"},
+	{"gemini", llmtest.Gemini{}, func(url string) llm.Model {
+		return gemini.New(gemini.Config{Config: wire.Config{Key: "k"}, BaseURL: url})
+	}, "tools", "contents"},
 }
 
 // Over a session of 50 steps in which tools come and go, what a request says

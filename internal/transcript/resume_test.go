@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/gemini"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
 	"github.com/adze-agent/adze/internal/llm/openai"
+	"github.com/adze-agent/adze/internal/llm/wire"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/window"
 )
@@ -45,12 +46,14 @@ func TestResumeSendsTheSameBytes(t *testing.T) {
 		wire llmtest.Wire
 		make func() llm.Model
 	}{
-		{llmtest.Anthropic{}, func() llm.Model { return anthropic.New(anthropic.Config{Key: "k", Transport: tap}) }},
-		{llmtest.Responses{}, func() llm.Model { return openai.New(openai.Config{Key: "k", Transport: tap}) }},
-		{llmtest.Chat{}, func() llm.Model {
-			return compat.New(compat.Config{BaseURL: "http://127.0.0.1:1", Key: "k", Transport: tap})
+		{llmtest.Anthropic{}, func() llm.Model {
+			return anthropic.New(anthropic.Config{Config: wire.Config{Key: "k", Transport: tap}})
 		}},
-		{llmtest.Gemini{}, func() llm.Model { return gemini.New(gemini.Config{Key: "k", Transport: tap}) }},
+		{llmtest.Responses{}, func() llm.Model { return openai.New(openai.Config{Config: wire.Config{Key: "k", Transport: tap}}) }},
+		{llmtest.Chat{}, func() llm.Model {
+			return compat.New(compat.Config{Config: wire.Config{Key: "k", Transport: tap}, BaseURL: "http://127.0.0.1:1"})
+		}},
+		{llmtest.Gemini{}, func() llm.Model { return gemini.New(gemini.Config{Config: wire.Config{Key: "k", Transport: tap}}) }},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		es := draw(t)

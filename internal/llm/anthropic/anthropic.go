@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
@@ -26,18 +25,10 @@ const apiVersion = "2023-06-01"
 
 // A Config says whom to ask and as whom.
 type Config struct {
-	Name      string // in errors and in Thinking.From; "" is "anthropic"
-	BaseURL   string // "" is BaseURL
-	Key       string
-	KeySource string // where the key came from, such as ANTHROPIC_API_KEY
+	wire.Config        // Provider "" is "anthropic"
+	BaseURL     string // "" is BaseURL
 	// Bearer sends the key as "Authorization: Bearer" (ANTHROPIC_AUTH_TOKEN).
-	Bearer    bool
-	Version   string // of adze
-	Headers   map[string]string
-	Transport http.RoundTripper
-	Idle      time.Duration // 0: 90 s
-	FirstByte time.Duration // 0: Idle
-	Wall      func() time.Time
+	Bearer bool
 	// CacheTTL is how long the provider keeps a prefix: "5m", "1h", or "" for
 	// what fits: an hour where Pauses between requests are likely.
 	CacheTTL string
@@ -66,13 +57,10 @@ var _ llm.Model = (*Client)(nil)
 
 // New returns a client.
 func New(c Config) *Client {
-	c.Name, c.BaseURL = cmp.Or(c.Name, "anthropic"), cmp.Or(c.BaseURL, BaseURL)
+	c.Provider, c.BaseURL = cmp.Or(c.Provider, "anthropic"), cmp.Or(c.BaseURL, BaseURL)
 	c.BaseURL = strings.TrimSuffix(strings.TrimRight(c.BaseURL, "/"), "/v1")
 	c.Key = strings.TrimSpace(c.Key)
-	return &Client{c: c, wire: wire.NewClient(wire.Config{
-		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,
-		Transport: c.Transport, Idle: c.Idle, FirstByte: c.FirstByte, Wall: c.Wall,
-	})}
+	return &Client{c: c, wire: wire.NewClient(c.Config)}
 }
 
 // Asks reports whether the effort of r makes a difference to what is sent.
@@ -85,7 +73,7 @@ func (c *Client) Asks(r llm.Request) bool {
 
 // Stream implements llm.Model.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
-	from := c.c.Name + "/" + r.Model
+	from := c.c.Provider + "/" + r.Model
 	attempt := func() iter.Seq2[llm.Chunk, error] { return c.attempt(ctx, r, from) }
 	return func(yield func(llm.Chunk, error) bool) {
 		for chunk, err := range attempt() {

@@ -6,8 +6,9 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
+	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
 func BenchmarkDeltas(b *testing.B) {
-	llmtest.Deltas(b, llmtest.Anthropic{}, func(via http.RoundTripper) llm.Model { return New(Config{Transport: via}) })
+	llmtest.Deltas(b, llmtest.Anthropic{}, func(via http.RoundTripper) llm.Model { return New(Config{Config: wire.Config{Transport: via}}) })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
+	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
 // Context editing is asked for as documented, and only when it is wanted.
@@ -19,7 +20,7 @@ func TestContextEditingIsAskedFor(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 	var got http.Header
-	llmtest.Collect(t, context.Background(), New(Config{Transport: spy{&got}}), r)
+	llmtest.Collect(t, context.Background(), New(Config{Config: wire.Config{Transport: spy{&got}}}), r)
 	if got.Get("Anthropic-Beta") != "context-management-2025-06-27" {
 		t.Errorf("betas %q", got.Get("Anthropic-Beta"))
 	}
@@ -43,7 +44,7 @@ func TestAppliedEditsAreCounted(t *testing.T) {
 		stream := `data: {"type":"message_start","message":{"id":"m","model":"x","usage":{"input_tokens":700,"output_tokens":1}}}` + "\n\n" +
 			`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"ok"}}` + "\n\n" + `data: {"type":"content_block_stop","index":0}` + "\n\n" +
 			`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}` + said + "}\n\n" + `data: {"type":"message_stop"}` + "\n\n"
-		g := llmtest.Collect(t, context.Background(), New(Config{Transport: llmtest.Body(stream)}), llm.Request{Model: "m"})
+		g := llmtest.Collect(t, context.Background(), New(Config{Config: wire.Config{Transport: llmtest.Body(stream)}}), llm.Request{Model: "m"})
 		if u := g.Finished.Usage; g.Err != nil || u.Cleared != want || u.In != 700 || u.Out != 5 {
 			t.Errorf("%s: %+v %v", said, u, g.Err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
 func client(t *testing.T) *Client {
@@ -86,7 +87,7 @@ func TestRedactedThinkingAndStops(t *testing.T) {
 		stream := `data: {"type":"content_block_start","index":0,"content_block":{"type":"redacted_thinking","data":"Emw+/=\u003d"}}` + "\n\n" +
 			`data: {"type":"content_block_stop","index":0}` + "\n\n" + `data: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":"hi"}}` + "\n\n" +
 			`data: {"type":"content_block_stop","index":1}` + "\n\n" + `data: {"type":"message_delta","delta":{"stop_reason":"` + reason + `"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n"
-		m := New(Config{Transport: llmtest.Body(stream)})
+		m := New(Config{Config: wire.Config{Transport: llmtest.Body(stream)}})
 		r := llm.Request{Model: "m", Messages: []llm.Message{user("q")}}
 		g := llmtest.Collect(t, context.Background(), m, r)
 		if g.Err != nil || g.Finished.Stop != want || len(g.Parts) != 2 {
@@ -109,7 +110,7 @@ func TestFault51Disorder(t *testing.T) {
 		`data: {"type":"content_block_stop","index":0}` + "\n\n" + `data: {"type":"content_block_stop","index":0}` + "\n\n" +
 		`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"late"}}` + "\n\n" +
 		`data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n"
-	g := llmtest.Collect(t, context.Background(), New(Config{Transport: llmtest.Body(stream)}), llm.Request{Model: "m"})
+	g := llmtest.Collect(t, context.Background(), New(Config{Config: wire.Config{Transport: llmtest.Body(stream)}}), llm.Request{Model: "m"})
 	if g.Err != nil || len(g.Parts) != 2 {
 		t.Fatalf("%+v %v", g.Parts, g.Err)
 	}
@@ -121,7 +122,7 @@ func TestFault51Disorder(t *testing.T) {
 func TestAuth(t *testing.T) {
 	for _, bearer := range []bool{false, true} {
 		var got http.Header
-		m := New(Config{Key: "k", Bearer: bearer, Transport: spy{&got}})
+		m := New(Config{Config: wire.Config{Key: "k", Transport: spy{&got}}, Bearer: bearer})
 		llmtest.Collect(t, context.Background(), m, llm.Request{Model: "m"})
 		if (got.Get("X-Api-Key") == "k") == bearer || (got.Get("Authorization") == "Bearer k") != bearer || got.Get("Anthropic-Version") == "" {
 			t.Errorf("%v: %v", bearer, got)

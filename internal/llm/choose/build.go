@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/replay"
 	"github.com/adze-agent/adze/internal/llm/script"
+	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
 // What is assumed of a local server's model where the server does not say it.
@@ -81,20 +82,18 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 		return f, f.Window > 0
 	}
 	listed := func(model string) (price.Facts, bool) { return c.table.Lookup(p.name, model) } // nothing that is only assumed
+	conf := wire.Config{
+		Provider: p.name, Key: key, KeySource: source, Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, StartHint: p.start,
+	}
 	switch p.wire {
 	case "anthropic":
-		choice.Model = anthropic.New(anthropic.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source, Bearer: bearer,
-			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts, CacheTTL: c.c.CacheTTL, Pauses: c.c.Pauses})
+		choice.Model = anthropic.New(anthropic.Config{Config: conf, BaseURL: p.baseURL, Bearer: bearer, Facts: facts, CacheTTL: c.c.CacheTTL, Pauses: c.c.Pauses})
 	case "openai":
-		choice.Model = openai.New(openai.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
-			Retention: c.c.Retention, Summary: c.c.Summary, Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: listed})
+		choice.Model = openai.New(openai.Config{Config: conf, BaseURL: p.baseURL, Retention: c.c.Retention, Summary: c.c.Summary, Facts: listed})
 	case "gemini":
-		choice.Model = gemini.New(gemini.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
-			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: listed})
+		choice.Model = gemini.New(gemini.Config{Config: conf, BaseURL: p.baseURL, Facts: listed})
 	default:
-		choice.Model = compat.New(compat.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
-			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts,
-			Quirks: p.quirks, Memory: c.c.Memory, Local: p.local, StartHint: p.start})
+		choice.Model = compat.New(compat.Config{Config: conf, BaseURL: p.baseURL, Quirks: p.quirks, Facts: facts, Memory: c.c.Memory, Local: p.local})
 	}
 	return nil
 }

@@ -19,22 +19,13 @@ import (
 
 // A Config says whom to ask and as whom.
 type Config struct {
-	Name      string // of the endpoint: in errors and in Thinking.From
-	BaseURL   string // up to and including /v1 or what stands for it
-	Key       string // "" for a server that wants none
-	KeySource string
-	Version   string // of adze
-	Headers   map[string]string
-	Transport http.RoundTripper
-	Idle      time.Duration // 0: 90 s
-	// FirstByte bounds the wait for the first byte; 0 is Idle, or 10 minutes
-	// for a local server, which reads a long prompt in silence.
-	FirstByte time.Duration
-	Wall      func() time.Time
-	Quirks    Quirks
-	Local     bool
-	StartHint string // how to start a local server
-	Facts     price.Lookup
+	// FirstByte 0 is 10 minutes for a local server, which reads a long prompt in
+	// silence.
+	wire.Config
+	BaseURL string // up to and including /v1 or what stands for it
+	Quirks  Quirks
+	Local   bool
+	Facts   price.Lookup
 	// Memory is what servers refused before; nil: one of the client's own.
 	Memory *Memory
 }
@@ -60,10 +51,7 @@ func New(c Config) *Client {
 	if c.Local && c.FirstByte == 0 && c.Idle == 0 {
 		c.FirstByte = localFirstByte
 	}
-	return &Client{c: c, wire: wire.NewClient(wire.Config{
-		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,
-		Transport: c.Transport, Idle: c.Idle, FirstByte: c.FirstByte, StartHint: c.StartHint, Wall: c.Wall,
-	})}
+	return &Client{c: c, wire: wire.NewClient(c.Config)}
 }
 
 // Asks reports whether the effort of r makes a difference to what is sent.
@@ -76,7 +64,7 @@ func (c *Client) Asks(r llm.Request) bool {
 
 // Stream implements llm.Model.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
-	from := c.c.Name + "/" + r.Model
+	from := c.c.Provider + "/" + r.Model
 	h := http.Header{}
 	if c.c.Key != "" {
 		h.Set("Authorization", "Bearer "+c.c.Key)

@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
 func TestBattery(t *testing.T) {
@@ -24,7 +25,7 @@ func TestBattery(t *testing.T) {
 			llmtest.Run(t, llmtest.Adapter{
 				Provider: name, Model: "some-model", Wire: llmtest.Chat{}, NoOpaque: true, NoThinking: e.Quirks.Reasoning == "",
 				New: func(_ testing.TB, s llmtest.Server) llm.Model {
-					return New(Config{Name: name, BaseURL: s.URL + "/v1", Key: s.Key, Version: "1.2.3", Idle: s.Idle, Quirks: e.Quirks, Local: e.Local})
+					return New(Config{Config: wire.Config{Provider: name, Key: s.Key, Version: "1.2.3", Idle: s.Idle}, BaseURL: s.URL + "/v1", Quirks: e.Quirks, Local: e.Local})
 				},
 			})
 		})
@@ -55,7 +56,7 @@ const finish = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_ca
 
 func run(t *testing.T, body string) llmtest.Got {
 	t.Helper()
-	m := New(Config{Name: "x", BaseURL: "http://x/v1", Transport: &canned{body: body}})
+	m := New(Config{Config: wire.Config{Provider: "x", Transport: &canned{body: body}}, BaseURL: "http://x/v1"})
 	return llmtest.Collect(t, context.Background(), m, llm.Request{Model: "m", Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "hi"}}}}})
 }
 
@@ -142,7 +143,7 @@ func request(t *testing.T, name string, r llm.Request) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := New(Config{Name: name, BaseURL: e.BaseURL, Quirks: e.Quirks, Facts: func(m string) (price.Facts, bool) { return tab.Lookup(name, m) }})
+	c := New(Config{Config: wire.Config{Provider: name}, BaseURL: e.BaseURL, Quirks: e.Quirks, Facts: func(m string) (price.Facts, bool) { return tab.Lookup(name, m) }})
 	var got map[string]any
 	if err := json.Unmarshal(written(c, r, name+"/"+r.Model, e.Quirks), &got); err != nil {
 		t.Fatal(err)
@@ -180,7 +181,7 @@ func TestQuirksOnTheWire(t *testing.T) {
 
 func TestRouterCacheMarks(t *testing.T) {
 	e, _ := known("openrouter")
-	c := New(Config{Name: "openrouter", BaseURL: e.BaseURL, Quirks: e.Quirks})
+	c := New(Config{Config: wire.Config{Provider: "openrouter"}, BaseURL: e.BaseURL, Quirks: e.Quirks})
 	r := llm.Request{Model: "anthropic/claude-sonnet-4.6", System: []string{"be brief"}}
 	for range 5 {
 		r.Messages = append(r.Messages, llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{S: "q"}}}, llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "a"}}})
@@ -202,7 +203,7 @@ func TestReasoningDetailsComeBack(t *testing.T) {
 		`{"content":"","reasoning":"two","reasoning_details":[{"type":"reasoning.text","text":"two","index":0}]}`,
 		`{"content":"","reasoning_details":[{"type":"reasoning.text","signature":"SIG+/=","index":0}]}`,
 		`{"tool_calls":[{"index":0,"id":"1","function":{"name":"a","arguments":"{}"}}]}`) + finish}
-	c := New(Config{Name: "openrouter", BaseURL: e.BaseURL, Quirks: e.Quirks, Transport: tr})
+	c := New(Config{Config: wire.Config{Provider: "openrouter", Transport: tr}, BaseURL: e.BaseURL, Quirks: e.Quirks})
 	r := llm.Request{Model: "m", Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "hi"}}}}}
 	g := llmtest.Collect(t, context.Background(), c, r)
 	if g.Err != nil || len(g.Parts) != 2 {

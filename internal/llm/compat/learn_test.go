@@ -11,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
 // picky refuses requests by their bodies.
@@ -77,7 +78,7 @@ func TestRefusedField(t *testing.T) {
 		}
 		mem := &Memory{}
 		for round := range 2 {
-			m := New(Config{Name: "x", BaseURL: "http://x/v1", Transport: p, Quirks: c.quirks, Facts: facts, Memory: mem})
+			m := New(Config{Config: wire.Config{Provider: "x", Transport: p}, BaseURL: "http://x/v1", Quirks: c.quirks, Facts: facts, Memory: mem})
 			g := llmtest.Collect(t, context.Background(), m, llm.Request{Model: "m", MaxTokens: 9, Effort: llm.EffortHigh, Messages: msgs})
 			last := p.bodies[len(p.bodies)-1]
 			if g.Err != nil || g.Text != "hi" || len(p.bodies) != c.tries+round || !strings.Contains(last, c.has) || strings.Contains(last, c.not) {
@@ -98,14 +99,14 @@ func TestOtherRefusals(t *testing.T) {
 		{400, "This model's maximum context length is 10 tokens; max_tokens is not supported"},
 	} {
 		p := &picky{refuse: func(string) (string, int) { return fmt.Sprintf(`{"error":{"message":%q}}`, c.message), c.status }}
-		g := llmtest.Collect(t, context.Background(), New(Config{Name: "x", BaseURL: "http://x/v1", Transport: p}),
+		g := llmtest.Collect(t, context.Background(), New(Config{Config: wire.Config{Provider: "x", Transport: p}, BaseURL: "http://x/v1"}),
 			llm.Request{Model: "m", MaxTokens: 9, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "hi"}}}}})
 		if g.Err == nil || len(p.bodies) != 1 {
 			t.Errorf("%d %s: %d requests, %v", c.status, c.message, len(p.bodies), g.Err)
 		}
 	}
 	p := &picky{refuse: func(string) (string, int) { return `{"error":"unexpected stream_options"}`, 400 }}
-	g := llmtest.Collect(t, context.Background(), New(Config{Name: "x", BaseURL: "http://x/v1", Transport: p}), llm.Request{Model: "m"})
+	g := llmtest.Collect(t, context.Background(), New(Config{Config: wire.Config{Provider: "x", Transport: p}, BaseURL: "http://x/v1"}), llm.Request{Model: "m"})
 	if g.Err == nil || len(p.bodies) != 2 {
 		t.Errorf("a server that always refuses: %d requests, %v", len(p.bodies), g.Err)
 	}

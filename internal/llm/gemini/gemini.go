@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
@@ -23,17 +22,9 @@ const BaseURL = "https://generativelanguage.googleapis.com"
 
 // A Config says whom to ask and as whom.
 type Config struct {
-	Name      string // in errors and in Thinking.From; "" is "gemini"
-	BaseURL   string // "" is BaseURL; /v1beta is added when no version is in it
-	Key       string
-	KeySource string // where the key came from, such as GEMINI_API_KEY
-	Version   string // of adze
-	Headers   map[string]string
-	Transport http.RoundTripper
-	Idle      time.Duration // 0: 90 s
-	FirstByte time.Duration // 0: Idle
-	Wall      func() time.Time
-	Facts     price.Lookup
+	wire.Config        // Provider "" is "gemini"
+	BaseURL     string // "" is BaseURL; /v1beta is added when no version is in it
+	Facts       price.Lookup
 }
 
 // A Client is an llm.Model.
@@ -47,16 +38,13 @@ var _ llm.Model = (*Client)(nil)
 
 // New returns a client.
 func New(c Config) *Client {
-	c.Name, c.BaseURL = cmp.Or(c.Name, "gemini"), cmp.Or(c.BaseURL, BaseURL)
+	c.Provider, c.BaseURL = cmp.Or(c.Provider, "gemini"), cmp.Or(c.BaseURL, BaseURL)
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	if !strings.Contains(c.BaseURL, "/v1") {
 		c.BaseURL += "/v1beta"
 	}
 	c.Key = strings.TrimSpace(c.Key)
-	return &Client{c: c, wire: wire.NewClient(wire.Config{
-		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,
-		Transport: c.Transport, Idle: c.Idle, FirstByte: c.FirstByte, Wall: c.Wall,
-	})}
+	return &Client{c: c, wire: wire.NewClient(c.Config)}
 }
 
 // Asks reports whether the effort of r makes a difference to what is sent.
@@ -69,7 +57,7 @@ func (c *Client) Asks(r llm.Request) bool {
 
 // Stream implements llm.Model.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
-	from := c.c.Name + "/" + r.Model
+	from := c.c.Provider + "/" + r.Model
 	h := http.Header{}
 	if c.c.Key != "" {
 		h.Set("X-Goog-Api-Key", c.c.Key)

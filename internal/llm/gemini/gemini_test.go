@@ -11,13 +11,14 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
 func TestBattery(t *testing.T) {
 	llmtest.Run(t, llmtest.Adapter{
 		Provider: "gemini", Model: "gemini-test-1", Wire: llmtest.Gemini{}, WholeInput: true, NoWrites: true, NoSummaries: true,
 		New: func(_ testing.TB, s llmtest.Server) llm.Model {
-			return New(Config{BaseURL: s.URL, Key: s.Key, KeySource: "GEMINI_API_KEY", Version: "1.2.3", Idle: s.Idle})
+			return New(Config{Config: wire.Config{Key: s.Key, KeySource: "GEMINI_API_KEY", Version: "1.2.3", Idle: s.Idle}, BaseURL: s.URL})
 		},
 	})
 }
@@ -43,7 +44,7 @@ func hello() llm.Request {
 
 func TestTheKeyIsNotInTheURL(t *testing.T) {
 	tr := &canned{body: parts(`{"text":"x"}`, "STOP")}
-	m := New(Config{Key: " SECRET-KEY\n", Transport: tr})
+	m := New(Config{Config: wire.Config{Key: " SECRET-KEY\n", Transport: tr}})
 	llmtest.Collect(t, context.Background(), m, hello())
 	if tr.url != "https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse" || tr.key != "SECRET-KEY" {
 		t.Errorf("%s %s", tr.url, tr.key)
@@ -54,7 +55,7 @@ func TestSignaturesComeBackWithTheirPart(t *testing.T) {
 	tr := &canned{body: parts(`{"text":"hm","thought":true}`, "") +
 		parts(`{"functionCall":{"name":"a","args":{"x":1}},"thoughtSignature":"A+/="},{"functionCall":{"name":"b","args":{}}}`, "") +
 		parts(`{"text":"done"},{"text":"","thoughtSignature":"B+/="}`, "STOP")}
-	m := New(Config{Transport: tr})
+	m := New(Config{Config: wire.Config{Transport: tr}})
 	r := hello()
 	g := llmtest.Collect(t, context.Background(), m, r)
 	if g.Err != nil || g.Finished.Stop != llm.WantTools || g.Inputs["call_1_0"] != `{"x":1}` {
@@ -90,7 +91,7 @@ func TestForeignCallsOfStrictModels(t *testing.T) {
 
 func TestEnds(t *testing.T) {
 	run := func(body string) llmtest.Got {
-		return llmtest.Collect(t, context.Background(), New(Config{Transport: &canned{body: body}}), hello())
+		return llmtest.Collect(t, context.Background(), New(Config{Config: wire.Config{Transport: &canned{body: body}}}), hello())
 	}
 	for _, reason := range []string{"SAFETY", "RECITATION", "PROHIBITED_CONTENT"} {
 		if g := run(parts("", reason)); g.Err != nil || g.Finished.Stop != llm.Refused {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
@@ -25,17 +24,9 @@ const BaseURL = "https://api.openai.com/v1"
 
 // A Config says whom to ask and as whom.
 type Config struct {
-	Name      string // in errors and in Thinking.From; "" is "openai"
-	BaseURL   string // "" is BaseURL
-	Key       string
-	KeySource string // where the key came from, such as OPENAI_API_KEY
-	Version   string // of adze
-	Headers   map[string]string
-	Transport http.RoundTripper
-	Idle      time.Duration // 0: 90 s
-	FirstByte time.Duration // 0: Idle
-	Wall      func() time.Time
-	Facts     price.Lookup
+	wire.Config        // Provider "" is "openai"
+	BaseURL     string // "" is BaseURL
+	Facts       price.Lookup
 	// Retention is prompt_cache_retention, "" for the provider's own; Summary
 	// the kind of summary of reasoning, "" for auto and "none" for no summary.
 	Retention, Summary string
@@ -56,16 +47,13 @@ var _ llm.Model = (*Client)(nil)
 
 // New returns a client.
 func New(c Config) *Client {
-	c.Name, c.BaseURL = cmp.Or(c.Name, "openai"), cmp.Or(c.BaseURL, BaseURL)
+	c.Provider, c.BaseURL = cmp.Or(c.Provider, "openai"), cmp.Or(c.BaseURL, BaseURL)
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	c.Key = strings.TrimSpace(c.Key)
 	if c.Summary == "" {
 		c.Summary = "auto"
 	}
-	return &Client{c: c, wire: wire.NewClient(wire.Config{
-		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,
-		Transport: c.Transport, Idle: c.Idle, FirstByte: c.FirstByte, Wall: c.Wall,
-	})}
+	return &Client{c: c, wire: wire.NewClient(c.Config)}
 }
 
 // Asks reports whether the effort of r makes a difference to what is sent.
@@ -78,7 +66,7 @@ func (c *Client) Asks(r llm.Request) bool {
 
 // Stream implements llm.Model.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
-	from := c.c.Name + "/" + r.Model
+	from := c.c.Provider + "/" + r.Model
 	h := http.Header{}
 	if c.c.Key != "" {
 		h.Set("Authorization", "Bearer "+c.c.Key)

@@ -12,13 +12,14 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
 func TestBattery(t *testing.T) {
 	llmtest.Run(t, llmtest.Adapter{
 		Provider: "openai", Model: "gpt-test-1", Wire: llmtest.Responses{},
 		New: func(_ testing.TB, s llmtest.Server) llm.Model {
-			return New(Config{BaseURL: s.URL + "/v1", Key: s.Key, KeySource: "OPENAI_API_KEY", Version: "1.2.3", Idle: s.Idle})
+			return New(Config{Config: wire.Config{Key: s.Key, KeySource: "OPENAI_API_KEY", Version: "1.2.3", Idle: s.Idle}, BaseURL: s.URL + "/v1"})
 		},
 	})
 }
@@ -35,7 +36,7 @@ func run(t *testing.T, events ...string) llmtest.Got {
 	for _, e := range events {
 		body += "data: " + e + "\n\n"
 	}
-	m := New(Config{Transport: canned{body}})
+	m := New(Config{Config: wire.Config{Transport: canned{body}}})
 	return llmtest.Collect(t, context.Background(), m, llm.Request{Model: "m"})
 }
 
@@ -177,7 +178,7 @@ func TestSummariesAreRefused(t *testing.T) {
 		_, _ = io.WriteString(w, strings.Join(llmtest.Responses{}.Frames(llmtest.Say("hello")), ""))
 	}))
 	defer srv.Close()
-	c := New(Config{BaseURL: srv.URL, Key: "k"})
+	c := New(Config{Config: wire.Config{Key: "k"}, BaseURL: srv.URL})
 	for range 2 {
 		said := ""
 		for chunk, err := range c.Stream(t.Context(), llm.Request{Model: "o3", Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}}}}) {

@@ -172,12 +172,13 @@ func New(c *Cassette, cfg Config) *Model {
 	const name, url = "replay", "http://replay.invalid"
 	p := newPlayer(c, cfg.Paced)
 	q := compat.Quirks{Reasoning: "reasoning_content"}
+	conf := wire.Config{Provider: name, Version: cfg.Version, Idle: cfg.Idle, Transport: p}
 	return &Model{
 		player:    p,
-		anthropic: anthropic.New(anthropic.Config{Name: name, BaseURL: url, Version: cfg.Version, Idle: cfg.Idle, Transport: p}),
-		openai:    openai.New(openai.Config{Name: name, BaseURL: url, Version: cfg.Version, Idle: cfg.Idle, Transport: p}),
-		compat:    compat.New(compat.Config{Name: name, BaseURL: url, Version: cfg.Version, Idle: cfg.Idle, Transport: p, Quirks: q}),
-		gemini:    gemini.New(gemini.Config{Name: name, BaseURL: url, Version: cfg.Version, Idle: cfg.Idle, Transport: p}),
+		anthropic: anthropic.New(anthropic.Config{Config: conf, BaseURL: url}),
+		openai:    openai.New(openai.Config{Config: conf, BaseURL: url}),
+		compat:    compat.New(compat.Config{Config: conf, BaseURL: url, Quirks: q}),
+		gemini:    gemini.New(gemini.Config{Config: conf, BaseURL: url}),
 	}
 }
 

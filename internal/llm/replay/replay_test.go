@@ -72,22 +72,22 @@ func TestBattery(t *testing.T) {
 	}{
 		"anthropic": {llmtest.Adapter{Wire: llmtest.Anthropic{}}, func(s llmtest.Server) func(http.RoundTripper) llm.Model {
 			return func(tr http.RoundTripper) llm.Model {
-				return anthropic.New(anthropic.Config{Name: "replay", BaseURL: s.URL, Key: s.Key, Idle: s.Idle, Transport: tr})
+				return anthropic.New(anthropic.Config{Config: wire.Config{Provider: "replay", Key: s.Key, Idle: s.Idle, Transport: tr}, BaseURL: s.URL})
 			}
 		}},
 		"openai": {llmtest.Adapter{Wire: llmtest.Responses{}}, func(s llmtest.Server) func(http.RoundTripper) llm.Model {
 			return func(tr http.RoundTripper) llm.Model {
-				return openai.New(openai.Config{Name: "replay", BaseURL: s.URL, Key: s.Key, Idle: s.Idle, Transport: tr})
+				return openai.New(openai.Config{Config: wire.Config{Provider: "replay", Key: s.Key, Idle: s.Idle, Transport: tr}, BaseURL: s.URL})
 			}
 		}},
 		"compat": {llmtest.Adapter{Wire: llmtest.Chat{}, NoOpaque: true}, func(s llmtest.Server) func(http.RoundTripper) llm.Model {
 			return func(tr http.RoundTripper) llm.Model {
-				return compat.New(compat.Config{Name: "replay", BaseURL: s.URL, Key: s.Key, Idle: s.Idle, Transport: tr, Quirks: compat.Quirks{Reasoning: "reasoning_content"}})
+				return compat.New(compat.Config{Config: wire.Config{Provider: "replay", Key: s.Key, Idle: s.Idle, Transport: tr}, BaseURL: s.URL, Quirks: compat.Quirks{Reasoning: "reasoning_content"}})
 			}
 		}},
 		"gemini": {llmtest.Adapter{Wire: llmtest.Gemini{}, WholeInput: true, NoWrites: true, NoSummaries: true}, func(s llmtest.Server) func(http.RoundTripper) llm.Model {
 			return func(tr http.RoundTripper) llm.Model {
-				return gemini.New(gemini.Config{Name: "replay", BaseURL: s.URL, Key: s.Key, Idle: s.Idle, Transport: tr})
+				return gemini.New(gemini.Config{Config: wire.Config{Provider: "replay", Key: s.Key, Idle: s.Idle, Transport: tr}, BaseURL: s.URL})
 			}
 		}},
 	} {
@@ -128,7 +128,7 @@ func record(t *testing.T, cfg RecordConfig, replies ...llmtest.Reply) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := anthropic.New(anthropic.Config{BaseURL: srv.URL, Key: "sk-very-secret-key", Transport: rec})
+	m := anthropic.New(anthropic.Config{Config: wire.Config{Key: "sk-very-secret-key", Transport: rec}, BaseURL: srv.URL})
 	for range replies {
 		llmtest.Collect(t, context.Background(), m, hello())
 	}

@@ -52,6 +52,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/anthropic"
+	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
 // OutOfReplies is what the model says when the script is over.
@@ -82,7 +83,7 @@ var _ llm.Model = (*Model)(nil)
 func New(s *Script, c Config) *Model {
 	m := &Model{script: s}
 	m.client = anthropic.New(anthropic.Config{
-		Name: "script", BaseURL: "http://script.invalid", Version: c.Version, Idle: c.Idle, Transport: player{m},
+		Config: wire.Config{Provider: "script", Version: c.Version, Idle: c.Idle, Transport: player{m}}, BaseURL: "http://script.invalid",
 	})
 	return m
 }

@@ -22,8 +22,8 @@ const defaultIdle = 90 * time.Second
 
 // A Config is what all providers need to send a request.
 type Config struct {
-	Provider  string // who is named in errors
-	Key       string // only to keep it out of error texts
+	Provider  string // who is named in errors, and in llm.Thinking.From
+	Key       string // "" for a server that wants none; a Client keeps it out of error texts
 	KeySource string // where the key came from, such as ANTHROPIC_API_KEY
 	Version   string // of adze, for the User-Agent
 	Headers   map[string]string
