@@ -119,7 +119,7 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 	}
 	ctx := context.Background()
 	if makes&config.MakesClassifier != 0 {
-		r.auto = m.Classifier(ctx, r.started)
+		r.auto = m.Classifier()
 	}
 	if makes&config.MakesModels != 0 && r.spec.Target == nil {
 		if f, err := m.Fallback(ctx); err != nil {

@@ -41,10 +41,7 @@ func (r *Running) Describe() Description {
 		Mode: r.Mode(), Branch: situation.Branch(w.Paths.Dir), After: r.After, Kept: r.Kept,
 	}
 	no := r.forbidden(w.Config())
-	for _, m := range []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.Bypass} {
-		if m == policy.Auto && r.started != policy.Auto { // there is a classifier only where the session began with it
-			continue
-		}
+	for _, m := range []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk, policy.Bypass} {
 		if _, bad := no[m]; !bad && (m != policy.Bypass || r.started == m) {
 			d.Modes = append(d.Modes, m)
 		}

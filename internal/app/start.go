@@ -249,7 +249,7 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 		r.key = t.Key
 		return t, err
 	}
-	r.auto = m.Classifier(ctx, r.started)
+	r.auto = m.Classifier()
 	if t := r.spec.Target; t != nil {
 		r.key = "none"
 		return models.Target{Target: *t}, nil

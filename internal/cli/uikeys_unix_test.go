@@ -72,3 +72,23 @@ func TestUIKeysOfTerminals(t *testing.T) {
 		x.until(`› +What shall be done here`)
 	}
 }
+
+// Shift+Tab goes through all modes that the session may be in, and the classifier
+// rules also where the session did not begin with it.
+func TestUIGoesThroughTheModes(t *testing.T) {
+	p := newPlace(t)
+	judge := p.put("judge.txt", "> no\n")
+	x := p.ui(100, 24, "@ Bash {\"command\": \"make gone\"}\n---\n> Done.\n", "--small-model", "script/"+judge)
+	x.until(`What shall be done here`)
+	for _, mode := range []string{"accepts edits", "plan mode", "auto mode", "never asks"} {
+		x.keys("\x1b[Z")
+		x.until(mode + ` \(Shift\+Tab\)`)
+	}
+	x.keys("\x1b[Z")
+	x.gone(`\(Shift\+Tab\)`)
+	x.keys("\x1b[Z", "\x1b[Z", "\x1b[Z")
+	x.until(`auto mode \(Shift\+Tab\)`)
+	x.keys("go", enter)
+	x.until(`Run this command\?`)
+	x.until(`auto mode: the check gave no usable`)
+}

@@ -34,7 +34,6 @@ import (
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/replay"
 	"github.com/adze-agent/adze/internal/llm/wire"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -286,18 +285,43 @@ func (m *Set) Fallback(ctx context.Context) (*agent.Target, error) {
 	return &t.Target, nil
 }
 
-// Classifier is what rules on questions in the mode auto, nil in the others.
-// It is the small model; without one every question goes to a person.
-func (m *Set) Classifier(ctx context.Context, mode policy.Mode) *auto.Classifier {
-	if mode != policy.Auto {
-		return nil
-	}
+// Classifier is what rules on questions in the mode auto. It is the small model;
+// without one every question goes to a person.
+func (m *Set) Classifier() *auto.Classifier {
 	a := m.cfg.Permissions.AutoMode
-	c := &auto.Classifier{Sentences: auto.Sentences{Allow: a.Allow, SoftDeny: a.SoftDeny, HardDeny: a.HardDeny, Environment: a.Environment}}
-	if s, ok := m.small(ctx, m.Wish()); ok {
-		c.Model = asked(s)
+	return &auto.Classifier{
+		Sentences: auto.Sentences{Allow: a.Allow, SoftDeny: a.SoftDeny, HardDeny: a.HardDeny, Environment: a.Environment},
+		Model:     &judge{set: m},
 	}
-	return c
+}
+
+// A judge is the small model, chosen when it is first asked: most sessions never
+// are in the mode that asks it.
+type judge struct {
+	set *Set
+
+	mu     sync.Mutex // guards what follows
+	chosen bool
+	small  auto.Small
+	there  bool
+}
+
+// Complete asks the small model.
+func (j *judge) Complete(ctx context.Context, system string, msgs []llm.Message) (string, event.Spent, error) {
+	j.mu.Lock()
+	if !j.chosen {
+		s, ok := j.set.small(ctx, j.set.Wish())
+		if j.there = ok; ok {
+			j.small = asked(s)
+		}
+		j.chosen = ok || ctx.Err() == nil
+	}
+	s, ok := j.small, j.there
+	j.mu.Unlock()
+	if !ok {
+		return "", event.Spent{}, errors.New("there is no small model to rule on it")
+	}
+	return s.Complete(ctx, system, msgs)
 }
 
 // Titles is the small model where it may be asked for a title, beside a main

@@ -460,7 +460,7 @@ func (m *Model) background() ([]effect, bool) {
 
 // cycleMode goes to the next permission mode.
 func (m *Model) cycleMode() []effect {
-	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode}
+	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk}
 	if m.s != nil && len(m.s.Modes) > 0 {
 		modes = m.s.Modes
 	}
