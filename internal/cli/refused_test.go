@@ -21,8 +21,8 @@ func TestWayOut(t *testing.T) {
 		{policy.Verdict{Check: policy.CheckUnsafe}, "adze config check", "acceptEdits"},
 		{policy.Verdict{Check: policy.CheckMode, Reason: "plan mode only reads: this writes a"}, "--permission-mode default", ""},
 		{policy.Verdict{Check: policy.CheckNotReadOnly, Reason: asked + "npm run is not known", Suggest: []string{"Bash(npm run test:*)"}}, `--allowed-tools "Bash(npm run test:*)"`, "acceptEdits"},
-		{policy.Verdict{Check: policy.CheckWrite, Reason: asked + "it changes a", Suggest: []string{"Edit(//w/**)"}}, "--permission-mode acceptEdits, or --allowed-tools", ""},
-		{policy.Verdict{Check: policy.CheckOutside, Reason: asked + "it changes /etc/a, outside the session's folders", Suggest: []string{"Edit(//etc/a)"}}, `--allowed-tools "Edit(//etc/a)"`, "acceptEdits"},
+		{policy.Verdict{Check: policy.CheckWrite, Reason: asked + "the mode default asks before a is changed", Suggest: []string{"Edit(//w/**)"}}, "--permission-mode acceptEdits, or --allowed-tools", ""},
+		{policy.Verdict{Check: policy.CheckOutside, Reason: asked + "/etc/a is outside the folders that may be changed", Suggest: []string{"Edit(//etc/a)"}}, `--allowed-tools "Edit(//etc/a)"`, "acceptEdits"},
 		{policy.Verdict{Check: policy.CheckNotReadOnly, Reason: asked + "sh runs a script that is not known"}, "adze permissions check", "acceptEdits"},
 	} {
 		got := wayOut(c.v)

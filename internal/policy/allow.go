@@ -32,7 +32,7 @@ func (c *call) inPlan(a Action) (Verdict, bool) {
 		return denied("this could not be read exactly: " + a.Why)
 	case Write:
 		if !c.inAny(c.rules.Writable, a.Path) {
-			return denied("this writes " + show(a.Asked, a.Path))
+			return denied("this writes " + c.show(a.Asked, a.Path))
 		}
 	case Call:
 		if !a.ReadOnly {
@@ -133,10 +133,10 @@ func (c *call) deniedBelow(a Action) bool {
 
 // nothing is the answer when nothing matched.
 func (c *call) nothing(a Action) Verdict {
-	v := Verdict{Effect: Ask, Check: CheckNoRule, Part: part(a), Reason: "no rule covers this", Suggest: c.suggest(a)}
+	v := Verdict{Effect: Ask, Check: CheckNoRule, Part: part(a), Reason: "no rule allows this", Suggest: c.suggest(a)}
 	switch a := a.(type) {
 	case Exec:
-		v.Reason = whyNot(a)
+		v.Reason = noRule(a)
 		v.Check = CheckNotReadOnly
 		if c.mixed && a.Unpinned != "" {
 			v.Reason, v.Check = "beside a command that does more than read, it runs with all settings, and then may do more itself: "+a.Unpinned, CheckUnpinned
@@ -146,23 +146,23 @@ func (c *call) nothing(a Action) Verdict {
 	case Read:
 		switch {
 		case a.secret():
-			v.Reason, v.Check = show(cmp.Or(a.Asked, a.Named), a.Path)+" may hold secrets", CheckSecret
+			v.Reason, v.Check = c.show(cmp.Or(a.Asked, a.Named), a.Path)+" may hold secrets", CheckSecret
 		case c.deniedBelow(a):
-			v.Reason, v.Check, v.Suggest = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", CheckDeniedBelow, nil
+			v.Reason, v.Check, v.Suggest = "it may read files below "+c.show(a.Asked, a.Path)+" that a rule denies", CheckDeniedBelow, nil
 		default:
-			v.Reason, v.Check = show(a.Asked, a.Path)+" is outside the folders that may be read", CheckOutside
+			v.Reason, v.Check = c.show(a.Asked, a.Path)+" is outside the folders that may be read", CheckOutside
 		}
 	case Write:
-		v.Reason, v.Check = "it changes "+show(a.Asked, a.Path), CheckWrite
+		v.Reason, v.Check = c.unruled(a), CheckWrite
 		if !c.inDirs(a.Path) {
-			v.Reason, v.Check = "it changes "+show(a.Asked, a.Path)+", outside the session's folders", CheckOutside
+			v.Check = CheckOutside
 		}
 	case Net:
-		v.Reason = "it connects to " + a.Host
+		v.Reason = "no rule allows connections to " + a.Host
 	case Call:
-		v.Reason = "no rule covers this tool of the MCP server " + a.Server
+		v.Reason = "no rule allows this tool of the MCP server " + a.Server
 	case Skill:
-		v.Reason = "no rule covers the skill " + a.Name
+		v.Reason = "no rule allows the skill " + a.Name
 	case Spawn, Person, None:
 	}
 	if c.mode == Auto {

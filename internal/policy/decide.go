@@ -166,7 +166,7 @@ func (c *call) one(a Action) Verdict {
 	}
 	if r, ok := a.(Read); ok && r.Edits && !c.req.Sandboxed {
 		if rule := c.deniedEdit(r); rule != nil {
-			return c.unlessDontAsk(byRule(Ask, rule, a, "a rule denies to edit "+show(r.Asked, r.Path)+", and whether this command does is not known"))
+			return c.unlessDontAsk(byRule(Ask, rule, a, "a rule denies to edit "+c.show(r.Asked, r.Path)+", and whether this command does is not known"))
 		}
 	}
 	if v, ok := refusal(a); ok {
@@ -369,7 +369,7 @@ func (c *call) deniedMention(r Read) (Verdict, bool) {
 	if rule == nil {
 		return Verdict{}, false
 	}
-	return byRule(Ask, rule, read, "the command names "+show(r.Asked, r.Path)+", which a rule denies"), true
+	return byRule(Ask, rule, read, "the command names "+c.show(r.Asked, r.Path)+", which a rule denies"), true
 }
 
 // deniedEdit is the rule that denies to edit a path, or whatever stands in it; nil
@@ -421,7 +421,7 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 		if w.Own && (c.mode == Bypass && !w.Steers || w.Arg && c.covered != nil && !(w.Steers && c.covered.cmd.any)) {
 			continue // what allows the command allows what it is for
 		}
-		v := Verdict{Effect: Ask, Reason: fmt.Sprintf("%s is protected: %s", show(w.Asked, w.Path), why), Check: CheckProtected, Part: w.Path}
+		v := Verdict{Effect: Ask, Reason: fmt.Sprintf("%s is protected: %s", c.show(w.Asked, w.Path), why), Check: CheckProtected, Part: w.Path}
 		if w.Own {
 			v.Suggest = c.suggests
 		}

@@ -8,10 +8,29 @@ func pieces(as []Action, vs []Verdict) []Piece {
 	all := make([]Piece, 0, min(len(as), maxPieces))
 	seen := map[Piece]bool{}
 	open := 0
+	var of Exec // the command whose arguments follow
 	for i, a := range as {
 		p, ok := piece(a)
 		if !ok || maybe(a) && vs[i].Effect == Allow {
 			continue
+		}
+		switch a := a.(type) {
+		case Exec:
+			of = a
+		case Read:
+			if a.Arg {
+				p.Of = QuoteCommand(of.Argv)
+			}
+			if a.Arg && !of.ReadOnly && !of.Edits { // whether the word is a file, and what becomes of it, is not known
+				if p.Kind = "name"; vs[i].Effect == Allow {
+					continue
+				}
+			}
+		case Write:
+			if a.Arg {
+				p.Of = QuoteCommand(of.Argv)
+			}
+		case Opaque, Net, Call, Spawn, Skill, Person, None:
 		}
 		p.Effect, p.Reason = vs[i].Effect, vs[i].Reason
 		if seen[p] {

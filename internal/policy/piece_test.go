@@ -18,15 +18,15 @@ func TestParts(t *testing.T) {
 	}
 	v := Decide(rules, Default, Request{Tool: "Bash", Actions: as})
 	want := []Piece{
-		{"command", "cat link", "/w", Allow, "it provably only reads"},
-		{"read", "link", "/etc/passwd", Ask, "link (/etc/passwd) is outside the folders that may be read"},
-		{"command", "make 'a b'", "/w", Ask, "make runs programs"},
-		{"remove", "/w/x", "/w/x", Ask, "it changes /w/x"},
-		{"unclear", "$(x)", "", Ask, "part of this could not be read exactly: why"},
-		{"connect", "https://h/p", "", Ask, "it connects to h"},
-		{"tool", "mcp__s__t", "", Ask, "no rule covers this tool of the MCP server s"},
-		{"agent", "a", "", Allow, "what the agent does is decided call by call"},
-		{"skill", "k", "", Ask, "no rule covers the skill k"},
+		{Kind: "command", Text: "cat link", Path: "/w", Effect: Allow, Reason: "it provably only reads"},
+		{Kind: "read", Text: "link", Of: "cat link", Path: "/etc/passwd", Effect: Ask, Reason: "link (/etc/passwd) is outside the folders that may be read"},
+		{Kind: "command", Text: "make 'a b'", Path: "/w", Effect: Ask, Reason: "no rule allows `make`; make runs programs"},
+		{Kind: "remove", Text: "/w/x", Path: "/w/x", Effect: Ask, Reason: "the mode default asks before /w/x is removed"},
+		{Kind: "unclear", Text: "$(x)", Effect: Ask, Reason: "part of this could not be read exactly: why"},
+		{Kind: "connect", Text: "https://h/p", Effect: Ask, Reason: "no rule allows connections to h"},
+		{Kind: "tool", Text: "mcp__s__t", Effect: Ask, Reason: "no rule allows this tool of the MCP server s"},
+		{Kind: "agent", Text: "a", Effect: Allow, Reason: "what the agent does is decided call by call"},
+		{Kind: "skill", Text: "k", Effect: Ask, Reason: "no rule allows the skill k"},
 	}
 	if !slices.Equal(v.Parts, want) {
 		for _, p := range v.Parts {

@@ -53,7 +53,7 @@ func (c *call) readTree(a Read) Verdict {
 	if below.Short != "" {
 		v := c.judge(a)
 		if v.Effect == Allow && v.Check == CheckReadOnly && !(a.Arg && c.covered != nil) {
-			return c.classifiable(Verdict{Effect: Ask, Reason: "whether it reads secrets below " + show(a.Asked, a.Path) + " is not known: " + below.Short, Check: CheckTree, Part: a.Path})
+			return c.classifiable(Verdict{Effect: Ask, Reason: "whether it reads secrets below " + c.show(a.Asked, a.Path) + " is not known: " + below.Short, Check: CheckTree, Part: a.Path})
 		}
 		return v
 	}
@@ -144,7 +144,7 @@ func (c *call) moveUnseen(a Write) Verdict {
 	for i := range c.rules.by[Deny] {
 		rule := &c.rules.by[Deny][i]
 		if family(rule.Tool) == "Read" && rule.Spec != "" && rule.matchBelow(c.rules.Rules, a.Path) {
-			return graver(v, c.unlessDontAsk(byRule(Ask, rule, a, "it may move what a rule denies to read below "+show(a.Asked, a.Path))))
+			return graver(v, c.unlessDontAsk(byRule(Ask, rule, a, "it may move what a rule denies to read below "+c.show(a.Asked, a.Path))))
 		}
 	}
 	return v
@@ -166,7 +166,7 @@ func (c *call) writeWithin(a Write) Verdict {
 		for i := range c.rules.by[e] {
 			rule := &c.rules.by[e][i]
 			if family(rule.Tool) == "Edit" && speaks(rule) {
-				return graver(v, c.unlessDontAsk(byRule(Ask, rule, a, fmt.Sprintf("what it writes below %s is not known, and a rule speaks about some of it", show(a.Asked, a.Path)))))
+				return graver(v, c.unlessDontAsk(byRule(Ask, rule, a, fmt.Sprintf("what it writes below %s is not known, and a rule speaks about some of it", c.show(a.Asked, a.Path)))))
 			}
 		}
 	}

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -35,10 +37,65 @@ func whyNot(e Exec) string {
 	return "no rule covers this command"
 }
 
-// show names a path for a person: what was written, and what it means.
-func show(asked, resolved string) string {
+// noRule says that no rule allows a command, by the words that tell what it is, and what
+// speaks against running it without one.
+func noRule(e Exec) string {
+	out, why := "no rule allows it", cmp.Or(e.Beyond, e.Why)
+	if len(e.Argv) > 0 {
+		n := max(stable(e.Argv), 1)
+		if n == 1 && len(e.Argv) > 1 && plainWord(e.Argv[0]) && plainWord(e.Argv[1]) {
+			n = 2
+		}
+		if name := QuoteCommand(e.Argv[:n]); len(name) <= maxForm {
+			out = "no rule allows `" + name + "`"
+			if rest, same := strings.CutPrefix(why, name+" is "); same {
+				return out + ", which is " + rest
+			}
+		}
+	}
+	if why == "" {
+		return out
+	}
+	return out + "; " + why
+}
+
+// maxForm bounds, in bytes, how much of a command is named in a reason.
+const maxForm = 60
+
+// plainWord reports a word that may be the name of a program or of a subcommand.
+func plainWord(s string) bool {
+	return s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == ""
+}
+
+// unruled is why a change is asked about that nothing speaks against.
+func (c *call) unruled(a Write) string {
+	does := "is changed"
+	if a.Remove {
+		does = "is removed"
+	}
+	name := c.show(a.Asked, a.Path)
+	switch {
+	case !c.inDirs(a.Path):
+		return name + " is outside the folders that may be changed"
+	case c.mode == Default, c.mode == AcceptEdits && a.Arg && !c.pure:
+		return fmt.Sprintf("the mode %s asks before %s %s", c.mode, name, does)
+	case c.mode == AcceptEdits && a.Blind:
+		return fmt.Sprintf("%s %s with what comes out of a pipe, which the mode %s asks about", name, does, c.mode)
+	case c.mode == AcceptEdits:
+		return fmt.Sprintf("%s %s with all that is in it, which the mode %s asks about", name, does, c.mode)
+	}
+	return fmt.Sprintf("no rule allows that %s %s", name, does)
+}
+
+// show names a path for a person: what was written, and what it means where that is
+// something else.
+func (c *call) show(asked, resolved string) string {
 	if asked == "" || asked == resolved {
 		return resolved
+	}
+	rest, home := strings.CutPrefix(asked, "~/")
+	if c.named("", asked) == resolved || home && filepath.Join(c.rules.Home, rest) == resolved {
+		return asked
 	}
 	return asked + " (" + resolved + ")"
 }

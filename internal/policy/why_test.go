@@ -1,6 +1,8 @@
 package policy_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -19,5 +21,54 @@ func TestWhySaysTheRuleOnce(t *testing.T) {
 		if got := c.v.Why(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+}
+
+// Why a change or a command is asked about is said by the mode or the rules, and names
+// where a path leads only where that is somewhere else.
+func TestReasonsForPeople(t *testing.T) {
+	rules := policy.Rules{Dir: "/w", Dirs: []string{"/w"}, Home: "/h"}
+	inside := policy.Write{Path: "/w/a", Asked: "a"}
+	tree := policy.Write{Path: "/w/a", Asked: "a", Remove: true, Tree: true, Arg: true}
+	edits := policy.Exec{Argv: []string{"rm", "-r", "a"}, Edits: true}
+	for _, c := range []struct {
+		mode policy.Mode
+		as   []policy.Action
+		want string
+	}{
+		{policy.Default, []policy.Action{inside}, "the mode default asks before a is changed"},
+		{policy.Default, []policy.Action{policy.Write{Path: "/w/b", Asked: "a"}}, "the mode default asks before a (/w/b) is changed"},
+		{policy.Default, []policy.Action{policy.Write{Path: "/w/a", Asked: "/w/a", Remove: true}}, "the mode default asks before /w/a is removed"},
+		{policy.Default, []policy.Action{policy.Write{Path: "/h/a", Asked: "~/a"}}, "~/a is outside the folders that may be changed"},
+		{policy.AcceptEdits, []policy.Action{policy.Write{Path: "/w/a", Asked: "a", Blind: true}}, "a is changed with what comes out of a pipe, which the mode acceptEdits asks about"},
+		{policy.AcceptEdits, []policy.Action{edits, tree}, "a is removed with all that is in it, which the mode acceptEdits asks about"},
+		{policy.AcceptEdits, []policy.Action{policy.Exec{Argv: []string{"./x"}, Also: [][]string{{"x"}}}, policy.Write{Path: "/w/a", Asked: "a", Arg: true}}, "no rule allows `./x`"},
+		{policy.DontAsk, []policy.Action{inside}, "the mode is dontAsk, and this would need a question: no rule allows that a is changed"},
+		{policy.Auto, []policy.Action{inside}, "no rule allows that a is changed"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "push", "origin"}, Why: "git push is not known to be read-only (git log is)"}}, "no rule allows `git push`, which is not known to be read-only (git log is)"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"go", "test", "./..."}, Why: "it runs tests"}}, "no rule allows `go test`; it runs tests"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"curl", "-d", "x", "http://h"}, Beyond: "it sends"}}, "no rule allows `curl`; it sends"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"/" + strings.Repeat("x", 100)}}}, "no rule allows it"},
+		{policy.Default, []policy.Action{policy.Net{Host: "h"}}, "no rule allows connections to h"},
+	} {
+		if got := policy.Decide(rules, c.mode, policy.Request{Tool: "Bash", Actions: c.as}); got.Reason != c.want {
+			t.Errorf("%s %v:\n got %s\nwant %s", c.mode, c.as, got.Reason, c.want)
+		}
+	}
+}
+
+// Of the words of a command of which nobody knows whether they are files, those are parts
+// that ask.
+func TestWordsAreNoParts(t *testing.T) {
+	push := policy.Exec{Argv: []string{"git", "push", "origin"}, Dir: "/w"}
+	v := policy.Decide(policy.Rules{Dir: "/w", Dirs: []string{"/w"}}, policy.Default, policy.Request{Tool: "Bash", Actions: []policy.Action{
+		push, policy.Read{Path: "/w/push", Asked: "push", Arg: true}, policy.Read{Path: "/x/origin", Asked: "/x/origin", Arg: true},
+	}})
+	var got []string
+	for _, p := range v.Parts {
+		got = append(got, p.Kind+" "+p.Text+" of "+p.Of)
+	}
+	if want := []string{"command git push origin of ", "name /x/origin of git push origin"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

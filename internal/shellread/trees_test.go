@@ -55,7 +55,7 @@ func TestTreesAccepted(t *testing.T) {
 			t.Errorf("%s: got %s (%s), want %s", c.command, got, v.Reason, c.want)
 		}
 	}
-	if v := decide(t, f, "cp -r many x", policy.AcceptEdits); v.Reason != "it makes more than 5000 files" {
+	if v := decide(t, f, "cp -r many x", policy.AcceptEdits); v.Reason != "no rule allows `cp`; it makes more than 5000 files" {
 		t.Errorf("too many: %s", v.Reason)
 	}
 	for _, command := range []string{"cp -r vendor/lib/. .", "rsync -a vendor/lib/ .", "mv vendor/lib/.git ."} {

@@ -151,9 +151,11 @@ func (t *Table) unknownForm(name string, args []Word) string {
 	why := form + " is not known to be read-only"
 	switch {
 	case len(known) > 3:
-		return why + "; " + strings.Join(known[:3], ", ") + " and others are"
+		return why + " (" + strings.Join(known[:3], ", ") + " and others are)"
+	case len(known) == 1:
+		return why + " (" + known[0] + " is)"
 	case len(known) > 0:
-		return why + "; " + strings.Join(known, ", ") + " is"
+		return why + " (" + strings.Join(known, ", ") + " are)"
 	}
 	return why
 }

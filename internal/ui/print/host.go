@@ -98,7 +98,7 @@ func askLine(id string, b event.Asked) any {
 		"verdict": v, // what the fields above are made of, with every part of the call
 	}
 	for _, p := range v.Parts {
-		if p.Effect == policy.Ask && slices.Contains([]string{"read", "write", "remove"}, p.Kind) {
+		if p.Effect == policy.Ask && slices.Contains([]string{"read", "name", "write", "remove"}, p.Kind) {
 			req["blocked_path"] = p.Path
 			break
 		}

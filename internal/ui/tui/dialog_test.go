@@ -97,7 +97,7 @@ func TestEscapeStopsWhatADialogInterrupts(t *testing.T) {
 // no with which the turn goes on.
 func TestEscapeLeavesAPermission(t *testing.T) {
 	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, asked("c", "git push origin main", verdict())).pass(time.Second)
-	r.has("Esc stops the turn").keys("?").has("Esc shows less").keys("esc").has("Run this command?", "shows the whole decision")
+	r.has("Esc stops the turn").keys("?").has("Esc shows less").keys("esc").has("Run this command?", "shows all")
 	r.keys("tab", "'mind it", "enter").has("mind it", "Esc takes it back").keys("esc").has("Run this command?").hasNot("mind it")
 	if _, ok := last[op.Interrupt](r); ok {
 		t.Fatal("the turn was stopped by a key that closes something else")

@@ -224,10 +224,10 @@ func asked(call string, cmd string, v policy.Verdict) event.Asked {
 
 func verdict() policy.Verdict {
 	return policy.Verdict{
-		Effect: policy.Ask, Reason: "no rule allows git push; it reaches github.com", Part: "git push origin main", Suggest: []string{"Bash(git push:*)"},
+		Effect: policy.Ask, Reason: "no rule allows `git push`, which is not known to be read-only (git blame, git log, git show and others are)", Part: "git push origin main", Suggest: []string{"Bash(git push:*)"},
 		Parts: []policy.Piece{
-			{Kind: "command", Text: "go test ./...", Path: "/home/u/src/calc", Effect: policy.Allow, Reason: "a rule allows it"},
-			{Kind: "command", Text: "git push origin main", Path: "/home/u/src/calc", Effect: policy.Ask, Reason: "no rule allows it"},
+			{Kind: "command", Text: "go test ./...", Path: "/home/u/src/calc", Effect: policy.Allow, Reason: "a rule allows it: Bash(go test:*)"},
+			{Kind: "command", Text: "git push origin main", Path: "/home/u/src/calc", Effect: policy.Ask, Reason: "no rule allows `git push`, which is not known to be read-only (git blame, git log, git show and others are)"},
 		},
 	}
 }

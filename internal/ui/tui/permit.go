@@ -45,20 +45,21 @@ const optionLines = 3
 
 // A permit asks whether a call may run.
 type permit struct {
-	q       event.Asked
-	answers []int
-	at      int // of answers
-	keep    int
-	rules   []string
-	comment *edit.Editor // while it is written
-	said    string
-	rule    *edit.Editor // while the rule is edited
-	wrong   string       // with what was answered
-	whole   bool
-	off     reading
-	from    []string // the commands that may be what connects
-	run     string   // the letters typed last, one soon after the other
-	ranAt   time.Time
+	q        event.Asked
+	answers  []int
+	at       int // of answers
+	keep     int
+	rules    []string
+	comment  *edit.Editor // while it is written
+	said     string
+	rule     *edit.Editor // while the rule is edited
+	wrong    string       // with what was answered
+	whole    bool
+	off      reading
+	from     []string // the commands that may be what connects
+	run      string   // the letters typed last, one soon after the other
+	lettered bool     // a letter has just marked an answer
+	ranAt    time.Time
 }
 
 func newPermit(q event.Asked) *permit {
@@ -90,7 +91,7 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if d.wrong != "" {
 		foot = append(foot, p.failed(d.wrong, inside)...)
 	}
-	body := d.body(p, inside, m.st.Dir)
+	body := d.body(p, inside, m.folder())
 	room := rows - len(foot) - 3
 	if small {
 		room++
@@ -119,7 +120,7 @@ func (d *permit) heading() string {
 		case x.Effect != policy.Ask:
 		case x.Kind == "connect":
 			return "Let this connect?"
-		case x.Kind == "read":
+		case x.Kind == "read" || x.Kind == "name":
 			return "Let this be read?"
 		}
 	}
@@ -127,6 +128,14 @@ func (d *permit) heading() string {
 		return "Allow this?"
 	}
 	return "Let " + story.Subject(d.q.Tool) + " do this?"
+}
+
+// folder is where the session works; its log begins with the first prompt.
+func (m *Model) folder() string {
+	if m.st.Dir == "" && m.s != nil {
+		return m.s.Cwd
+	}
+	return m.st.Dir
 }
 
 // body is what would happen, and why it is asked.
@@ -164,11 +173,10 @@ func (d *permit) body(p paper, width int, dir string) []draw.Line {
 	}
 	out = append(out, d.paths(width, dir)...)
 	out = append(out, nil)
-	out = append(out, d.why(p, width)...)
 	if d.whole {
-		out = append(out, d.decision(width)...)
+		return append(out, d.decision(width, dir)...)
 	}
-	return out
+	return append(out, d.why(p, width)...)
 }
 
 // options are the answers.
@@ -237,9 +245,11 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return nil, false
 	}
+	d.lettered = false
 	if types := m.pressed.Types(); types && d.letter(m, a) {
 		return nil, true
 	} else if types && (a == keymap.ConfirmYes || a == keymap.ConfirmNo) {
+		d.lettered = true
 		d.mark(m, 0) // a letter only marks: it may be the first of a word
 		if a == keymap.ConfirmNo {
 			d.mark(m, len(d.answers)-1)
@@ -340,6 +350,7 @@ func (d *permit) writing() *edit.Editor {
 
 // typed takes the keys that no action has.
 func (d *permit) typed(m *Model, k keymap.Key) []effect {
+	d.lettered = false
 	if e := d.writing(); e != nil {
 		switch k.Name {
 		case "enter":

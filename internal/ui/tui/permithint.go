@@ -19,6 +19,13 @@ func (d *permit) hint(m *Model, p paper, width int) string {
 	case d.whole:
 		return explain + " or Esc shows less"
 	}
+	if d.lettered && (d.answers[d.at] == yes || d.answers[d.at] == no) {
+		says := "yes"
+		if d.answers[d.at] == no {
+			says = "no"
+		}
+		return m.pressed.Text + " marks it" + dot + m.keys.Hint(keymap.ConfirmYes) + " says " + says
+	}
 	long, short := "Esc stops the turn", "Esc stops"
 	if d.said != "" {
 		long, short = "Esc takes it back", "Esc undoes"
@@ -41,8 +48,13 @@ func (d *permit) hint(m *Model, p paper, width int) string {
 			}
 		}
 	}
+	letters := ""
+	if a, ok := m.keys.Lookup(keymap.Confirmation, keymap.Rune("y")); ok && a == keymap.ConfirmYes {
+		letters = "y, n mark, " + m.keys.Hint(keymap.ConfirmYes) + " answers" + dot
+	}
 	for _, out := range []string{
-		comment + " adds a comment" + dot + explain + " shows the whole decision" + dot + long,
+		comment + " adds a comment" + dot + explain + " shows the whole decision" + dot + letters + long,
+		comment + " comments" + dot + explain + " shows all" + dot + letters + long,
 		comment + " adds a comment" + dot + explain + " shows all" + dot + long,
 	} {
 		if draw.L(draw.S(out, draw.Plain)).Width() <= width {

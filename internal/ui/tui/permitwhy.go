@@ -46,46 +46,152 @@ func gravity(x policy.Piece) int {
 	return 3
 }
 
+// A deed is a part of a call: a command with what it does, or something else that is
+// no command's.
+type deed struct {
+	policy.Piece
+	does []policy.Piece // of a command
+}
+
+// deeds are the parts of a call as a person has to look at them.
+func (d *permit) deeds() []deed {
+	var out []deed
+	for _, x := range d.q.Verdict.Parts {
+		at := -1
+		if x.Of != "" {
+			for i, y := range out {
+				if y.Kind == "command" && y.Text == x.Of {
+					at = i
+				}
+			}
+		}
+		if at < 0 {
+			out = append(out, deed{Piece: x})
+			continue
+		}
+		out[at].does = append(out[at].does, x)
+	}
+	order.By(out, func(a, b deed) int { return cmp.Compare(gravity(a.gravest()), gravity(b.gravest())) })
+	return out
+}
+
+// gravest is the command, or what it does that a person has to look at before.
+func (x deed) gravest() policy.Piece {
+	out := x.Piece
+	for _, y := range x.does {
+		if gravity(y) < gravity(out) {
+			out = y
+		}
+	}
+	return out
+}
+
+// reasons are why a part is asked about or refused; of one that is allowed, why that is.
+func (x deed) reasons() []string {
+	e := x.gravest().Effect
+	var out []string
+	for _, y := range append([]policy.Piece{x.Piece}, x.does...) {
+		if (y.Effect == e || y.Effect != policy.Allow) && y.Reason != "" && !slices.Contains(out, y.Reason) {
+			out = append(out, y.Reason)
+		}
+	}
+	if e == policy.Allow && len(out) > 1 {
+		out = out[:1]
+	}
+	return out
+}
+
+// told is a part in words: a command as it is written, and what else is done.
+func told(x policy.Piece) draw.Line {
+	verb := map[string]string{
+		"read": "reads", "write": "changes", "remove": "removes", "name": "names", "connect": "connects to", "tool": "uses", "agent": "starts the agent", "skill": "uses the skill",
+	}[x.Kind]
+	if verb == "" {
+		return draw.Exact(x.Text, draw.Plain)
+	}
+	return append(draw.L(draw.S(verb+" ", draw.Plain)), draw.Exact(x.Text, draw.Plain)...)
+}
+
+// brief is a reason without what it names as other examples: the whole decision has them.
+func brief(why string) string {
+	at := strings.LastIndex(why, " (")
+	if at < 0 || !strings.HasSuffix(why, " are)") && !strings.HasSuffix(why, " is)") {
+		return why
+	}
+	return why[:at]
+}
+
+// maxReasons bounds the reasons of one part that are told beside it.
+const maxReasons = 2
+
 // why says what makes it a question: of a call that does several things, each
 // with its own verdict.
 func (d *permit) why(p paper, width int) []draw.Line {
 	v := d.q.Verdict
-	var parts []policy.Piece
-	commands := 0
-	for _, x := range v.Parts {
-		if x.Kind == "command" {
-			commands++
-		}
-	}
+	all := d.deeds()
+	var parts []deed
 	said := false // the reason of the whole is that of a part
-	for _, x := range v.Parts {
-		if x.Effect == policy.Allow && (x.Kind != "command" || commands == 1) {
-			continue // what is read on the way, and the one command whose paths ask
+	for _, x := range all {
+		if x.Kind != "command" && x.Effect == policy.Allow {
+			continue // what is read on the way
 		}
 		parts = append(parts, x)
-		said = said || x.Effect != policy.Allow && x.Reason == v.Reason
-	}
-	var out []draw.Line
-	if len(parts) < 2 || !said || v.Rule != "" {
-		out = append(out, draw.Exact("asks because: "+v.Why(), draw.Quiet).Wrap(width)...)
+		why := x.reasons()
+		said = said || slices.Contains(why[:min(len(why), maxReasons)], v.Reason)
 	}
 	if len(parts) < 2 {
-		return out
+		return d.because(parts, width)
 	}
-	order.By(parts, func(a, b policy.Piece) int { return cmp.Compare(gravity(a), gravity(b)) })
+	var out []draw.Line
+	if !said || v.Rule != "" {
+		out = d.because(nil, width)
+	}
 	for i, x := range parts {
-		if i >= maxWhy && x.Effect == policy.Allow || i == maxAsking {
+		e := x.gravest().Effect
+		if i >= maxWhy && e == policy.Allow || i == maxAsking {
 			more := fmt.Sprintf("%s %d more", p.Sign(draw.Ellipsis), len(parts)-i)
-			if x.Effect == policy.Allow {
+			if e == policy.Allow {
 				more += ", all of them allowed"
 			}
 			out = append(out, draw.L(draw.S(more, draw.Quiet)))
 			break
 		}
-		g, role := ruled(x.Effect)
-		l := append(draw.Line{p.Mark(g, role)}, draw.Exact(x.Text, draw.Plain)...)
-		l = append(append(l, draw.S("  ", draw.Plain)), draw.Exact(x.Reason, draw.Quiet)...)
+		g, role := ruled(e)
+		l := append(draw.Line{p.Mark(g, role)}, told(x.Piece)...)
+		l = append(append(l, draw.S("  ", draw.Plain)), draw.Exact(few(x.reasons()), draw.Quiet)...)
 		out = append(out, l.Wrap(width, draw.S("  ", draw.Plain))...)
+	}
+	return out
+}
+
+// few are the first of some reasons, and how many more there are.
+func few(all []string) string {
+	out := ""
+	for i, s := range all[:min(len(all), maxReasons)] {
+		if i > 0 {
+			out += "; "
+		}
+		out += brief(s)
+	}
+	if more := len(all) - maxReasons; more > 0 {
+		out += fmt.Sprintf("; and %d more", more)
+	}
+	return out
+}
+
+// because is the reason of the whole, with those of the one part that there may be.
+func (d *permit) because(parts []deed, width int) []draw.Line {
+	v := d.q.Verdict
+	why := v.Why()
+	if !d.whole {
+		why = brief(why)
+	}
+	out := draw.Exact("asks because: "+why, draw.Quiet).Wrap(width)
+	for _, x := range parts {
+		rest := slices.DeleteFunc(x.reasons(), func(s string) bool { return s == v.Reason })
+		if len(rest) > 0 && x.gravest().Effect != policy.Allow {
+			out = append(out, draw.Exact("and because: "+few(rest), draw.Quiet).Wrap(width)...)
+		}
 	}
 	return out
 }
@@ -260,27 +366,33 @@ func sameJSON(a, b []byte) bool {
 func (d *permit) paths(width int, dir string) []draw.Line {
 	var out []draw.Line
 	for _, x := range d.q.Verdict.Parts {
-		if x.Kind != "read" && x.Kind != "write" && x.Kind != "remove" || x.Path == "" || x.Effect == policy.Allow {
+		if !slices.Contains([]string{"read", "name", "write", "remove"}, x.Kind) || x.Path == "" || x.Effect == policy.Allow {
 			continue
 		}
 		if x.Path == x.Text || x.Path == filepath.Join(dir, x.Text) {
 			continue
 		}
-		l := append(draw.Exact(x.Kind+" "+x.Text, draw.Plain), draw.S(" is ", draw.Quiet))
+		l := append(told(x), draw.S(", which is ", draw.Quiet))
 		out = append(out, append(l, draw.Exact(x.Path, draw.Attention)...).Wrap(width)...)
 	}
 	return out
 }
 
+// verdicts are effects for a person.
+var verdicts = map[policy.Effect]string{policy.Allow: "allowed", policy.Ask: "asks", policy.Deny: "refused"}
+
 // decision is all that is known about a verdict.
-func (d *permit) decision(width int) []draw.Line {
+func (d *permit) decision(width int, dir string) []draw.Line {
 	v := d.q.Verdict
-	out := []draw.Line{nil}
-	for _, x := range v.Parts {
+	all := d.deeds()
+	var out []draw.Line
+	if v.Rule != "" || !slices.ContainsFunc(v.Parts, func(x policy.Piece) bool { return x.Reason == v.Reason }) {
+		out = d.because(nil, width)
+	}
+	add := func(x policy.Piece, in string) {
 		_, r := ruled(x.Effect)
-		l := draw.L(draw.S(story.Pad(x.Effect.String(), 6), r), draw.S(x.Kind+" ", draw.Quiet))
-		l = append(l, draw.Exact(x.Text, draw.Plain)...)
-		if x.Path != "" && x.Path != x.Text {
+		l := append(draw.L(draw.S(in+story.Pad(verdicts[x.Effect], 9), r)), told(x)...)
+		if x.Path != "" && x.Path != x.Text && x.Path != dir && x.Path != filepath.Join(dir, x.Text) {
 			where := ", which is "
 			if x.Kind == "command" {
 				where = " in "
@@ -290,12 +402,24 @@ func (d *permit) decision(width int) []draw.Line {
 		if x.Reason != "" {
 			l = append(append(l, draw.S(": ", draw.Quiet)), draw.Exact(x.Reason, draw.Quiet)...)
 		}
-		out = append(out, l.Wrap(width, draw.S("      ", draw.Plain))...)
+		out = append(out, l.Wrap(width, draw.S(in+"         ", draw.Plain))...)
 	}
-	for _, f := range [][2]string{{"check", string(v.Check)}, {"rule", v.Rule}, {"from", v.Source}, {"part", v.Part}, {"keep", strings.Join(d.rules, ", ")}} {
-		if f[1] != "" {
-			out = append(out, append(draw.L(draw.S(story.Pad(f[0], 6), draw.Quiet)), draw.Exact(f[1], draw.Plain)...).Wrap(width)...)
+	for _, x := range all {
+		if e := x.gravest().Effect; e != x.Effect { // what it does is why
+			x.Effect, x.Reason = e, ""
+		}
+		add(x.Piece, "")
+		for _, y := range x.does {
+			add(y, "  ")
 		}
 	}
-	return append(out, draw.WrapAll(d.arguments(), width)...)
+	if len(d.rules) > 0 {
+		keeps := fmt.Sprintf("answer %d keeps: ", slices.Index(d.answers, yesRule)+1)
+		out = append(out, nil)
+		out = append(out, append(draw.L(draw.S(keeps, draw.Quiet)), draw.Exact(strings.Join(d.rules, ", "), draw.Plain)...).Wrap(width)...)
+	}
+	if more := draw.WrapAll(d.arguments(), width); len(more) > 0 {
+		out = append(append(out, nil, draw.L(draw.S(story.Subject(d.q.Tool)+" is called with:", draw.Quiet))), more...)
+	}
+	return out
 }

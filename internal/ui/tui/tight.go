@@ -87,7 +87,7 @@ func (d *permit) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		lead, role := p.numbered(i, i == d.at)
 		answers = append(answers, append(lead, draw.S([...]string{yes: "Yes", yesRule: "Yes, and keep a rule", no: "No, and say why"}[a], role)))
 	}
-	body := d.body(p, width, m.st.Dir)
+	body := d.body(p, width, m.folder())
 	if d.answers[d.at] == yesRule {
 		l := append(draw.Exact(strings.Join(d.rules, ", "), draw.Code), draw.S(" "+keeps[d.keep].name, draw.Plain))
 		body = l.Wrap(width)
