@@ -21,7 +21,8 @@ import (
 func (r *Running) reload(was, now *config.Config) {
 	w, changed := r.world, config.Diff(was, now)
 	n, bad := r.apply(now, config.Makes(changed))
-	what := event.SettingsChanged{Changes: settings.Changes(w.hide, changed), Untrusted: settings.Waiting(was, now), Problems: r.news(now, bad)}
+	what := event.SettingsChanged{Changes: settings.Changes(w.hide, changed), Untrusted: settings.Waiting(was, now)}
+	what.Problems, what.Mended = r.news(was, now, bad)
 	if w.live.Own(was, now) {
 		what = event.SettingsChanged{}
 	}
@@ -32,12 +33,7 @@ func (r *Running) reload(was, now *config.Config) {
 // not be made; those stay as they are.
 func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Settings, bad []string) {
 	w := r.world
-	rules, problems := settings.UsableRules(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
-	for _, x := range problems {
-		if x.Severity == config.Error {
-			bad = append(bad, x.String())
-		}
-	}
+	rules, _ := settings.UsableRules(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
 	if err := r.extendRules(&rules); err != nil {
 		bad = append(bad, err.Error())
 	}
@@ -140,15 +136,22 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 	return &t.Target, bad
 }
 
-// news are the problems that the session was not told yet.
-func (r *Running) news(c *config.Config, bad []string) []string {
-	all := settings.Problems(c, bad)
-	var out []string
+// news are the problems that the session was not told yet, and what was one of those
+// that it was told and is none any more.
+func (r *Running) news(was, now *config.Config, bad []string) (out, mended []string) {
+	all, unsafe := settings.Problems(now, r.world.Paths, bad)
 	for _, p := range all {
-		if !slices.Contains(r.said, p) {
-			out = append(out, clip.Line(r.world.hide.String(p), settings.MaxProblem))
+		same := func(q settings.Problem) bool { return q.Subject == p.Subject }
+		if !slices.ContainsFunc(r.said, same) {
+			out = append(out, clip.Line(r.world.hide.String(p.Words), settings.MaxProblem))
 		}
 	}
-	r.said = all
-	return out
+	for _, m := range settings.Mended(was, now) {
+		mended = append(mended, clip.Line(m, settings.MaxProblem))
+	}
+	if r.unsafe != "" && unsafe == "" {
+		mended = append(mended, "what rules and the mode allow passes without a question again")
+	}
+	r.said, r.unsafe = all, unsafe
+	return out, mended
 }

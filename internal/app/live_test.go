@@ -286,10 +286,45 @@ func TestLiveBrokenFile(t *testing.T) {
 		t.Error(text)
 	}
 	r.put("~/.adze/settings.json", text+"\n")
-	waitFor(r.t, "mended", func() (is bool) {
-		r.world.live.Hold(func() { is = r.world.Config().Permissions.Unsafe == "" })
-		return is
-	})
+	mended := []string{r.path("~/.adze/settings.json") + " can be read again, and counts", "what rules and the mode allow passes without a question again"}
+	if b := next[event.SettingsChanged](r); !slices.Equal(b.Mended, mended) || len(b.Problems) != 0 {
+		t.Errorf("told: %+v", b)
+	}
+	if text, denied := r.run("touch a"); denied {
+		t.Error(text)
+	}
+}
+
+// What of a changed file is not used is told at once, each thing once, with its place;
+// that nothing passes without a question because of it, and that it does again, too.
+func TestLiveMistakesAreTold(t *testing.T) {
+	file := "~/.adze/settings.json"
+	r := watchSettings(t, map[string]string{file: `{` + unconfined + `,"permissions":{"allow":["Bash(touch *)"]}}`}, nil).begun()
+	told := func(text string, problems, mended []string) {
+		t.Helper()
+		r.put(file, `{`+unconfined+`,`+text+`}`)
+		b := next[event.SettingsChanged](r)
+		for i, s := range b.Problems {
+			b.Problems[i] = strings.ReplaceAll(s, r.path(file), "FILE")
+		}
+		if strings.Join(b.Problems, "\n") != strings.Join(problems, "\n") || !slices.Equal(b.Mended, mended) {
+			t.Errorf("%s: told %q, and mended %q", text, b.Problems, b.Mended)
+		}
+	}
+	const rule = `permissions.allow: rule "Bash(((" is not used: `
+	told(`"colour":1,"permissions":{"allow":["Bash(touch *)","Bash((("]}`, []string{
+		`colour: not a setting this version knows; it is kept in the file and not used (FILE:1:30)`,
+		rule + `the closing parenthesis is missing (FILE:1:81)`,
+	}, nil)
+	told(`"colour":1,"permissions":{"allow":["Bash(touch *)","Bash((("]},"max_turns":7`, nil, nil)
+	told(`"permissions":{"allow":["Bash(touch *)"],"deny":["Bash((("]}`, []string{
+		`permissions.deny: rule "Bash(((" is not used: the closing parenthesis is missing (FILE:1:79)`,
+		`nothing passes without a question until this is mended: the deny rule "Bash(((" at FILE:1:79 cannot be read: the closing parenthesis is missing`,
+	}, nil)
+	if text, denied := r.run("touch a"); !denied || !strings.Contains(text, "cannot be read") {
+		t.Error(text)
+	}
+	told(`"permissions":{"allow":["Bash(touch *)"]}`, nil, []string{"what rules and the mode allow passes without a question again"})
 	if text, denied := r.run("touch a"); denied {
 		t.Error(text)
 	}

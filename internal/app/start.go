@@ -97,7 +97,8 @@ type Running struct {
 	// A reload changes these; one runs at a time.
 	fallback *agent.Target
 	auto     *auto.Classifier
-	said     []string // problems of settings that were told
+	said     []settings.Problem // problems of settings that were told
+	unsafe   string             // why nothing passes without a question, "" where that is not so
 }
 
 // Start begins a session, or goes on with one. Close ends it; so does the end
@@ -108,6 +109,13 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 	rules, mode, err := settings.Permissions(w.process.Environment, cfg, w.Paths, s.Skip)
 	if err != nil {
 		return nil, err
+	}
+	if !w.front.Print { // a script is told of errors alone
+		w.unused.Do(func() {
+			for _, s := range settings.Unused(cfg, w.Paths) {
+				w.process.Notef("settings: %s", s)
+			}
+		})
 	}
 	facts := w.learn(ctx) // memory and git are read while the model is chosen
 	main, err := w.main(cfg)

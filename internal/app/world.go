@@ -42,6 +42,8 @@ type World struct {
 	temp    temporary
 	memory  kit.Memory // of the commands of all sessions
 
+	unused sync.Once // tells what of the settings is not used
+
 	mu sync.Mutex // guards the rest
 	// running are the sessions that have begun and are not closed.
 	running []*Running
@@ -107,7 +109,7 @@ func (w *World) add(r *Running, cfg *config.Config) {
 			w.kept = append(w.kept, r.ID)
 		}
 		w.mu.Unlock()
-		r.said = settings.Problems(cfg, nil)
+		r.said, r.unsafe = settings.Problems(cfg, w.Paths, nil)
 		if now := w.Config(); now != cfg {
 			r.reload(cfg, now)
 		}

@@ -87,3 +87,35 @@ func TestUIFindsAKeyThatWasSavedMeanwhile(t *testing.T) {
 	x.keys("/exit", enter)
 	x.ended()
 }
+
+// What of the settings is not used is said at the start and when a file changes, and so
+// when a broken one counts again.
+func TestUITellsWhatIsNotUsed(t *testing.T) {
+	p := newPlace(t)
+	file := filepath.Join(p.home, ".adze", "settings.json")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.startedBefore()
+	write(`{"colour": 1, "permissions": {"allow": ["Bash((("]}}`)
+	x := p.inTerminal(p.adze("--model", "script/"+p.put("model.txt", "> One.\n"), "--sandbox", "off"), 200, 40)
+	x.until(`(?s)settings: colour: not a setting this version knows.*settings\.json:1:2\)`)
+	x.until(`(?s)settings: permissions\.allow: rule "Bash\(\(\(" is not used: the closing parenthesis is missing.*settings\.json:1:41\)`)
+	x.keys("say one", enter)
+	x.until(`● One\.`)
+	write(`{"permissions": {"allow": ["Bash(ls)"]}, "colour": 1, "max_turn": 5}`)
+	x.until(`(?s)max_turn: not a setting this version knows.*did you mean "max_turns"`)
+	write(`{"permissions": {"deny": ["Bash((("]}}`)
+	x.until(`(?s)nothing passes without a question until this is mended: the deny rule "Bash\(\(\(" at.*settings\.json:1:27`)
+	write(`{"permissions": {"deny": [`)
+	x.until(`settings\.json:\d+:\d+: the file is not used`)
+	write(`{"permissions": {"allow": ["Bash(pwd)"]}}`)
+	x.until(`(?s)settings\.json can be read\s+again, and counts`)
+	x.until(`what rules and the mode allow passes without a question again`)
+	if n := strings.Count(x.all(), "colour: not a setting"); n != 1 {
+		t.Errorf("it is told %d times", n)
+	}
+}

@@ -88,6 +88,8 @@ type Problem struct {
 	Found    string `json:"found,omitempty"`
 	Expected string `json:"expected,omitempty"`
 	Nearest  string `json:"nearest,omitempty"` // a known key that is spelled almost so
+	// Absent means that the setting is right, and this version cannot do it yet.
+	Absent bool `json:"absent,omitempty"`
 }
 
 func (p Problem) String() string {
@@ -99,6 +101,25 @@ func (p Problem) String() string {
 	if p.Key != "" {
 		b.WriteString(p.Key + ": ")
 	}
+	b.WriteString(p.what())
+	return b.String()
+}
+
+// Words say it to a person who is told of a change: what is wrong, and where.
+func (p Problem) Words() string {
+	at := p.Origin.String()
+	switch {
+	case at == "":
+		return p.Key + ": " + p.what()
+	case p.Key == "":
+		return at + ": " + p.what()
+	}
+	return p.Key + ": " + p.what() + " (" + at + ")"
+}
+
+// what is wrong.
+func (p Problem) what() string {
+	var b strings.Builder
 	b.WriteString(p.Message)
 	if p.Found != "" {
 		b.WriteString(": found " + p.Found)

@@ -98,7 +98,7 @@ func samples() []event.Body {
 			Tasks: []view.Task{{Text: "t"}}, Seen: []effect.File{{Path: "p"}}, Dir: "/d", Last: "l", Tokens: 5,
 			Code: true, Changes: []effect.Change{{Path: "p", Before: effect.Version{Kind: effect.IsFile}}}, Problems: []string{"p"},
 		},
-		event.SettingsChanged{
+		event.SettingsChanged{Mended: []string{"a can be read again"},
 			Changes:   []event.SettingChange{{Key: "model", Old: json.RawMessage(`null`), New: json.RawMessage(`"x"`), From: "f:1:2", Later: true}, {Key: "env", Added: []string{"A"}, Removed: []string{"B"}}},
 			Untrusted: []string{"f"}, Problems: []string{"p"},
 		},

@@ -13,6 +13,7 @@ type SettingsChanged struct {
 	// the folder is trusted as it is now.
 	Untrusted []string `json:"untrusted,omitempty"`
 	Problems  []string `json:"problems,omitempty"` // mistakes in the files, in words
+	Mended    []string `json:"mended,omitempty"`   // what was such a problem and is none any more, in words
 }
 
 // A SettingChange is a key with another value. Secrets in values are masked,
@@ -58,6 +59,7 @@ func (b SettingsChanged) Lines() (counts, waits, wrong []string) {
 	for _, c := range b.Changes {
 		counts = append(counts, c.String())
 	}
+	counts = append(counts, b.Mended...)
 	if len(b.Untrusted) > 0 {
 		waits = []string{"what these files loosen does not count until the folder is trusted again (adze trust): " + strings.Join(b.Untrusted, ", ")}
 	}

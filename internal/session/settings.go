@@ -60,7 +60,7 @@ func (s *Session) adopt(ctx context.Context, st *state, n Settings, what event.S
 		st.target = *n.Target
 	}
 	var events []event.Body
-	if len(what.Changes)+len(what.Untrusted)+len(what.Problems) > 0 {
+	if len(what.Changes)+len(what.Untrusted)+len(what.Problems)+len(what.Mended) > 0 {
 		events = append(events, what)
 	}
 	if why := st.forbidden[st.mode]; why != "" {

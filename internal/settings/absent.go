@@ -12,7 +12,7 @@ import (
 // name.
 func withoutEffect(cfg *config.Config) (all []config.Problem, loud []string) {
 	add := func(at config.Origin, key, what string, quiet bool) {
-		all = append(all, config.Problem{Severity: config.Warning, Origin: at, Key: key, Message: "it has no effect: this version has no " + what + " yet"})
+		all = append(all, config.Problem{Severity: config.Warning, Origin: at, Key: key, Message: "it has no effect: this version has no " + what + " yet", Absent: true})
 		if !quiet {
 			loud = append(loud, fmt.Sprintf("%s (%s)", key, at))
 		}

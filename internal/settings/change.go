@@ -3,7 +3,9 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
@@ -107,17 +109,66 @@ func Waiting(was, now *config.Config) []string {
 	return out
 }
 
-// Problems are what is wrong with settings, in words.
-func Problems(c *config.Config, bad []string) []string {
-	var out []string
-	for _, p := range c.Problems {
-		if p.Severity == config.Error || p.Severity == config.Warning && p.Key == "" {
-			out = append(out, p.String())
+// Problems are what is wrong with settings, in words: what of them is not used, and
+// that nothing passes without a question, where that is so. bad are further problems.
+func Problems(c *config.Config, p Paths, bad []string) (all []Problem, unsafe string) {
+	rules, wrong := listed(c, p, func(error) {})
+	for _, x := range slices.Concat(c.Problems, wrong) {
+		if x.Severity == config.Error || x.Severity == config.Warning && x.Key == "" || unused(x) {
+			all = append(all, Problem{x.Words(), x.File + " " + x.Key + " " + x.Message + " " + x.Found})
 		}
 	}
-	out = append(out, bad...)
-	if c.Permissions.Unsafe != "" {
-		out = append(out, "nothing passes without a question until this is mended: "+c.Permissions.Unsafe)
+	for _, s := range bad {
+		all = append(all, Problem{s, s})
+	}
+	if rules.Unsafe != "" {
+		all = append(all, Problem{unsafeNote + rules.Unsafe, rules.Unsafe})
+	}
+	return all, rules.Unsafe
+}
+
+// A Problem is something wrong with settings, in words. Of two with one Subject the
+// place in the file is another at most.
+type Problem struct{ Words, Subject string }
+
+const unsafeNote = "nothing passes without a question until this is mended: "
+
+// Unused is what of the settings is not used because of a mistake that a run does not
+// name, in words.
+func Unused(c *config.Config, p Paths) (out []string) {
+	rules, wrong := listed(c, p, func(error) {})
+	for _, x := range slices.Concat(c.Problems, wrong) {
+		if unused(x) && x.Key != dirsKey {
+			out = append(out, x.Words())
+		}
+	}
+	if rules.Unsafe != "" {
+		out = append(out, unsafeNote+rules.Unsafe)
+	}
+	return out
+}
+
+// unused reports a key or a rule that does nothing because of a mistake. In another
+// agent's files it may be none.
+func unused(x config.Problem) bool {
+	return x.Severity == config.Warning && x.Key != "" && !x.Absent && !strings.Contains(filepath.ToSlash(x.File), "/.claude/")
+}
+
+// Mended says which files can be read again.
+func Mended(was, now *config.Config) (out []string) {
+	broken := func(c *config.Config) (files []string) {
+		for _, x := range c.Problems {
+			if x.Key == "" && x.File != "" && !slices.Contains(files, x.File) {
+				files = append(files, x.File)
+			}
+		}
+		return files
+	}
+	still := broken(now)
+	for _, f := range broken(was) {
+		if !slices.Contains(still, f) {
+			out = append(out, f+" can be read again, and counts")
+		}
 	}
 	return out
 }

@@ -121,9 +121,9 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 					missing(unusable(c, err.Error()))
 				}
 				if part.effect != policy.Allow { // without it, more would be allowed than was meant
-					r.Unsafe = fmt.Sprintf("the %s rule %q at %s cannot be read: %v", part.effect, c.Text, c.Origin, err)
+					r.Unsafe = fmt.Sprintf("the %s rule %q at %s cannot be read: %s", part.effect, c.Text, c.Origin, unread(err, c.Text))
 				}
-				problems = append(problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q is not used: %v", c.Text, err)})
+				problems = append(problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q is not used: %s", c.Text, unread(err, c.Text))})
 				continue
 			}
 			if p.Home == "" && part.effect != policy.Allow && strings.HasPrefix(rule.Spec, "~") {
@@ -135,6 +135,11 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 	list, more := dirs(cfg, p, missing)
 	r.Dirs = list
 	return r, append(problems, more...)
+}
+
+// unread is why a rule cannot be read, where its text stands already.
+func unread(err error, rule string) string {
+	return strings.TrimPrefix(err.Error(), fmt.Sprintf("reading rule %q: ", strings.TrimSpace(rule)))
 }
 
 // namesNoTool reports whether a rule that forbids was meant for a tool of adze and

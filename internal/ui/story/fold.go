@@ -154,6 +154,8 @@ func (s *Story) changed(e event.Event, text, why string) {
 func (s *Story) settings(b event.SettingsChanged, at time.Time) {
 	counts, waits, wrong := b.Lines()
 	var many []string // what decides nothing, in one line where it is more than one
+	mended := counts[len(b.Changes):]
+	counts = counts[:len(b.Changes):len(b.Changes)]
 	rest := make([]string, 0, len(counts))
 	for i, c := range b.Changes {
 		if name, _, _ := strings.Cut(c.Key, "."); name == "permissions" || c.Later {
@@ -167,6 +169,9 @@ func (s *Story) settings(b event.SettingsChanged, at time.Time) {
 	}
 	for _, l := range counts {
 		s.Note(at, "quiet", "settings changed: "+l, "")
+	}
+	for _, l := range mended {
+		s.Note(at, "info", "settings: "+l, "")
 	}
 	for _, l := range slices.Concat(waits, wrong) {
 		s.Note(at, "warning", "settings: "+l, "")
