@@ -73,17 +73,8 @@ func Steered(folder string) string {
 func HoldsSecrets(file string) bool {
 	low := strings.ToLower(filepath.ToSlash(file))
 	name := path.Base(low)
-	stem, isEnv := strings.CutSuffix(name, ".env")
-	if isEnv && stem != "" { // not a pattern such as *.env
-		last := stem[len(stem)-1]
-		isEnv = 'a' <= last && last <= 'z' || '0' <= last && last <= '9' || last == '-' || last == '_'
-	}
-	if isEnv || name == ".envrc" || strings.HasPrefix(name, ".env.") {
-		switch strings.TrimPrefix(stem, ".env.") {
-		case "example", "sample", "template", "dist", "defaults", "schema":
-			return false
-		}
-		return true
+	if is, example := envFile(name); is {
+		return !example
 	}
 	if strings.HasSuffix(name, ".pub") {
 		return false
@@ -111,6 +102,21 @@ func HoldsSecrets(file string) bool {
 		}
 	}
 	return false
+}
+
+// envFile reports whether a name is that of a file of variables, and whether it is one
+// that only shows which there are.
+func envFile(name string) (is, example bool) {
+	stem, is := strings.CutSuffix(name, ".env")
+	if is && stem != "" { // not a pattern such as *.env
+		last := stem[len(stem)-1]
+		is = 'a' <= last && last <= 'z' || '0' <= last && last <= '9' || last == '-' || last == '_'
+	}
+	switch strings.TrimPrefix(stem, ".env.") {
+	case "example", "sample", "template", "dist", "defaults", "schema":
+		example = true
+	}
+	return is || name == ".envrc" || strings.HasPrefix(name, ".env."), example
 }
 
 // published reports whether a file is public whatever its ending says: a bundle of

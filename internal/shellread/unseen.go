@@ -168,31 +168,60 @@ func (r *reader) guessed(prog string, ws []word, st state) {
 // starts none or they are. A path that leads to a program of another name is
 // added to the spellings of e.
 func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) string {
-	if programs.IsAwk(prog) || prog == "sed" {
-		if why := r.Table.BeyondScript(prog, ws[1:]); why != "" {
-			for _, w := range ws[1:] {
-				if w.Kind == exact {
-					r.mayRunText(w.Text, st)
-				}
-			}
-			return why
+	if why := r.beyondScript(prog, ws, st); why != "" {
+		return why
+	}
+	if why := r.madeBefore(prog, ws[0], st, e); why != "" {
+		return why
+	}
+	return unseenWord(prog, ws)
+}
+
+// beyondScript says why a script of awk or sed may start what it does not name.
+func (r *reader) beyondScript(prog string, ws []word, st state) string {
+	if !programs.IsAwk(prog) && prog != "sed" {
+		return ""
+	}
+	why := r.Table.BeyondScript(prog, ws[1:])
+	if why == "" {
+		return ""
+	}
+	for _, w := range ws[1:] {
+		if w.Kind == exact {
+			r.mayRunText(w.Text, st)
 		}
 	}
-	if strings.Contains(ws[0].Text, "/") {
-		for _, d := range append([]string{}, st.dirs...) {
-			at := ws[0].Text
-			if !path.IsAbs(at) {
-				at = d + "/" + at
-			}
-			real, err := r.Real(at)
-			if err != nil || slices.Contains(r.Wrote, real) || slices.Contains(r.Wrote, path.Clean(at)) {
-				return ws[0].Text + " is made by the commands before it"
-			}
-			if path.Base(real) != prog {
-				e.Also = append(e.Also, append([]string{path.Base(real)}, e.Argv[1:]...))
-			}
+	return why
+}
+
+// madeBefore says that a program with a path is another one by the time it runs. What
+// it is called where its path leads is added to the spellings of e.
+func (r *reader) madeBefore(prog string, first word, st state, e *policy.Exec) string {
+	if !strings.Contains(first.Text, "/") {
+		return ""
+	}
+	for _, d := range st.dirs {
+		at := first.Text
+		if !path.IsAbs(at) {
+			at = d + "/" + at
+		}
+		real, err := r.Real(at)
+		if err != nil || slices.Contains(r.Wrote, real) || slices.Contains(r.Wrote, path.Clean(at)) {
+			return first.Text + " is made by the commands before it"
+		}
+		if path.Base(real) != prog {
+			e.Also = append(e.Also, append([]string{path.Base(real)}, e.Argv[1:]...))
 		}
 	}
+	return ""
+}
+
+// runFlags are those behind which programs that start others have the command.
+var runFlags = map[string]bool{"-exec": true, "-execdir": true, "-ok": true, "-x": true, "-X": true, "--exec": true, "-c": true}
+
+// unseenWord says which word of a program that starts others is a command and not
+// known.
+func unseenWord(prog string, ws []word) string {
 	if prog == "git" {
 		for i, w := range ws[1:] {
 			if name, _, _ := strings.Cut(w.Text, "="); w.Kind == exact && len(name) > 4 && strings.HasPrefix("--config-env", name) && i < 20 {
@@ -200,9 +229,10 @@ func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) st
 			}
 		}
 	}
-	if prog == "find" || prog == "fd" || prog == "fdfind" || prog == "git" || prog == "docker" {
+	switch prog {
+	case "find", "fd", "fdfind", "git", "docker":
 		for i, w := range ws[1:] {
-			if w.Kind != exact && (ws[i].Is("-exec") || ws[i].Is("-execdir") || ws[i].Is("-ok") || ws[i].Is("-x") || ws[i].Is("-X") || ws[i].Is("--exec") || ws[i].Is("-c")) {
+			if w.Kind != exact && ws[i].Kind == exact && runFlags[ws[i].Text] {
 				return w.Source + " is a command that is not known before it runs"
 			}
 		}

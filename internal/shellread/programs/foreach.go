@@ -181,24 +181,10 @@ func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
 		}
 		f.Zero = has("-print0")
 	case u.name == "git ls-files" && ws[1].Is("ls-files"):
-		if slices.ContainsFunc(ws[2:], func(w Word) bool {
-			return strings.HasPrefix(w.Text, "-") && w.Text != "-z" && w.Text != "--" || strings.ContainsAny(w.Text, ":/\\") && (strings.Contains(w.Text, "..") || strings.IndexByte(":/", w.Text[0]) >= 0) || strings.HasPrefix(w.Text, "..")
-		}) || u.r.World.Tracked == nil {
+		if f, ok = u.tracked(ws[2:]); !ok {
 			return f, false
 		}
-		f.Zero, f.plain = has("-z"), true
-		for _, d := range u.dirs {
-			below := u.r.below(d, d, pick{tracked: true})
-			if l, known := u.r.Tree(d); !known || below == nil || throughLink(d, l, below) {
-				return f, false
-			}
-			for _, p := range below.Paths {
-				name := strings.TrimPrefix(p.Path, d+"/")
-				f.plain = f.plain && plainName(name)
-				f.flag = f.flag || name[0] == '-' || name[0] == '+'
-			}
-			f.Reads = append(f.Reads, policy.Read{Path: d, Named: d, Asked: ".", Arg: true, Tree: true, Below: below})
-		}
+		f.Zero = has("-z")
 	default:
 		return f, false
 	}
@@ -208,6 +194,31 @@ func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
 		}
 	}
 	return f, len(f.Reads) > 0 && (f.Zero || f.plain)
+}
+
+// tracked are the files that git has below the folder, for git ls-files with these
+// words; ok is false when they may list others.
+func (u *Invocation) tracked(ws []Word) (f Found, ok bool) {
+	beyond := func(w Word) bool {
+		return strings.HasPrefix(w.Text, "-") && w.Text != "-z" && w.Text != "--" || strings.ContainsAny(w.Text, ":/\\") && (strings.Contains(w.Text, "..") || strings.IndexByte(":/", w.Text[0]) >= 0) || strings.HasPrefix(w.Text, "..")
+	}
+	if u.r.World.Tracked == nil || slices.ContainsFunc(ws, beyond) {
+		return f, false
+	}
+	f.plain = true
+	for _, d := range u.dirs {
+		below := u.r.below(d, d, pick{tracked: true})
+		if l, known := u.r.Tree(d); !known || below == nil || throughLink(d, l, below) {
+			return f, false
+		}
+		for _, p := range below.Paths {
+			name := strings.TrimPrefix(p.Path, d+"/")
+			f.plain = f.plain && plainName(name)
+			f.flag = f.flag || name[0] == '-' || name[0] == '+'
+		}
+		f.Reads = append(f.Reads, policy.Read{Path: d, Named: d, Asked: ".", Arg: true, Tree: true, Below: below})
+	}
+	return f, true
 }
 
 // throughLink reports whether one of the files is a link, or lies behind one.

@@ -11,6 +11,26 @@ import (
 // outputs are the files that common flags of other commands write.
 func (u *Invocation) outputs(ws []Word) []policy.Action {
 	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
+	c.behindFlags(ws)
+	switch u.name {
+	case "find", "rm":
+		c.removes(ws)
+	case "rsync", "scp":
+		c.synced(ws[1:])
+	case "git":
+		c.moved = u.moved || c.moveAll(ws)
+		c.gitOutputs(ws)
+		c.gitSteers(ws)
+	case "go":
+		c.goSettings(ws)
+	}
+	c.unpacks(ws)
+	c.empties(ws)
+	return append(c.Actions, u.mayWrite(ws)...)
+}
+
+// behindFlags are files that stand behind a flag for an output.
+func (u *Invocation) behindFlags(ws []Word) {
 	for i, w := range ws {
 		if i == 0 || w.Kind != Exact {
 			continue
@@ -18,38 +38,41 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 		switch {
 		case w.Text == "-o" || w.Text == "--output" || u.name == "wget" && (w.Text == "-O" || w.Text == "--output-document") || u.name == "unzip" && w.Text == "-d":
 			if i+1 < len(ws) && ws[i+1].Kind == Exact {
-				c.put(ws[i+1], policy.Write{})
+				u.put(ws[i+1], policy.Write{})
 			}
 		case strings.HasPrefix(w.Text, "--output=") || strings.HasPrefix(w.Text, "of="):
 			_, file, _ := strings.Cut(w.Text, "=")
-			c.put(Word{Kind: Exact, Text: file, Source: w.Source}, policy.Write{})
+			u.put(Word{Kind: Exact, Text: file, Source: w.Source}, policy.Write{})
 		}
 	}
-	if u.name == "find" && len(ws) > 1 && ws[1].Kind == Exact && slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-delete") }) {
-		c.put(ws[1], policy.Write{Remove: true, Tree: true})
+}
+
+// removes are the trees that find and rm remove.
+func (u *Invocation) removes(ws []Word) {
+	if u.name == "find" {
+		if len(ws) > 1 && ws[1].Kind == Exact && slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-delete") }) {
+			u.put(ws[1], policy.Write{Remove: true, Tree: true})
+		}
+		return
 	}
-	if u.name == "rm" && mayRecurse(ws[1:]) {
-		for _, w := range ws[1:] {
-			if w.Kind == Exact && !w.FlagLike() {
-				c.put(w, policy.Write{Remove: true, Tree: true, Maybe: !recurses(ws[1:])})
-			}
+	if !mayRecurse(ws[1:]) {
+		return
+	}
+	for _, w := range ws[1:] {
+		if w.Kind == Exact && !w.FlagLike() {
+			u.put(w, policy.Write{Remove: true, Tree: true, Maybe: !recurses(ws[1:])})
 		}
 	}
-	if u.name == "rsync" || u.name == "scp" {
-		c.synced(ws[1:])
+}
+
+// goSettings is the file that go env writes.
+func (u *Invocation) goSettings(ws []Word) {
+	home := u.r.World.Home
+	if home == "" || len(ws) <= 2 || !ws[1].Is("env") || !slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-w") || w.Is("-u") }) {
+		return
 	}
-	if u.name == "git" {
-		c.moved = u.moved || c.moveAll(ws)
-		c.gitOutputs(ws)
-		c.gitSteers(ws)
-	}
-	if home := u.r.World.Home; u.name == "go" && len(ws) > 2 && ws[1].Is("env") && home != "" && slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-w") || w.Is("-u") }) {
-		at := path.Join(home, ".config/go/env") // it may be elsewhere, and is settings all the same
-		c.Actions = append(c.Actions, policy.Write{Path: at, Named: at, Asked: at, Arg: true})
-	}
-	c.unpacks(ws)
-	c.empties(ws)
-	return append(c.Actions, u.mayWrite(ws)...)
+	at := path.Join(home, ".config/go/env") // it may be elsewhere, and is settings all the same
+	u.Actions = append(u.Actions, policy.Write{Path: at, Named: at, Asked: at, Arg: true})
 }
 
 // gitOutputs are the files that git's own commands write or remove in the

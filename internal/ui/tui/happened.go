@@ -76,27 +76,16 @@ func (m *Model) happened(e event.Event) []effect {
 		m.turn = turn{running: true, began: m.now, spin: m.turn.spin}
 		return m.changed()
 	case event.InputAccepted:
-		for _, q := range m.queue {
-			if q.id == b.ID && !b.Steer {
-				m.given = &q
-			}
-		}
-		m.unqueue(b.ID)
+		m.accepted(b)
 	case event.InputRemoved:
 		m.unqueue(b.ID)
-	case event.TextDelta:
-		m.turn.typed, m.turn.waiting, m.turn.writes = m.turn.typed+len(b.S), nil, ""
-	case event.ThinkingDelta:
-		m.turn.typed, m.turn.waiting = m.turn.typed+len(b.S), nil
-	case event.ToolInputDelta:
-		m.turn.typed, m.turn.writes = m.turn.typed+len(b.S), b.Name
+	case event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:
+		m.turn.arrives(b)
 	case event.ReplyStarted:
 		m.turn.waiting = nil
 		if len(b.Limits) > 0 {
 			m.status.limits = b.Limits
 		}
-	case event.PartDone:
-		m.turn.writes = ""
 	case event.Replied:
 		m.turn.typed, m.turn.writes, m.given = 0, "", nil
 		return m.changed()
@@ -109,13 +98,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.closeQuestion(b.Call)
 		m.granted(b)
 	case event.ToolFinished:
-		m.closeQuestion(b.Call)
-		if _, ok := b.View.(view.Diff); ok && !b.IsErr {
-			return m.changed()
-		}
-		if _, ok := b.View.(view.Tasks); ok && len(m.st.Tasks) > 0 {
-			m.screen.todos = m.screen.todos || m.screen.size.Rows >= 20
-		}
+		return m.callFinished(b)
 	case event.TurnEnded:
 		return m.turnEnded(b)
 	case event.HookStarted, event.HookEnded:
@@ -148,6 +131,49 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Extended, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
 		event.NotesKept, event.Compacting, event.Unknown, event.Noted, event.Retracted, event.ToolOutput, event.Queued:
 		// the story and the fold show these
+	}
+	return nil
+}
+
+// accepted takes a prompt out of the queue. One that begins a turn is remembered until
+// the model has answered it: it comes back when it turns out not to fit.
+func (m *Model) accepted(b event.InputAccepted) {
+	for _, q := range m.queue {
+		if q.id == b.ID && !b.Steer {
+			m.given = &q
+		}
+	}
+	m.unqueue(b.ID)
+}
+
+// arrives counts a piece of the reply that is being written, and remembers of which call
+// it writes the arguments.
+func (t *turn) arrives(b event.Body) {
+	switch b := b.(type) {
+	case event.TextDelta:
+		t.typed, t.waiting, t.writes = t.typed+len(b.S), nil, ""
+	case event.ThinkingDelta:
+		t.typed, t.waiting = t.typed+len(b.S), nil
+	case event.ToolInputDelta:
+		t.typed, t.writes = t.typed+len(b.S), b.Name
+	default: // the piece is whole
+		t.writes = ""
+	}
+}
+
+// callFinished takes note of what a call left for people: no question about it is open any
+// more, the todo list is shown where there is room, and what changed files may have
+// changed the last line.
+func (m *Model) callFinished(b event.ToolFinished) []effect {
+	m.closeQuestion(b.Call)
+	switch b.View.(type) {
+	case view.Diff:
+		if !b.IsErr {
+			return m.changed()
+		}
+	case view.Tasks:
+		m.screen.todos = m.screen.todos || len(m.st.Tasks) > 0 && m.screen.size.Rows >= 20
+	default: // the story shows it
 	}
 	return nil
 }
