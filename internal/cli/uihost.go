@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -165,7 +166,7 @@ func (h *uiHost) write(ctx context.Context, p settings.Paths, t confedit.Target,
 
 // forget removes a permission rule from the settings file that it stands in.
 func (h *uiHost) forget(ctx context.Context, r policy.Rule) error {
-	p, _, err := h.loaded()
+	p, cfg, err := h.loaded()
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,15 @@ func (h *uiHost) forget(ctx context.Context, r policy.Rule) error {
 	if !ok {
 		return fmt.Errorf("the rule %s comes from %s, which is no settings file of yours", r.Text(), r.Source)
 	}
-	raw, err := fastjson.Append(nil, r.Text())
+	list := map[policy.Effect][]config.Rule{policy.Allow: cfg.Permissions.Allow, policy.Ask: cfg.Permissions.Ask, policy.Deny: cfg.Permissions.Deny}[r.Effect]
+	i := slices.IndexFunc(list, func(x config.Rule) bool { return x.Origin.String() == r.Source })
+	switch {
+	case i < 0:
+		return fmt.Errorf("the rule %s does not stand at %s any more", r.Text(), r.Source)
+	case list[i].Origin.File != t.Path:
+		return fmt.Errorf("the rule %s stands in %s, which adze reads and does not write: take it out there", r.Text(), list[i].Origin.File)
+	}
+	raw, err := fastjson.Append(nil, list[i].Text) // as it is written
 	if err != nil {
 		return err
 	}

@@ -129,6 +129,33 @@ func TestUIPermissions(t *testing.T) {
 	has("Bash(git push:*)", true)
 	x.keys("/permissions check touch b && ls", enter)
 	x.until(`ask +touch b && ls`)
+
+	own := filepath.Join(p.home, ".adze", "settings.json")
+	p.settings(own, `{"permissions": {"deny": [" Bash(curl:*)", "Bash(wget:*)"]}}`)
+	x.until(`settings changed: permissions\.deny(?s:.*)Bash\(wget:\*\)`)
+	x.keys("/permissions", enter)
+	x.until(`deny +Bash\(curl:\*\)`)
+	x.keys("curl", enter)
+	x.until(`❯ \d Leave it`)
+	x.keys(down, enter)
+	x.until(`taken back: Bash\(curl:\*\) stood in`)
+	if raw, err := os.ReadFile(own); err != nil || strings.Contains(string(raw), "curl") || !strings.Contains(string(raw), "wget") {
+		t.Errorf("%s, %v", raw, err)
+	}
+}
+
+// A rule of another agent's settings is not written, and is not said to be gone.
+func TestUIPermissionsOfOthers(t *testing.T) {
+	p := newPlace(t)
+	p.settings(filepath.Join(p.home, ".claude", "settings.json"), `{"permissions": {"ask": ["Bash(curl:*)"]}}`)
+	x := p.ui(100, 30, "> One.\n")
+	x.until(`What shall be done here`)
+	x.keys("/permissions", enter)
+	x.until(`ask +Bash\(curl:`)
+	x.keys(enter)
+	x.until(`❯ \d Remove it`)
+	x.keys(enter)
+	x.until(`which adze reads and does\s+not write`)
 }
 
 // Esc stops, and what was queued is not sent by itself: it is in the prompt box.

@@ -33,7 +33,7 @@ var every = []op.Op{
 	op.Background{Call: "c1"},
 	op.StopTask{ID: "b1"},
 	op.Rename{Title: "a title"},
-	op.Revoke{Rules: []string{"Bash(ls *)"}},
+	op.Revoke{Rules: []string{"Bash(ls *)"}, Effect: policy.Deny},
 }
 
 func TestEveryOpSurvivesTheWire(t *testing.T) {

@@ -96,10 +96,11 @@ type (
 		// Dismissed, of a no, says that the question was closed without a decision.
 		Dismissed bool `json:"dismissed,omitempty"`
 	}
-	// Revoke takes rules back that the session was granted: they hold no longer, and
-	// not when it is resumed either. Those of settings stay.
+	// Revoke takes rules back that the session was given, of one effect: they hold no
+	// longer, and not when it is resumed either. Those of settings stay.
 	Revoke struct {
-		Rules []string `json:"rules,omitempty"`
+		Rules  []string      `json:"rules,omitempty"`
+		Effect policy.Effect `json:"effect,omitempty"`
 	}
 	// SetModel changes the model from the next step on.
 	SetModel struct {

@@ -257,16 +257,20 @@ func (st *state) changed(list []op.RuleChange) ([]policy.Rule, error) {
 	return out, nil
 }
 
-// revoke takes back rules that the session was granted, and says so.
+// revoke takes back rules that the session was given, and says so.
 func (s *Session) revoke(ctx context.Context, st *state, o op.Revoke, unkept error) error {
-	granted := func(r policy.Rule) bool {
-		return r.Scope == policy.Session && r.Effect == policy.Allow && slices.Contains(o.Rules, r.Text())
+	given := func(r policy.Rule) bool {
+		return r.Scope == policy.Session && r.Effect == o.Effect && slices.Contains(o.Rules, r.Text())
 	}
-	if !slices.ContainsFunc(st.rules.List, granted) {
-		return &op.Refusal{Code: op.BadRule, Text: fmt.Sprintf("this session was granted no rule %s", strings.Join(o.Rules, ", "))}
+	names := strings.Join(o.Rules, ", ")
+	if !slices.ContainsFunc(st.rules.List, given) {
+		return &op.Refusal{Code: op.BadRule, Text: fmt.Sprintf("this session has no rule of its own that says %s %s", o.Effect, names)}
 	}
-	st.rules.List = slices.DeleteFunc(slices.Clone(st.rules.List), granted)
-	e := event.Noted{Level: "info", Text: fmt.Sprintf("taken back: this session may not do any more what %s allows", strings.Join(o.Rules, ", "))}
+	st.rules.List = slices.DeleteFunc(slices.Clone(st.rules.List), given)
+	what := map[policy.Effect]string{
+		policy.Allow: "this session may not do any more what %s allows", policy.Ask: "this session is not asked any more because of %s", policy.Deny: "what %s denied is decided by the other rules in this session",
+	}[o.Effect]
+	e := event.Noted{Level: "info", Text: "taken back: " + fmt.Sprintf(what, names)}
 	if unkept != nil {
 		e.Level, e.Text = "warning", e.Text+fmt.Sprintf("; it may again when it is resumed: %v", unkept)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 )
 
 // Submit reports whether the session took the op. When it returns nil for a
@@ -78,7 +79,7 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error
 			err = &op.Refusal{Code: op.NoTask, Text: no.Error(), Err: no}
 		}
 	case op.Revoke:
-		if s.cfg.Revoke != nil {
+		if s.cfg.Revoke != nil && o.Effect == policy.Allow { // others are not kept
 			out.unkept = s.cfg.Revoke(ctx, o.Rules)
 		}
 	case op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetEffort, op.SetMode, op.Rename: // all of it is the session's

@@ -128,6 +128,13 @@ func TestRevoke(t *testing.T) {
 		if err := r.Submit(t.Context(), op.Revoke{Rules: []string{"Bash(ls:*)"}}); !errors.Is(err, &op.Refusal{Code: op.BadRule}) {
 			t.Errorf("twice: %v", err)
 		}
+		unkept = nil
+		if err := r.Submit(t.Context(), op.Revoke{Rules: []string{"Bash(ls:*)"}, Effect: policy.Deny}); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Rules().List; len(got) != 1 || got[0].Scope != policy.User || len(unkept) != 0 {
+			t.Errorf("without what denied, left are %+v, and kept is all but %q", got, unkept)
+		}
 		r.Close()
 
 		wrong = errors.New("disk full")

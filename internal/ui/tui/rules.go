@@ -20,7 +20,7 @@ import (
 func (m *Model) rulesCommand() []effect {
 	d := newMenu(m, "Permissions", nil, nil)
 	d.loading, d.none = true, "No rule is set, here or in the settings."
-	d.hint = "Enter takes an allow rule back"
+	d.hint = "Enter takes a rule back, Esc closes"
 	var list []policy.Rule
 	at := func(id string) (r policy.Rule, ok bool) {
 		i := slices.IndexFunc(list, func(r policy.Rule) bool { return ruleID(r) == id })
@@ -104,17 +104,15 @@ func ruleChoices(list []policy.Rule) []Choice {
 	return all
 }
 
-// takeRuleBack takes an allow rule back: at once where it ends with the session,
-// after a question where it stands in a file.
+// takeRuleBack takes a rule back: at once where it ends with the session, after a
+// question where it stands in a file.
 func (m *Model) takeRuleBack(r policy.Rule) []effect {
 	_, written := writtenIn[r.Scope]
 	switch {
-	case r.Effect != policy.Allow:
-		m.say(draw.String(fmt.Sprintf("only rules that allow are taken back here; %s stands in %s", r.Text(), r.Source)), draw.Quiet)
 	case r.Scope == policy.Session:
-		return []effect{submit{op: op.Revoke{Rules: []string{r.Text()}}, then: (*Model).fail}}
+		return []effect{submit{op: op.Revoke{Rules: []string{r.Text()}, Effect: r.Effect}, then: (*Model).fail}}
 	case !written || m.host.Forget == nil:
-		m.say(draw.String(fmt.Sprintf("%s comes from %s, and is not taken back here", r.Text(), r.Source)), draw.Quiet)
+		m.say(draw.String(fmt.Sprintf("not taken back here: %s is from %s", r.Text(), r.Source)), draw.Quiet)
 	default:
 		m.open(m.forgetting(r))
 	}
@@ -129,6 +127,15 @@ var writtenIn = map[policy.Scope]string{
 // forgetting asks whether a rule is removed from its file.
 func (m *Model) forgetting(r policy.Rule) dialog {
 	all := []Choice{{ID: "yes", Name: "Remove it"}, {ID: "no", Name: "Leave it"}}
+	without := "" // what is so then
+	switch r.Effect {
+	case policy.Deny:
+		all[0], all[1] = all[1], all[0] // no Enter too many lifts what is forbidden
+		without = "\nWhat it forbids is decided by the other rules and the mode then."
+	case policy.Ask:
+		without = "\nWhat it asks about may pass without a question then."
+	case policy.Allow:
+	}
 	d := newMenu(m, "Take a rule back?", all, func(m *Model, c Choice) []effect {
 		if c.ID != "yes" {
 			return m.rulesCommand()
@@ -144,14 +151,14 @@ func (m *Model) forgetting(r policy.Rule) dialog {
 			}
 		}}}
 	})
-	d.about, d.fixed = r.Effect.String()+" "+r.Text()+"\nIt stands in "+writtenIn[r.Scope]+": "+r.Source, true
+	d.about, d.fixed = r.Effect.String()+" "+r.Text()+"\nIt stands in "+writtenIn[r.Scope]+": "+r.Source+without, true
 	return d
 }
 
 // alsoHere takes back what the session was granted together with a rule that was
 // saved.
 func (m *Model) alsoHere(r policy.Rule) []effect {
-	return []effect{submit{op: op.Revoke{Rules: []string{r.Text()}}, then: func(*Model, error) []effect { return nil }}}
+	return []effect{submit{op: op.Revoke{Rules: []string{r.Text()}, Effect: r.Effect}, then: func(*Model, error) []effect { return nil }}}
 }
 
 // granted says what is not asked about any more, because of an answer.

@@ -27,11 +27,9 @@ func TestRulesAreTakenBack(t *testing.T) {
 			t.Errorf("%s: %+v", key, o)
 		}
 	}
-	for find, want := range map[string]string{"push": "only rules that allow", "WebFetch": "only rules that allow"} {
-		r := begin().keys("'"+find, "enter").has(want)
-		if o, ok := last[op.Revoke](r); ok {
-			t.Errorf("%s: %+v", find, o)
-		}
+	r := begin().keys("'push", "enter").has("not taken back here: Bash(git push --force:*) is from /etc/adze/")
+	if o, ok := last[op.Revoke](r); ok {
+		t.Errorf("an administrator's: %+v", o)
 	}
 	var gone []string
 	wrong := error(nil)
@@ -44,7 +42,7 @@ func TestRulesAreTakenBack(t *testing.T) {
 	if len(gone) > 0 {
 		t.Errorf("%q", gone)
 	}
-	r := forgets().keys("enter").has("taken back: Bash(pytest:*)")
+	r = forgets().keys("enter").has("taken back: Bash(pytest:*)")
 	if o, ok := last[op.Revoke](r); !ok || !cmp.Equal(o.Rules, gone) || len(gone) != 1 {
 		t.Errorf("%+v, %q", o, gone)
 	}
@@ -66,4 +64,43 @@ func TestGrantsAreTold(t *testing.T) {
 func TestWideRuleIsTold(t *testing.T) {
 	r := newRig(t, 100, 30).open().event(asked("c", "git push origin main", verdict())).pass(time.Second)
 	r.keys("down").hasNot("this rule allows").keys("'e", "ctrl+u", "'Bash", "enter").has("this rule allows every command").keys("up").hasNot("this rule allows")
+}
+
+// Rules that deny or ask go as well: those of the session at once, those of a file when it
+// was asked, and of one that denies the answer that is marked is to leave it.
+func TestRulesThatRefuseAreTakenBack(t *testing.T) {
+	var gone []policy.Rule
+	with := func(x policy.Rule) *rig {
+		r := withRules(newRig(t, 100, 30))
+		r.m.host.Forget = func(_ context.Context, x policy.Rule) error { gone = append(gone, x); return nil }
+		r.m.s.Rules = func() policy.Rules { return policy.Rules{List: []policy.Rule{x}} }
+		return r.keys("'/permissions", "enter", "enter")
+	}
+	rule := policy.Rule{Tool: "Bash", Spec: "rm:*", Effect: policy.Deny, Scope: policy.Session, Source: "this session"}
+	for _, e := range []policy.Effect{policy.Deny, policy.Ask} {
+		rule.Effect = e
+		if o, ok := last[op.Revoke](with(rule)); !ok || o.Effect != e || !cmp.Equal(o.Rules, []string{"Bash(rm:*)"}) {
+			t.Errorf("of the session: %+v", o)
+		}
+	}
+	rule.Scope, rule.Source = policy.User, "~/.adze/settings.json:2:1"
+	for e, c := range map[policy.Effect]struct {
+		keys []string
+		says string
+	}{
+		policy.Deny: {[]string{"down", "enter"}, "What it forbids is decided by the other rules"}, policy.Ask: {[]string{"enter"}, "may pass without a question then"},
+	} {
+		rule.Effect, gone = e, nil
+		r := with(rule).has("Take a rule back?", e.String()+" Bash(rm:*)", c.says)
+		if len(gone) > 0 {
+			t.Errorf("%s: it went unasked", e)
+		}
+		if r.keys(c.keys...).has("taken back: Bash(rm:*)"); len(gone) != 1 || gone[0] != rule {
+			t.Errorf("%s: %+v", e, gone)
+		}
+	}
+	rule.Effect, gone = policy.Deny, nil
+	if with(rule).keys("enter"); len(gone) > 0 {
+		t.Errorf("Enter alone lifts %+v", gone)
+	}
 }
