@@ -133,17 +133,16 @@ func (c *calls) shift(change func()) {
 }
 
 // until waits for a condition, which it evaluates under the lock. It returns
-// false when the call is cancelled, or nothing may start any more, first.
+// false when the call is cancelled, or nothing may start any more, first: then the
+// condition is not looked at any more.
 func (c *calls) until(k *call, holds func() bool) bool {
 	for {
 		c.mu.Lock()
-		ok, halted, changed := holds(), c.halted, c.changed
+		over, changed := c.halted || k.ctx.Err() != nil, c.changed
+		ok := !over && holds()
 		c.mu.Unlock()
-		switch {
-		case halted || k.ctx.Err() != nil:
-			return false
-		case ok:
-			return true
+		if over || ok {
+			return ok
 		}
 		select {
 		case <-changed:
@@ -174,8 +173,7 @@ func (c *calls) mayRun(k *call) bool {
 	for _, o := range c.list {
 		before = before && o != k
 		if o.phase == running {
-			n++
-			alone = alone || !o.parallel
+			n, alone = n+1, !o.parallel // whoever runs alone is the only one
 		}
 		if before && !k.parallel && o.phase == planned {
 			return false

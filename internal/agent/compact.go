@@ -159,10 +159,7 @@ func (r *run) asItCame(ctx context.Context, st transcript.State, es []transcript
 	if len(calls) == 0 || r.Results == nil {
 		return es
 	}
-	texts, err := r.Results(ctx, first-1, calls, maxRecord)
-	if err != nil {
-		return es // Read has them by their IDs
-	}
+	texts, _ := r.Results(ctx, first-1, calls, maxRecord) // Read has them by their IDs
 	out := slices.Clone(es)
 	for i, e := range es {
 		out[i].Parts = slices.Clone(e.Parts)

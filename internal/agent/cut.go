@@ -27,7 +27,7 @@ func (c *calls) holdBack() (held bool) {
 		for _, k := range c.list {
 			held = held && (!k.started || k.parallel)
 		}
-		c.halted = c.halted || held
+		c.halted = held
 	})
 	return held
 }

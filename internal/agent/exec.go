@@ -23,7 +23,6 @@ import (
 // Texts that stand for a result.
 const (
 	interruptedText = "The person interrupted this call before it finished."
-	haltedText      = "This call was not run: the reply it belongs to broke off."
 	siblingText     = "This call was cancelled, because another command of the same reply failed."
 	skippedText     = "This call was not run, because another command of the same reply failed. Send it again if it still makes sense."
 	previewBytes    = 2000
@@ -48,7 +47,7 @@ func (c *calls) exec(k *call) {
 	halted := c.halted && !k.started
 	c.mu.Unlock()
 	if !c.claim(k) || halted || f.put {
-		c.shift(func() { k.phase, c.put = done, c.put || f.put })
+		c.shift(func() { k.phase, c.put = done, f.put })
 		return
 	}
 	if f.changed != nil {
@@ -80,7 +79,7 @@ func (c *calls) exec(k *call) {
 		c.mu.Unlock()
 		c.moved(was, d.Path)
 	}
-	failedShell := k.started && f.res.IsErr && k.tool.Spec().Shell && k.ctx.Err() == nil
+	failedShell := k.started && f.res.IsErr && k.tool.Spec().Shell
 	c.shift(func() {
 		k.phase, k.isErr = done, f.res.IsErr
 		if k.started && c.r.Host.Hooked(hook.PostToolBatch) {
@@ -230,19 +229,13 @@ func (c *calls) rule(k *call, q Question) (Verdict, error) {
 
 // start waits for the call's turn and puts its start on disk.
 func (c *calls) start(k *call, plan tool.Plan) bool {
-	for {
-		if !c.until(k, func() bool { return c.mayRun(k) }) {
-			return false
+	if !c.until(k, func() bool {
+		if c.mayRun(k) {
+			k.phase, k.started = running, true // nobody waits for that
 		}
-		mine := false
-		c.shift(func() {
-			if mine = c.mayRun(k) && !c.halted && k.ctx.Err() == nil; mine {
-				k.phase, k.started = running, true
-			}
-		})
-		if mine {
-			break
-		}
+		return k.started
+	}) {
+		return false
 	}
 	return c.emit(event.ToolStarted{Call: k.use.ID, Name: k.use.Name, Input: k.use.Input, Title: plan.Title, Fold: plan.Fold, Shell: k.tool.Spec().Shell})
 }
@@ -350,13 +343,11 @@ func (c *calls) env(k *call) tool.Env {
 	return env
 }
 
-// unstarted is the result of a call that never ran.
+// unstarted is the result of a call that never ran. That of a call of a reply that
+// broke off is not recorded.
 func (c *calls) unstarted(k *call) tool.Result {
 	if errors.Is(context.Cause(k.ctx), errSibling) {
 		return tool.Errorf("%s", skippedText)
-	}
-	if c.ctx.Err() == nil {
-		return tool.Errorf("%s", haltedText)
 	}
 	return tool.Errorf("%s", interruptedText)
 }

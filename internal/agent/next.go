@@ -211,7 +211,7 @@ func afterDone(m memory, o outcome, can means) (memory, choice) {
 		}
 		return m.again(StructuredRetry)
 	}
-	if can.budget > 0 && m.spent < can.budget*9/10 {
+	if m.spent < can.budget*9/10 {
 		if m.last == TokenBudgetNudge && o.tokens < smallStep {
 			m.small++
 		} else {

@@ -83,12 +83,8 @@ func (r *run) pause(ctx context.Context, failed *llm.Error, t *tries, target Tar
 }
 
 func (r *run) request(target Target) llm.Request {
-	most := target.Cap
-	if r.cap > most {
-		most = r.cap
-	}
 	st := r.Host.State()
-	most = window.Reply(most, target.Window, window.Estimate(st))
+	most := window.Reply(max(target.Cap, r.cap), target.Window, window.Estimate(st))
 	r.asked = most
 	return llm.Request{
 		Clear: r.clearing(target), Model: target.Name, System: r.System, Tools: r.tools.Specs(), Force: r.force, MaxTokens: most,

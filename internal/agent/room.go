@@ -16,17 +16,19 @@ import (
 const maxFailed = 3
 
 // room keeps the window from filling up, the cheapest way first: clear what is
-// old, compact, and end the turn rather than send what cannot be answered.
-func (r *run) room(ctx context.Context, target Target) (_ Outcome, stop bool, err error) {
+// old, compact, and end the turn rather than send what cannot be answered. It returns
+// nil when there is room, and after an interrupt.
+func (r *run) room(ctx context.Context, target Target) (*Outcome, error) {
 	if c, ok := r.Host.Wanted(); ok {
 		if _, err := r.compact(ctx, c); err != nil || ctx.Err() != nil {
-			return Outcome{Reason: InterruptedStreaming}, true, err
+			return nil, err
 		}
 	}
 	effective := window.Effective(target.Window, target.Cap)
 	if err := r.bound(effective); err != nil {
-		return Outcome{}, true, err
+		return nil, err
 	}
+	var err error
 	st := r.Host.State()
 	used := window.Estimate(st)
 	if !target.Edits {
@@ -42,28 +44,28 @@ func (r *run) room(ctx context.Context, target Target) (_ Outcome, stop bool, er
 		used, err = r.clear(window.ToClearCold(st, r.again), used)
 	}
 	if err != nil || target.Window == 0 {
-		return Outcome{}, err != nil, err
+		return nil, err
 	}
 	if err := r.warn(st, used, effective); err != nil {
-		return Outcome{}, true, err
+		return nil, err
 	}
 	if st = r.Host.State(); window.Nearly(used, effective) && compactable(st) {
 		if _, err := r.compact(ctx, Compaction{Trigger: event.CauseFull}); err != nil || ctx.Err() != nil {
-			return Outcome{Reason: InterruptedStreaming}, true, err
+			return nil, err
 		}
 		used = window.Estimate(r.Host.State())
 	}
 	if window.Blocking(used, effective) {
 		if used, err = r.clear(window.Drain(r.Host.State(), r.again), used); err != nil {
-			return Outcome{}, true, err
+			return nil, err
 		}
 	}
 	if !window.Blocking(used, effective) {
-		return Outcome{}, false, nil
+		return nil, nil
 	}
-	return Outcome{Reason: BlockingLimit,
+	return &Outcome{Reason: BlockingLimit,
 		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective),
-		Hint: "give it less at once, start a new session, or use a model with a larger window: --model …"}, true, nil
+		Hint: "give it less at once, start a new session, or use a model with a larger window: --model …"}, nil
 }
 
 // bound holds the results of each message to what they may have together: the

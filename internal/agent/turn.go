@@ -28,8 +28,10 @@ const (
 func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	r := &run{Loop: l, Turn: t, dir: cmp.Or(t.Host.State().Dir, l.Env.Dir)}
 	for step := r.first(); ; step = r.step {
-		if out, stop, err := r.before(ctx); stop || err != nil {
-			return r.outcome(out), err
+		if out, err := r.before(ctx); err != nil {
+			return r.outcome(Outcome{}), err
+		} else if out != nil {
+			return r.outcome(*out), nil
 		}
 		if err := r.remind(); err != nil {
 			return r.outcome(Outcome{}), err
@@ -49,9 +51,9 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		if c.end != "" {
 			return r.outcome(r.ending(c.end, o)), nil
 		}
-		if ok, err := r.carryOn(ctx, c.again, o); err != nil {
+		if full, err := r.carryOn(ctx, c.again, o); err != nil {
 			return r.outcome(Outcome{}), err
-		} else if !ok {
+		} else if full {
 			return r.outcome(r.ending(PromptTooLong, o)), nil
 		}
 	}
@@ -108,54 +110,53 @@ func (r *run) outcome(o Outcome) Outcome {
 }
 
 // before checks what would make the next request pointless, before it costs
-// anything.
-func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
+// anything. It returns how the turn ends, nil when it goes on.
+func (r *run) before(ctx context.Context) (*Outcome, error) {
+	var err error
 	if r.tools, err = r.Host.Tools(); err != nil {
-		return out, true, err
+		return nil, err
 	}
 	if err := r.Host.Proceed(ctx); err != nil {
-		return out, true, err
-	}
-	if out, stop := r.usedUp(ctx); stop {
-		return out, true, nil
+		return nil, err
 	}
 	b, target := r.Budget, r.Host.Model()
-	if b.USD > 0 && !b.Unpriced && target.Cost != nil {
+	if b.USD > 0 && target.Cost != nil {
 		if _, known := target.Cost(llm.Usage{In: 1}); !known {
 			r.noCost = target.ID()
-			out, stop = r.usedUp(ctx)
-			return out, stop, nil
 		}
 	}
-	if out, stop, err = r.room(ctx, target); stop || err != nil {
-		return out, stop, err
+	if out := r.usedUp(ctx); out != nil {
+		return out, nil
 	}
-	out, stop = r.usedUp(ctx) // a summary has its price, too
-	return out, stop, nil
+	if out, err := r.room(ctx, target); out != nil || err != nil {
+		return out, err
+	}
+	return r.usedUp(ctx), nil // a summary has its price, too
 }
 
-// usedUp reports whether a bound of the turn is reached, or the turn was interrupted.
-func (r *run) usedUp(ctx context.Context) (out Outcome, stop bool) {
+// usedUp is how the turn ends when a bound of it is reached, or when it was
+// interrupted; nil when it is neither.
+func (r *run) usedUp(ctx context.Context) *Outcome {
 	b, spent := r.Budget, r.Host.State()
 	if r.noCost == "" {
 		r.noCost = spent.Turn.Unpriced
 	}
 	switch {
 	case ctx.Err() != nil:
-		return Outcome{Reason: InterruptedStreaming}, true
+		return &Outcome{Reason: InterruptedStreaming}
 	case b.Turns > 0 && r.mem.steps-r.mem.recoveries >= b.Turns:
-		return Outcome{Reason: MaxTurns, Text: "reached the limit of " + clip.Count(b.Turns, "turn"),
-			Hint: "raise --max-turns, or go on with: adze --continue -p \"…\""}, true
+		return &Outcome{Reason: MaxTurns, Text: "reached the limit of " + clip.Count(b.Turns, "turn"),
+			Hint: "raise --max-turns, or go on with: adze --continue -p \"…\""}
 	case b.USD > 0 && r.noCost != "" && !b.Unpriced:
-		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", r.noCost, b.USD),
-			Hint: "give its price under \"models\" in the settings, or run: adze config set cost.unknown_price_ok true"}, true
+		return &Outcome{Reason: MaxBudget, Text: fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", r.noCost, b.USD),
+			Hint: "give its price under \"models\" in the settings, or run: adze config set cost.unknown_price_ok true"}
 	case b.USD > 0 && spent.Total.Cost >= b.USD:
-		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("spent $%.4f of the budget of $%.2f", spent.Total.Cost, b.USD),
-			Hint: "raise --max-budget-usd, or go on with: adze --continue -p \"…\""}, true
+		return &Outcome{Reason: MaxBudget, Text: fmt.Sprintf("spent $%.4f of the budget of $%.2f", spent.Total.Cost, b.USD),
+			Hint: "raise --max-budget-usd, or go on with: adze --continue -p \"…\""}
 	case b.Tokens > 0 && r.mem.spent >= b.Tokens:
-		return Outcome{Reason: TokenBudget, Text: fmt.Sprintf("used %d of %d tokens", r.mem.spent, b.Tokens)}, true
+		return &Outcome{Reason: TokenBudget, Text: fmt.Sprintf("used %d of %d tokens", r.mem.spent, b.Tokens)}
 	}
-	return out, false
+	return nil
 }
 
 // means looks up what is still possible. How room could be made is looked at
@@ -177,41 +178,44 @@ func (r *run) means(o outcome) means {
 	return can
 }
 
-// carryOn prepares the step that follows for this reason. ok is false when it
-// could not make the room that the step needs.
-func (r *run) carryOn(ctx context.Context, c Continue, o outcome) (ok bool, err error) {
+// carryOn prepares the step that follows for this reason. full: it could not make the
+// room that the step needs.
+func (r *run) carryOn(ctx context.Context, c Continue, o outcome) (full bool, err error) {
 	r.force = ""
 	switch c {
 	case NextStep, StopHookBlocked, EmptyRetry:
-		return true, nil
+		return false, nil
 	case CallCut: // a reply that acted could not be asked for again with more
 		r.cap = max(r.cap, r.Host.Model().LargerCap)
-		return true, nil
+		return false, nil
 	case WindowDrainedRetry:
 		if err := r.drain(); err != nil {
-			return true, err
+			return false, err
 		}
-		return true, r.resume(o)
+		return false, r.resume(o)
 	case CompactedRetry:
-		if ok, err := r.compact(ctx, Compaction{Trigger: event.CauseTooLong}); !ok || err != nil {
-			return ctx.Err() != nil, err
+		switch ok, err := r.compact(ctx, Compaction{Trigger: event.CauseTooLong}); {
+		case err != nil:
+			return false, err
+		case !ok:
+			return ctx.Err() == nil, nil
 		}
-		return true, r.resume(o)
+		return false, r.resume(o)
 	case OutputCapRaised:
 		r.cap = r.Host.Model().LargerCap
-		return true, nil
+		return false, nil
 	case OutputResumed:
-		return true, r.say(resumeText)
+		return false, r.say(resumeText)
 	case TokenBudgetNudge:
-		return true, r.say(fmt.Sprintf(nudgeText, r.mem.spent, r.Budget.Tokens))
+		return false, r.say(fmt.Sprintf(nudgeText, r.mem.spent, r.Budget.Tokens))
 	case StructuredRetry:
 		r.force = r.Structured
-		return true, r.say(fmt.Sprintf(answerText, r.Structured))
+		return false, r.say(fmt.Sprintf(answerText, r.Structured))
 	case FallbackModel:
 		r.cap = 0
-		return true, r.Host.Switch(*r.Fallback, event.CauseFallback)
+		return false, r.Host.Switch(*r.Fallback, event.CauseFallback)
 	case MediaStrippedRetry:
-		return true, r.Host.Emit(event.Stripped{Cause: event.CauseMedia, Why: "the provider refused an image or a document"})
+		return false, r.Host.Emit(event.Stripped{Cause: event.CauseMedia, Why: "the provider refused an image or a document"})
 	}
 	return false, fmt.Errorf("no way to carry on for %q", c)
 }
