@@ -326,6 +326,53 @@ func TestCallsByOtherNames(t *testing.T) {
 	})
 }
 
+// Of an interrupted call stays what it says itself, unless that is nothing or an error.
+func TestWhatAnInterruptedCallSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		res  tool.Result
+		err  error
+		want string
+	}{
+		"half":           {tool.Result{Text: "half of it"}, nil, "half of it"},
+		"nothing":        {tool.Result{}, nil, "The person interrupted this call before it finished."},
+		"an error":       {tool.Result{Text: "half of it"}, errTest, "The person interrupted this call before it finished."},
+		"only an error":  {tool.Result{}, errTest, "The person interrupted this call before it finished."},
+		"its own excuse": {tool.Result{Text: "I was stopped", IsErr: true}, nil, "I was stopped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			slow := tool.New(tool.Spec{Name: "slow"},
+				func(struct{}, tool.Env) (tool.Plan, error) {
+					return tool.Plan{Actions: []policy.Action{policy.None{}}}, nil
+				},
+				func(ctx context.Context, _ struct{}, _ tool.Env) (tool.Result, error) {
+					cancel()
+					<-ctx.Done()
+					return c.res, c.err
+				})
+			r := newRig(t, []tool.Tool{slow}, fake.Use(use("a", "slow")))
+			if out, err := r.loop.Run(ctx, r.turn); err != nil || out.Reason != agent.InterruptedTools {
+				t.Errorf("%+v %v", out, err)
+			}
+			if got := texts(r.host)["a"]; got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A name stands for another tool only where there is none of it.
+func TestAnAliasOfAToolThatIsThere(t *testing.T) {
+	var j jobs
+	r := newRig(t, []tool.Tool{j.tool("look", true, false), read(10)}, fake.Use(do("a", "look", job{})), fake.Say("done"))
+	r.loop.Aliases = map[string]string{"look": "read"}
+	r.run(t)
+	if got := texts(r.host)["a"]; got != "did a" {
+		t.Errorf("%q", got)
+	}
+}
+
 // A hook's words are a hook's, and arguments that make no sense are no call.
 func TestRewrittenByAHook(t *testing.T) {
 	for input, want := range map[string]string{`{"for":0}`: "[hook:check changed the arguments of this call to {\"for\":0}]\ndid a", `{"plan":"no such thing"}`: "look: no such thing"} {

@@ -367,6 +367,64 @@ func TestTheRecordHasWhatWasCleared(t *testing.T) {
 	}
 }
 
+// A record whose results all stand there as they came asks for none of them, and one
+// that nobody can ask for has what stands there.
+func TestTheRecordOfWhatWasNotCleared(t *testing.T) {
+	for name, clear := range map[string][]string{"nothing was cleared": nil, "nobody has the results": {"r0"}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, []tool.Tool{read(3000)}, append(reads(7), fake.Say("done"), summing(t, "the sum", llm.Usage{In: 1, Out: 1}))...)
+			r.run(t)
+			record := ""
+			r.loop.Spill = func(_, text string) (string, error) { record = text; return "/record", nil }
+			if clear == nil {
+				r.loop.Results = func(context.Context, event.Seq, []string, int) (map[string]string, error) {
+					t.Errorf("%s: asked for results", name)
+					return nil, nil
+				}
+			} else {
+				_ = r.host.Emit(event.Cleared{Calls: clear})
+			}
+			if out, err := r.loop.Compact(t.Context(), r.turn, agent.Compaction{Trigger: event.CauseAsked}); err != nil || out.Reason != agent.Completed || strings.Contains(record, "was cleared to save room") != (clear != nil) {
+				t.Errorf("%s: %+v %v; %.300s", name, out, err, record)
+			}
+		})
+	}
+}
+
+// Files are looked at again where the window has room for them.
+func TestRecentFilesNeedRoom(t *testing.T) {
+	for window, want := range map[int]int{10_000: 0, 120_000: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			r := talked(t, 1, 4000, summing(t, "the sum", llm.Usage{In: 1, Out: 1}))
+			r.host.target.Window, r.host.target.Cap = window, 1000
+			_ = r.host.Emit(event.ToolFinished{Call: "none", Text: "x", Effects: []tool.Effect{effect.Saw{Files: []effect.File{{Path: "/w/seen.go"}}}}})
+			if out, err := r.loop.Compact(t.Context(), r.turn, asked); err != nil || out.Reason != agent.Completed || r.host.looked != want {
+				t.Errorf("window %d: %+v %v, looked %d times", window, out, err, r.host.looked)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := talked(t, 1, 4000, summing(t, "the sum", llm.Usage{In: 1, Out: 1}))
+		if out, err := r.loop.Compact(t.Context(), r.turn, asked); err != nil || out.Reason != agent.Completed || r.host.looked != 0 {
+			t.Errorf("%+v %v, looked %d times for nothing", out, err, r.host.looked)
+		}
+	})
+}
+
+// A compaction that a person wanted stops none of those that come by themselves.
+func TestOnlyOnesOwnFailuresStop(t *testing.T) {
+	r := talked(t, 1, 8000, fails(llm.Unauthorized))
+	for range 2 {
+		_ = r.host.Emit(event.CompactFailed{Trigger: event.CauseFull, Why: "the test wants it"})
+	}
+	if _, err := r.loop.Compact(t.Context(), r.turn, asked); err != nil {
+		t.Fatal(err)
+	}
+	if f := said[event.CompactFailed](r.host); len(f) != 3 || f[2].Stops {
+		t.Errorf("%+v", f)
+	}
+}
+
 // A compaction of its own needs the tools, as the request before it had them.
 func TestCompactionWithoutTools(t *testing.T) {
 	r := newRig(t, nil, fake.Say("not asked"))

@@ -107,10 +107,7 @@ func response(k *call, res tool.Result) json.RawMessage {
 	if files := effect.Files(res.Effects); len(files) == 1 {
 		out["filePath"] = files[0].Path
 	}
-	raw, err := json.Marshal(out)
-	if err != nil {
-		return nil
-	}
+	raw, _ := json.Marshal(out) // texts and booleans can always be written
 	return raw
 }
 

@@ -124,6 +124,30 @@ func TestHooksOnCallsThatFail(t *testing.T) {
 	})
 }
 
+// That commands run elsewhere is told where hooks wait for it, or for files that are
+// meant there; and each call's hooks are told what it does.
+func TestWhoHearsOfAnotherFolder(t *testing.T) {
+	cd := returning(tool.Spec{Name: "cd"}, func(tool.Env) tool.Result {
+		return tool.Result{Text: "moved", Effects: []tool.Effect{effect.Dir{Path: "/w/sub"}}}
+	})
+	for e, want := range map[hook.Event]int{hook.CwdChanged: 1, hook.FileChanged: 1, hook.Stop: 0} {
+		r := newRig(t, []tool.Tool{cd}, fake.Use(use("c", "cd")), fake.Say("done"))
+		given := r.hooked(nil)
+		r.host.heard = []hook.Event{e}
+		r.run(t)
+		if got := of(*given, hook.CwdChanged); len(got) != want {
+			t.Errorf("with hooks of %s: %q", e, got)
+		}
+	}
+	r := newRig(t, []tool.Tool{cd}, fake.Use(use("c", "cd")), fake.Say("done"))
+	r.hooked(nil)
+	r.host.heard = []hook.Event{hook.PostToolUse}
+	r.run(t)
+	if len(r.host.acted) != 1 || !slices.Equal(r.host.acted[0], []policy.Action{policy.None{}}) {
+		t.Errorf("the hook of the call was told %v", r.host.acted)
+	}
+}
+
 // What hooks say of calls the model reads behind the step; they may end the turn.
 func TestHooksSayAndStop(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -183,8 +207,35 @@ func TestHooksAtTheEnd(t *testing.T) {
 	if out := r.run(t); out.Reason != agent.Completed || len(r.model.Requests()) != 11 || strings.Count(words(r.last()), "A hook says, before you are done:\nlook\nagain") != 10 {
 		t.Errorf("%+v after %d requests, the last with %q", out, len(r.model.Requests()), words(r.last()))
 	}
-	if got := of(*given, hook.Stop); len(got) != 11 || !strings.Contains(got[1], `"stop_hook_active":true`) || !slices.Equal(r.host.notes, []string{"look", "again"}) {
+	if got := of(*given, hook.Stop); len(got) != 11 || !strings.Contains(got[1], `"stop_hook_active":true`) || !slices.Equal(r.host.notes, []string{"look", "again"}) || len(said[event.Noted](r.host)) > 0 {
 		t.Errorf("given %d; notes %q", len(got), r.host.notes)
+	}
+
+	// One that ends the turn says the rest of it for the next one.
+	r = newRig(t, nil, fake.Say("done"), fake.Say("not asked"))
+	r.hooked(map[hook.Event]hook.Answer{hook.Stop: {Stop: true, Why: "enough", Context: []string{"later"}}})
+	if out := r.run(t); out.Reason != agent.StopHookPrevented || len(r.model.Requests()) != 1 || !slices.Equal(r.host.notes, []string{"later"}) {
+		t.Errorf("%+v, notes %q", out, r.host.notes)
+	}
+	r = newRig(t, nil, fake.Say("done"), fake.Say("done"))
+	r.hooked(map[hook.Event]hook.Answer{hook.Stop: {Context: []string{"look"}}})
+	r.host.heard = []hook.Event{hook.Stop}
+	r.turn.Budget.Turns = 2
+	if out := r.run(t); out.Reason != agent.MaxTurns || !strings.Contains(words(r.last()), "A hook says, before you are done:\nlook") {
+		t.Errorf("one text does not have it go on: %+v", out)
+	}
+
+	// A turn that ends in another way, or with its answer, is nothing that they look at.
+	answer := returning(tool.Spec{Name: "answer"}, func(tool.Env) tool.Result {
+		return tool.Result{Text: "taken", Effects: []tool.Effect{effect.Answer{JSON: json.RawMessage(`{}`)}}}
+	})
+	for name, reply := range map[string]fake.Reply{"answered": fake.Use(use("a", "answer")), "refused": fake.Parts(llm.Refused, llm.Text{S: "no"})} {
+		r = newRig(t, []tool.Tool{answer}, reply, fake.Say("not asked"))
+		r.loop.Structured = "answer"
+		given = r.hooked(map[hook.Event]hook.Answer{hook.Stop: {Block: true, Reason: "more"}})
+		if out := r.run(t); len(of(*given, hook.Stop)) > 0 || len(r.model.Requests()) != 1 {
+			t.Errorf("%s: %+v, hooks were given %q", name, out, *given)
+		}
 	}
 
 	r = newRig(t, nil, fake.Say("done"), fake.Say("not asked"))

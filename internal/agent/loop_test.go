@@ -45,12 +45,20 @@ type host struct {
 	proceed func(context.Context) error
 	refuse  func(event.Body) error // nil records everything
 	hook    func(hook.Input) hook.Answer
+	heard   []hook.Event // that have hooks; nil is all, when hook is set
+	acted   [][]policy.Action
+	looked  int                       // how often files were looked at
 	look    map[string]event.Attached // of files that are not just there
 }
 
-func (h *host) Hooked(hook.Event) bool { return h.hook != nil }
+func (h *host) Hooked(e hook.Event) bool {
+	return h.hook != nil && (h.heard == nil || slices.Contains(h.heard, e))
+}
 
-func (h *host) Hook(_ context.Context, in hook.Input, _ []policy.Action) hook.Answer {
+func (h *host) Hook(_ context.Context, in hook.Input, actions []policy.Action) hook.Answer {
+	h.mu.Lock()
+	h.acted = append(h.acted, actions)
+	h.mu.Unlock()
 	return h.hook(in)
 }
 
@@ -130,6 +138,7 @@ func (h *host) Wanted() (agent.Compaction, bool) {
 }
 
 func (h *host) Look(_ context.Context, paths []string) (out []event.Attached) {
+	h.looked++
 	for _, p := range paths {
 		if a, ok := h.look[p]; ok {
 			out = append(out, a)

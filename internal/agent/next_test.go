@@ -244,6 +244,23 @@ func TestSmallStepsInARow(t *testing.T) {
 	}
 }
 
+// A budget is asked to be used up to nine tenths, and a step of 500 tokens is no small
+// one.
+func TestSharesOfATask(t *testing.T) {
+	for _, c := range []struct {
+		spent, tokens, small int
+		again                bool
+		left                 int // small steps in a row after it
+	}{
+		{8000, 999, 0, true, 0}, {8000, 1000, 0, false, 0}, {0, 499, 2, false, 3}, {0, 500, 2, true, 0}, {0, 499, 1, true, 2},
+	} {
+		m, got := next(memory{last: TokenBudgetNudge, spent: c.spent, small: c.small}, outcome{stop: llm.EndTurn, tokens: c.tokens}, means{budget: 10_000})
+		if (got.again == TokenBudgetNudge) != c.again || m.small != c.left {
+			t.Errorf("%+v: %+v, %d small steps", c, got, m.small)
+		}
+	}
+}
+
 // Of the answers in a reply those that did not fit are counted, and no other calls that failed.
 func TestStructuredAnswersAreCounted(t *testing.T) {
 	c := &calls{r: &run{Loop: &Loop{Structured: "Answer"}}, list: []*call{
@@ -292,6 +309,7 @@ func TestWhoMayRun(t *testing.T) {
 		"alone, behind one that runs":          {busy(1), one(planned), nil, 0, false},
 		"alone, behind one that is done":       {[]*call{one(done)}, one(planned), nil, 0, true},
 		"parallel, behind one that waits":      {[]*call{one(planned)}, par(planned), nil, 0, true},
+		"parallel, behind a parallel one":      {[]*call{par(planned)}, par(planned), nil, 0, true},
 		"parallel, beside one that runs alone": {[]*call{one(running)}, par(planned), nil, 0, false},
 		"parallel, behind one that runs":       {busy(1), par(planned), nil, 0, true},
 		"parallel, nine run":                   {busy(9), par(planned), nil, 0, true},

@@ -390,6 +390,8 @@ func TestBudgets(t *testing.T) {
 		{"three steps", agent.Budget{Turns: 3}, costs(5, true), agent.MaxTurns, 3, "reached the limit of 3 turns"},
 		{"four steps", agent.Budget{Turns: 4}, costs(5, true), agent.Completed, 4, ""},
 		{"money that is used up", agent.Budget{USD: 10}, costs(5, true), agent.MaxBudget, 2, "spent $10.0000 of the budget of $10.00"},
+		{"less than a dollar", agent.Budget{USD: 0.5}, costs(0, false), agent.MaxBudget, 0, "the price of fake/m is not known"},
+		{"nothing tells a price before the first reply", agent.Budget{USD: 10}, func(*rig) {}, agent.MaxBudget, 1, "the price of fake/m is not known"},
 		{"money that is not", agent.Budget{USD: 15.5}, costs(5, true), agent.Completed, 4, ""},
 		{"no price", agent.Budget{USD: 10}, costs(0, false), agent.MaxBudget, 0, "the price of fake/m is not known"},
 		{"no price of what a helper asked", agent.Budget{USD: 10}, func(r *rig) {
@@ -410,6 +412,85 @@ func TestBudgets(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// The larger output limit that one model was asked for is not asked of the next.
+func TestTheLimitOfOneModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, slices.Concat([]fake.Reply{fake.Parts(llm.MaxTokens, llm.Text{S: "cut"})}, slices.Repeat([]fake.Reply{overloaded()}, 4))...)
+		r.host.target.Cap, r.host.target.LargerCap = 8000, 64_000
+		other := &fake.Model{Replies: []fake.Reply{fake.Say("done")}}
+		r.loop.Fallback = &agent.Target{Model: other, Provider: "fake", Name: "other", Cap: 4000}
+		r.run(t)
+		var caps []int
+		for _, q := range slices.Concat(r.model.Requests(), other.Requests()) {
+			caps = append(caps, q.MaxTokens)
+		}
+		if !slices.Equal(caps, []int{8000, 64_000, 64_000, 64_000, 64_000, 4000}) {
+			t.Errorf("asked for %v", caps)
+		}
+	})
+}
+
+// Who is asked to wait longer than a run waits reads until when, and nobody else does.
+func TestWhenToTryAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		e     llm.Error
+		fixed bool
+	}{
+		"an hour":                  {llm.Error{Kind: llm.RateLimited, RetryAfter: time.Hour}, true},
+		"as long as is waited":     {llm.Error{Kind: llm.RateLimited, RetryAfter: 5 * time.Minute}, false},
+		"not at all":               {llm.Error{Kind: llm.RateLimited}, false},
+		"an hour, and for nothing": {llm.Error{Kind: llm.BadRequest, RetryAfter: time.Hour}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c.e.Err = errTest
+			r := newRig(t, nil, slices.Repeat([]fake.Reply{fake.Fail(c.e)}, 20)...)
+			out := r.run(t)
+			if out.Reason != agent.ModelError || out.Err == nil || strings.Contains(out.Err.Fix, "asks to wait 1h0m0s: try again at") != c.fixed || !c.fixed && out.Err.Fix != "" {
+				t.Errorf("%s: %+v", name, out.Err)
+			}
+		})
+	}
+}
+
+// A turn that does nothing but the same failing calls ends, and one that has its
+// structured answer does so whatever other calls failed on the way.
+func TestCallsThatFailAgainAndAgain(t *testing.T) {
+	bad := returning(tool.Spec{Name: "bad"}, func(tool.Env) tool.Result { return tool.Errorf("no") })
+	r := newRig(t, []tool.Tool{bad}, slices.Repeat([]fake.Reply{fake.Use(use("b", "bad"))}, 40)...)
+	if out := r.run(t); out.Reason != agent.RepeatedFailure || len(r.model.Requests()) != 25 {
+		t.Errorf("%+v after %d requests", out, len(r.model.Requests()))
+	}
+	answer := returning(tool.Spec{Name: "answer"}, func(tool.Env) tool.Result {
+		return tool.Result{Text: "taken", Effects: []tool.Effect{effect.Answer{JSON: json.RawMessage(`{}`)}}}
+	})
+	r = newRig(t, []tool.Tool{bad, answer}, append(slices.Repeat([]fake.Reply{fake.Use(use("b", "bad"))}, 7), fake.Use(use("a", "answer")))...)
+	r.loop.Structured = "answer"
+	if out := r.run(t); out.Reason != agent.Completed || string(out.Answer) != "{}" {
+		t.Errorf("%+v", out)
+	}
+	// One that ends without it has to call the tool.
+	r = newRig(t, []tool.Tool{answer}, fake.Say("done"), fake.Use(use("a", "answer")))
+	r.loop.Structured = "answer"
+	r.run(t)
+	if q := r.model.Requests(); len(q) != 2 || q[0].Force != "" || q[1].Force != "answer" {
+		t.Errorf("%+v", q)
+	}
+}
+
+// After an empty reply the model is asked once more, and the reply is gone; a turn
+// whose conversation was too long goes on without having been cut off.
+func TestWhatIsAskedAgain(t *testing.T) {
+	r := newRig(t, nil, fake.Parts(llm.EndTurn), fake.Say("done"))
+	if out := r.run(t); out.Reason != agent.Completed || len(said[event.Replied](r.host)) != 1 || len(said[event.Dropped](r.host)) != 1 {
+		t.Errorf("%+v; %+v", out, said[event.Dropped](r.host))
+	}
+	r = newRig(t, []tool.Tool{read(1000)}, append(reads(2), fails(llm.TooLong), fake.Say("done"))...)
+	r.run(t)
+	if strings.Contains(words(r.last()), "Continue exactly where it stopped") {
+		t.Error("it is told that its reply was cut off")
 	}
 }
 

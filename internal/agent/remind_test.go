@@ -121,6 +121,12 @@ func TestFilesThatChangedAreTold(t *testing.T) {
 	if got := reminded(r.host); len(got) != 1 || !strings.Contains(got[0], "rely on them: /w/x\n") {
 		t.Errorf("of one that changed: %q", got)
 	}
+	r = newRig(t, nil, fake.Say("done"))
+	r.loop.Stale = func() []agent.Stale { return slices.Repeat([]agent.Stale{{Path: "/w/x"}}, 50) }
+	r.run(t)
+	if got := reminded(r.host); len(got) != 1 || strings.Count(got[0], "/w/x") != 50 || strings.Contains(got[0], "more file") {
+		t.Errorf("of fifty that changed: %q", got)
+	}
 	if many := slices.Repeat([]agent.Stale{{Path: "/w/x"}}, 200); true {
 		r := newRig(t, nil, fake.Say("done"))
 		r.loop.Stale = func() []agent.Stale { return many }
@@ -128,6 +134,16 @@ func TestFilesThatChangedAreTold(t *testing.T) {
 		if got := reminded(r.host); len(got) != 1 || !strings.Contains(got[0], "150 more files") {
 			t.Errorf("%.300q", got)
 		}
+	}
+}
+
+// Without a budget nothing is told of what it cost.
+func TestNothingIsLeftOfNoBudget(t *testing.T) {
+	r := newRig(t, nil, fake.Say("done"))
+	_ = r.host.Emit(event.Spent{For: event.ForSummary, Model: "fake/m", Usage: llm.Usage{In: 1, Out: 1}, Cost: 3, Priced: true})
+	r.run(t)
+	if got := reminded(r.host); len(got) > 0 {
+		t.Errorf("%q", got)
 	}
 }
 

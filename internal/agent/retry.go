@@ -41,10 +41,7 @@ func nextRetry(e *llm.Error, t tries, fallback, patient bool, jitter float64) (w
 	if n >= most {
 		return 0, most, false
 	}
-	wait = longestWait
-	if n < 7 {
-		wait = min(firstWait<<n, longestWait)
-	}
+	wait = min(firstWait<<n, longestWait)
 	wait += time.Duration(jitter * float64(wait) / 4)
 	switch {
 	case e.RetryAfter > longestAsked && (!patient || fallback):
