@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.HelperArg { // it is started without the name that testscript knows
 		os.Exit(cli.Main(cli.Process()))
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(running{m}, map[string]func(){
 		"adze":      func() { os.Exit(cli.Main(cli.Process())) },
 		"mcpserver": mcpServer,
 	})
@@ -59,6 +59,13 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MOCKTLS", tls.URL)
 			e.Setenv("CLOSED", closedPort())
 			e.Setenv("GOCACHE", cache)
+			if !raced(filepath.Base(e.WorkDir)) {
+				dir, err := built()
+				if err != nil {
+					return err
+				}
+				e.Setenv("PATH", dir+string(filepath.ListSeparator)+e.Getenv("PATH"))
+			}
 			return os.MkdirAll(home, 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf, "code": exitsWith, "fits": fits, "empty": empty, "old": old, "sqlite": sqliteBase},

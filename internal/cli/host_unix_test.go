@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -323,12 +324,21 @@ func TestHost_AQuestionThatIsOver(t *testing.T) {
 
 func TestHost_HooksThatItAnswers(t *testing.T) {
 	const callback = "control_request/hook_callback"
+	begin := func(h *pipeHost, more map[string]any) {
+		group := map[string]any{"matcher": "Bash", "hookCallbackIds": []string{"h"}}
+		maps.Copy(group, more)
+		h.send(map[string]any{"type": "control_request", "request_id": "i", "request": map[string]any{"subtype": "initialize", "hooks": map[string]any{"PreToolUse": []any{group}}}})
+		h.prompt("go")
+	}
+	made := func(p *place, name string, want bool) {
+		t.Helper()
+		if _, err := os.Stat(filepath.Join(p.dir, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	p := newPlace(t)
-	h := p.host(command("touch made", "touch again", "touch last"), "--dangerously-skip-permissions")
-	h.send(map[string]any{"type": "control_request", "request_id": "i", "request": map[string]any{"subtype": "initialize", "hooks": map[string]any{
-		"PreToolUse": []any{map[string]any{"matcher": "Bash", "hookCallbackIds": []string{"h"}, "timeout": 1}},
-	}}})
-	h.prompt("go")
+	h := p.host(command("touch made", "touch last"), "--dangerously-skip-permissions")
+	begin(h, nil)
 	q := h.next(callback)
 	if dig(q, "request", "callback_id") != "h" || dig(q, "request", "input", "tool_input", "command") != "touch made" {
 		t.Errorf("asked %v", q)
@@ -338,21 +348,24 @@ func TestHost_HooksThatItAnswers(t *testing.T) {
 		t.Errorf("the result is %q", got)
 	}
 	q = h.next(callback)
-	if l := h.next("control_cancel_request"); l["request_id"] != q["request_id"] { // at once, and not with the next question
-		t.Errorf("withdrawn is %v, not %v", l["request_id"], q["request_id"])
-	}
-	h.result()
-	q = h.next(callback)
 	h.send(map[string]any{"type": "control_response", "response": map[string]any{"subtype": "error", "request_id": q["request_id"], "error": "broken"}})
 	if l := h.next("system/informational"); !strings.Contains(fmt.Sprint(l["content"]), "failed in the program that drives adze: broken") {
 		t.Errorf("told %v", l["content"])
 	}
 	h.end()
-	for name, want := range map[string]bool{"made": false, "again": true, "last": true} {
-		if _, err := os.Stat(filepath.Join(p.dir, name)); (err == nil) != want {
-			t.Errorf("%s: %v", name, err)
-		}
+	made(p, "made", false)
+	made(p, "last", true)
+
+	p = newPlace(t) // one that does not answer
+	h = p.host(command("touch again"), "--dangerously-skip-permissions")
+	begin(h, map[string]any{"timeout": 1})
+	q = h.next(callback)
+	if l := h.next("control_cancel_request"); l["request_id"] != q["request_id"] { // at once, and not with the next question
+		t.Errorf("withdrawn is %v, not %v", l["request_id"], q["request_id"])
 	}
+	h.result()
+	h.end()
+	made(p, "again", true)
 }
 
 func TestHost_ANoIsReadAsItIs(t *testing.T) {

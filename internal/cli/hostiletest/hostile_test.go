@@ -20,6 +20,7 @@ import (
 	"time"
 
 	_ "github.com/adze-agent/adze/internal/cli" // what is built below: results are not kept over its changes
+	"github.com/adze-agent/adze/internal/rotation"
 )
 
 var adze, base, template string // set by TestMain
@@ -55,15 +56,18 @@ func run(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// commands are what is run in each folder. Those that look at extensions are
-// left out where only git's files are hostile.
+// commands are what is run in each folder: always a prompt, and of the commands
+// that only show something a third, others with each commit. Those that look at
+// extensions are left out where only git's files are hostile.
 func commands(r repo) [][]string {
-	out := [][]string{
-		{"-p", "hello", "--model", "script/" + filepath.Join(base, "hello.txt")}, {"doctor"}, {"prompt", "--model", "script/" + filepath.Join(base, "hello.txt")}, {"config", "list"},
-	}
+	out := [][]string{{"doctor"}, {"prompt", "--model", "script/" + filepath.Join(base, "hello.txt")}, {"config", "list"}}
 	if r.git == "" {
 		out = append(out, []string{"mcp", "list"}, []string{"skills", "list"}, []string{"hooks", "list"}, []string{"hooks", "test", "SessionStart"}, []string{"agents"}, []string{"plugin", "list"})
 	}
+	out = slices.DeleteFunc(out, func(args []string) bool {
+		return !rotation.Due(r.name + " " + strings.Join(args[:min(2, len(args))], " "))
+	})
+	out = slices.Insert(out, 0, []string{"-p", "hello", "--model", "script/" + filepath.Join(base, "hello.txt")})
 	if r.say != "" {
 		out = append(out, []string{"-p", r.say, "--model", "script/" + filepath.Join(base, "hello.txt")})
 	}

@@ -371,7 +371,7 @@ func TestNewestFirst(t *testing.T) {
 func TestShowsManyAtOnce(t *testing.T) {
 	f, s := folder(t), newShelf()
 	var want []string
-	for n := range 30 {
+	for n := range 15 {
 		id := fmt.Sprintf("s%02d", n)
 		for i := range 1 + n%7*100 {
 			s.add(id, "p", prompt(fmt.Sprintf("a common thing %d of %s", i, id)))

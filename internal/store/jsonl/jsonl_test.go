@@ -1,6 +1,7 @@
 package jsonl_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,8 @@ func read(t *testing.T, l store.Log, seq event.Seq) (es []event.Event) {
 
 func want(t *testing.T, l store.Log, seq event.Seq, es []event.Event) {
 	t.Helper()
-	if d := cmp.Diff(es, read(t, l, seq)); d != "" {
+	whole := cmp.Comparer(func(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }) // byte by byte takes seconds
+	if d := cmp.Diff(es, read(t, l, seq), whole); d != "" {
 		t.Fatalf("after %d (-want +got):\n%s", seq, d)
 	}
 }

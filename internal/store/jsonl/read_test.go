@@ -60,7 +60,7 @@ func TestReadingBeginsBetweenLargeEvents(t *testing.T) {
 	if err := errors.Join(l.Keep(t.Context(), "v1", l.Place(), []byte("data")), l.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for from := event.Seq(0); from <= n; from++ {
+	for _, from := range []event.Seq{0, 1, 4, 5, 6, 19, 20, 21, 24, 25, 34, 35, 36, 39, 40} {
 		l := mustOpen(t, opt)
 		if _, _, ok := l.Kept("v1"); !ok {
 			t.Fatal("there is no snapshot")

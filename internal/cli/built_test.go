@@ -1,0 +1,50 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/rotation"
+)
+
+// raced reports whether a script or a test runs adze with the race detector: it
+// takes three times the processor of one without, and tests here start thousands.
+// So where it is on, a third of them do and the others run adze as it is built for
+// people. The terminal UI always has it.
+func raced(name string) bool {
+	return !raceDetector || strings.HasPrefix(name, "TestUI") || rotation.Due(name)
+}
+
+// built is the folder of an adze without the race detector, made when it is first
+// asked for.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "adze-built-")
+	if err != nil {
+		return "", err
+	}
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "adze"), "../../cmd/adze")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := c.CombinedOutput(); err != nil {
+		return dir, fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return dir, nil
+})
+
+// running removes what was built when all tests are over.
+type running struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (r running) Run() int {
+	code := r.M.Run()
+	if raceDetector {
+		if dir, _ := built(); dir != "" {
+			os.RemoveAll(dir)
+		}
+	}
+	return code
+}

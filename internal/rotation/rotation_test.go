@@ -1,0 +1,37 @@
+package rotation
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Each check has its turn within some commits, in each run there is about a third,
+// and one seed always means the same.
+func TestDue(t *testing.T) {
+	const checks, seeds = 300, 40
+	for c := range checks {
+		n := 0
+		for s := range seeds {
+			if due(fmt.Sprint("check ", c), fmt.Sprint(s)) {
+				n++
+			}
+		}
+		if n < 3 || n > seeds*2/3 {
+			t.Errorf("check %d is made in %d of %d runs", c, n, seeds)
+		}
+		if !due(fmt.Sprint("check ", c), "all") || due("x", "1") != due("x", "1") {
+			t.Error("not all of them, or not the same ones")
+		}
+	}
+	for s := range seeds {
+		n := 0
+		for c := range checks {
+			if due(fmt.Sprint("check ", c), fmt.Sprint(s)) {
+				n++
+			}
+		}
+		if n < checks/5 || n > checks/2 {
+			t.Errorf("seed %d: %d of %d", s, n, checks)
+		}
+	}
+}
