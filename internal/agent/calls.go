@@ -138,7 +138,7 @@ func (c *calls) shift(change func()) {
 func (c *calls) until(k *call, holds func() bool) bool {
 	for {
 		c.mu.Lock()
-		over, changed := c.halted || k.ctx.Err() != nil, c.changed
+		over, changed := c.halted || c.ctx.Err() != nil || k.ctx.Err() != nil, c.changed // the reply's ends before those of its calls, one by one
 		ok := !over && holds()
 		c.mu.Unlock()
 		if over || ok {

@@ -342,16 +342,24 @@ func TestWhatAnInterruptedCallSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
+			replied := make(chan struct{})
 			slow := tool.New(tool.Spec{Name: "slow"},
 				func(struct{}, tool.Env) (tool.Plan, error) {
 					return tool.Plan{Actions: []policy.Action{policy.None{}}}, nil
 				},
 				func(ctx context.Context, _ struct{}, _ tool.Env) (tool.Result, error) {
+					<-replied // a call begins while its reply still comes
 					cancel()
 					<-ctx.Done()
 					return c.res, c.err
 				})
 			r := newRig(t, []tool.Tool{slow}, fake.Use(use("a", "slow")))
+			r.host.refuse = func(b event.Body) error {
+				if _, ok := b.(event.Replied); ok {
+					close(replied)
+				}
+				return nil
+			}
 			if out, err := r.loop.Run(ctx, r.turn); err != nil || out.Reason != agent.InterruptedTools {
 				t.Errorf("%+v %v", out, err)
 			}
