@@ -82,6 +82,8 @@ func (d *decoder) torn() int {
 		return len(b)
 	case b[0] == 0x1b && b[1] == 0x1b:
 		return 1
+	case b[0] == 0x1b && stringBegins(b[1]) && len(b) <= typedStart: // Alt and a key, and what was typed after it
+		return 2
 	case b[0] == 0x1b:
 		d.buf = append(d.buf[:0], 0)
 	}
@@ -160,6 +162,9 @@ func sequence(b []byte) (int, bool) {
 		}
 		return 3, true
 	case ']', 'P', '_', '^', 'X':
+		if len(b) > 2 && !answers(b[1], b[2]) {
+			return 2, true // Alt and a key
+		}
 		return stringSequence(b)
 	case 0x1b:
 		n, whole := sequence(b[1:])
@@ -170,6 +175,28 @@ func sequence(b []byte) (int, bool) {
 	}
 	n, whole := sequence(b[1:]) // Alt and a key
 	return n + 1, whole
+}
+
+// typedStart is how long something that may begin an answer of the terminal is at
+// most, to be taken for keys when nothing follows it.
+const typedStart = 4
+
+// stringBegins reports whether ESC and c begin a string for or from terminals. They
+// are also what Alt and c send.
+func stringBegins(c byte) bool { return strings.IndexByte("]P_^X", c) >= 0 }
+
+// answers reports whether a string that a terminal sends can begin so: it answers
+// with numbers (colours, settings, its name), or kitty about pictures.
+func answers(kind, first byte) bool {
+	switch kind {
+	case ']':
+		return first >= '0' && first <= '9'
+	case 'P':
+		return first >= '0' && first <= '9' || first == '>' || first == '!' || first == '$'
+	case '_':
+		return first == 'G'
+	}
+	return false
 }
 
 func csiSequence(b []byte) (int, bool) {
