@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"syscall"
+
+	xterm "golang.org/x/term"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
@@ -97,8 +100,10 @@ func kindOf(err error) *failure {
 // maxLines bounds what a message takes of the screen.
 const maxLines = 12
 
-// tell writes a message behind its name. Further lines stand below the first.
+// tell writes a message behind its name. Further lines stand below the first, and at a
+// terminal what does not fit into one.
 func tell(w io.Writer, name, text string) {
+	width := widthOf(w)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, l := range lines {
 		switch {
@@ -108,9 +113,25 @@ func tell(w io.Writer, name, text string) {
 			fmt.Fprintf(w, "%*s… and %s more\n", len(name), "", clip.Count(len(lines)-i, "line"))
 			return
 		}
-		fmt.Fprintf(w, "%s%s\n", name, shown(l))
+		fmt.Fprintf(w, "%s%s\n", name, wrapBelow(shown(l), len(name), width))
 		name = strings.Repeat(" ", len(name))
 	}
+}
+
+// widthOf is how many columns w has, 0 where it is no terminal.
+func widthOf(w io.Writer) int {
+	if a, ok := w.(*above); ok {
+		w = a.to
+	}
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	cols, _, err := xterm.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return cols
 }
 
 // shown is a line as it may stand on a screen: with its blanks, since columns

@@ -226,10 +226,12 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	if f.input == "stream-json" {
 		opts.Servers, opts.Ready = &hostServers{world: a.world.MCP(), given: o.Extensions.Further}, o.ready(ctx, a)
 	}
-	if w := watching(sys); w != nil && f.output == "text" {
+	w := watching(sys)
+	if w != nil && f.output == "text" {
 		opts.Watch, opts.Answer = w.see, w.answer
 	}
 	res, err := print.Run(context.WithoutCancel(ctx), a, opts)
+	w.stop()
 	stop()
 	cerr := errors.Join(a.Close(), debugged())
 	if code, ended := endedBy(ctx); ended {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -22,7 +23,13 @@ type watcher struct {
 	st    *story.Story
 	paper story.Paper
 	line  *above
-	any   bool // something was shown
+	now   func() time.Time
+
+	mu    sync.Mutex // guards what follows
+	any   bool       // something was shown
+	works bool       // a turn runs
+	since time.Time  // when something of it happened last
+	tick  *time.Timer
 }
 
 // An above writes above one line that goes away. It is for several goroutines.
@@ -76,17 +83,23 @@ func watching(sys System) *watcher {
 		return nil
 	}
 	return &watcher{
-		sys: sys, line: line, color: sys.painterOf(true), st: story.New(),
+		sys: sys, line: line, now: time.Now, color: sys.painterOf(true), st: story.New(),
 		paper: story.Paper{O: draw.Options{Width: sys.columns(), ASCII: term.ASCII(sys.Env)}},
 	}
 }
 
 func (w *watcher) see(e event.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	over := false
+	w.since = w.now()
 	switch b := e.Body.(type) {
 	case event.InputAccepted:
 		return // it was just typed
+	case event.TurnStarted:
+		w.works = true
 	case event.TurnEnded:
+		w.works = false
 		over = b.How == event.Done
 		e.Body = event.TurnEnded{ID: b.ID, How: event.Done} // why it ended otherwise is said with the exit
 	default: // shown as it is
@@ -110,15 +123,50 @@ func (w *watcher) show(lines []draw.Line) {
 	}
 }
 
-// running shows the call that runs.
+// silence is how long a model says nothing until that is shown.
+const silence = 2 * time.Second
+
+// running shows the call that runs, or that the model is waited for, and how long. It
+// is shown anew each second.
 func (w *watcher) running() {
+	p, now := w.paper, w.now()
+	p.Now = now
+	p.O.Width -= 3 // the cursor stands behind it, and the "^C" of a terminal
+	var shown draw.Line
+	switch c := w.st.Open(); {
+	case c != nil:
+		shown = p.Head(c)
+	case w.works && now.Sub(w.since) >= silence:
+		shown = draw.Beside(draw.L(p.Mark(draw.Radio, draw.Accent), draw.S("waits for the model", draw.Quiet)), draw.L(draw.S(story.Seconds(now.Sub(w.since)), draw.Quiet)), p.Cols(), p.O)
+	}
 	var line []byte
-	if c := w.st.Open(); c != nil {
-		p := w.paper
-		p.O.Width-- // the cursor stands behind it
-		line = w.color.theme.Append(nil, p.Head(c), w.color.profile)
+	if shown != nil {
+		line = w.color.theme.Append(nil, shown, w.color.profile)
 	}
 	_ = w.line.stand(line) // a terminal that is gone is told with the answer
+	if w.tick != nil {
+		w.tick.Stop()
+	}
+	if w.works {
+		w.tick = time.AfterFunc(time.Second, func() { // again as long as a turn runs, and the run is not over
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.works {
+				w.running()
+			}
+		})
+	}
+}
+
+// stop takes away the line that stands. It may be called on nil.
+func (w *watcher) stop() {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.works = false
+	w.running()
 }
 
 // answer is the text of an answer on stdout: drawn, where that is the terminal,
@@ -128,6 +176,8 @@ func (w *watcher) answer(text string) string {
 		return clip.Clean(text)
 	}
 	lines := w.paper.Item(&story.Item{Kind: story.Spoke, Done: true, Text: text})
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.any {
 		lines = append([]draw.Line{nil}, lines...)
 	}

@@ -59,3 +59,36 @@ func TestPrintAtATerminal(t *testing.T) {
 		})
 	}
 }
+
+// What runs, and a model that says nothing, is seen with how long it takes, and goes
+// away with the run.
+func TestPrintCountsSeconds(t *testing.T) {
+	p := newPlace(t)
+	x := p.inTerminal(p.adze("-p", "go", "--model", "script/"+p.put("model.txt", "!stall\n"), "--sandbox", "off"), 80, 24)
+	x.until(`○ waits for the model +2 s`)
+	x.until(`○ waits for the model +3 s`)
+	x.keys(ctrlC)
+	x.ended()
+	if s := x.all(); strings.Contains(s, "waits for") {
+		t.Errorf("it still stands there:\n%s", s)
+	}
+	x = p.inTerminal(p.adze("-p", "go", "--model", "script/"+p.put("model.txt", "@ Bash {\"command\": \"sleep 1000\"}\n"), "--sandbox", "off", "--allowed-tools", "Bash(sleep:*)"), 80, 24)
+	x.until(`○ Bash +sleep 1000 +1 s`)
+	x.until(`○ Bash +sleep 1000 +2 s`)
+	x.keys(ctrlC)
+	x.ended()
+	if s := x.all(); strings.Contains(s, "○") {
+		t.Errorf("it still stands there:\n%s", s)
+	}
+}
+
+// At a terminal a long message is broken between words, below its first line.
+func TestMessagesAtATerminal(t *testing.T) {
+	p := newPlace(t)
+	x := p.inTerminal(p.adze("login", "bogus"), 60, 24)
+	x.ended()
+	want := "adze: there is no such provider that takes a key\nhint: one of anthropic, openai, gemini, openrouter, groq,\n      deepseek, "
+	if s := x.all(); !strings.Contains(s, want) {
+		t.Errorf("it says\n%s", s)
+	}
+}
