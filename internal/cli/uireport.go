@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -45,8 +47,8 @@ func (h *uiHost) reports() map[string]tui.Report {
 		}},
 		"stats":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
 		"usage":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
-		"login":       {About: "save a provider's key", Args: "[provider]", Away: always, Choose: h.keyed, Run: h.interactive("login")},
-		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: always, Choose: h.keysSaved, Run: h.interactive("logout")},
+		"login":       {About: "save a provider's key", Args: "[provider]", Check: h.providerNamed(h.keyed), Away: always, Choose: h.keyed, Run: h.interactive("login")},
+		"logout":      {About: "forget a provider's key", Args: "[provider]", Check: h.providerNamed(h.keysSaved), Away: always, Choose: h.keysSaved, Run: h.interactive("logout")},
 		"export":      {About: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", Args: "[file]", Run: h.export},
 		"keybindings": {About: "edit your keys", Away: always, Looks: true, Run: h.keybindings},
 		"statusline":  {About: "a command of yours that prints the last lines", Args: "[command | off]", Looks: true, Run: h.setStatusLine},
@@ -90,8 +92,15 @@ func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session,
 		c.Env = append(slices.Clip(c.Env), columnsVariable+"="+strconv.Itoa(h.sys.columns()-reportMargin))
 		out, err := c.CombinedOutput()
 		var failed *exec.ExitError
-		if err != nil && !errors.As(err, &failed) {
+		switch {
+		case err != nil && !errors.As(err, &failed):
 			return "", err
+		case err != nil && failed.ExitCode() == exitUsage: // what was typed cannot be done, and what can is told in the words of here
+			bad := failureOf(string(out), err)
+			if strings.Contains(hint.Of(bad), "adze ") {
+				bad = hint.With(errors.New(bad.Error()), "/help says what can stand behind /"+words[0])
+			}
+			return "", bad
 		}
 		return fenced(string(out)), nil
 	}
@@ -134,6 +143,25 @@ func fenced(s string) string {
 		fence += "`"
 	}
 	return fence + "\n" + strings.TrimRight(s, "\n") + "\n" + fence
+}
+
+// providerNamed looks whether what stands behind /login or /logout names a provider.
+func (h *uiHost) providerNamed(list func(context.Context) ([]tui.Choice, error)) func(context.Context, string) error {
+	return func(ctx context.Context, args string) error {
+		if all, err := list(ctx); err == nil && slices.ContainsFunc(all, func(c tui.Choice) bool { return c.ID == args }) {
+			return nil
+		}
+		p, cfg, err := h.loaded()
+		if err != nil {
+			return err
+		}
+		ms, err := h.o.models(p, cfg)
+		if err != nil {
+			return err
+		}
+		_, err = keyed(ms.Chooser, strings.Fields(args), "/login lists all")
+		return err
+	}
 }
 
 // interactive runs a command of adze in the terminal.
@@ -236,7 +264,7 @@ func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (strin
 		return "", err
 	}
 	if out, err := c.CombinedOutput(); err != nil {
-		return "", failureOf(string(out), err)
+		return "", failureOf(strings.Replace(string(out), "-o "+file, tilde(file, h.o.Home), 1), err)
 	}
 	return "Written to `" + tilde(file, h.o.Home) + "`.", nil
 }
@@ -256,21 +284,44 @@ func failureOf(printed string, err error) error {
 
 func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (string, error) {
 	path := filepath.Join(h.configDir(), keysFile)
-	if !exists(path) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(path, []byte(keymap.Template(keyTerminal)), 0o600); err != nil {
-			return "", err
+	made, err := beginKeys(path)
+	if err != nil {
+		return "", err
+	}
+	err = h.editFile(ctx, path)
+	if made != nil {
+		if now, serr := os.Lstat(path); serr == nil && os.SameFile(now, made) && now.ModTime().Equal(made.ModTime()) {
+			_ = os.Remove(path) // nothing was written: there are no keys of this person's own
+			return "The keys stay as they were.", err
 		}
 	}
-	if err := h.editFile(ctx, path); err != nil {
+	if err != nil {
 		return "", err
 	}
 	if _, wrong := h.keys(); len(wrong) > 0 {
 		return fenced(strings.Join(wrong, "\n")), nil
 	}
 	return "The keys count now.", nil
+}
+
+// beginKeys makes the file of a person's own keys with all that there are, and
+// returns it; nil where there is one already.
+func beginKeys(path string) (fs.FileInfo, error) {
+	if exists(path) {
+		return nil, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := safe.Make(root, safe.File{Name: filepath.Base(path), Text: []byte(keymap.Template(keyTerminal)), Mode: 0o600}); err != nil {
+		return nil, err
+	}
+	return root.Lstat(filepath.Base(path))
 }
 
 func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string) (string, error) {

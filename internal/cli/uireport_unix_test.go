@@ -73,6 +73,36 @@ func TestUIReports(t *testing.T) {
 	}
 }
 
+// Mistakes are told in the words of the terminal UI, and nothing comes of them.
+func TestUIReportsOfMistakes(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	c := p.adze("--model", "script/"+p.put("model.txt", "> One.\n"), "--sandbox", "off")
+	x := p.inTerminal(c, 100, 40, "EDITOR=true")
+	x.until(`What shall be done here`)
+	x.keys("begin", enter)
+	x.until(`● One\.`)
+	x.gone(`interrupts`)
+	x.keys("/export /nonexistent/x.md", enter)
+	x.until(`✗ /nonexistent/x\.md: no such file or directory`)
+	x.keys("/sandbox foo", enter)
+	x.until(`✗ there is no command "sandbox foo"\n  /help says what can stand behind /sandbox`)
+	x.keys("/stats --by foo", enter)
+	x.until(`✗ --by cannot be "foo"\n  one of model, project, day, tool`)
+	x.keys("/login bogus", enter)
+	x.until(`✗ there is no such provider that takes a key\n  one of anthropic, `)
+	x.keys("/login anthropi", enter)
+	x.until(`did you mean anthropic\? /login lists all`)
+	x.keys("/keybindings", enter)
+	x.until(`The keys stay as they were`)
+	if _, err := os.Lstat(filepath.Join(p.home, ".adze", "keybindings.json")); err == nil {
+		t.Error("a file was left that nobody wrote")
+	}
+	if s := x.all(); strings.Contains(s, "adze login") || strings.Contains(s, "hint:") {
+		t.Errorf("it speaks of the command line:\n%s", s)
+	}
+}
+
 // A question on the side is answered while a turn runs, and nothing of it enters
 // the conversation.
 func TestUIAsksOnTheSide(t *testing.T) {

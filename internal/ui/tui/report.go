@@ -55,10 +55,21 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 			return out
 		}
 	}
-	if r.Away != nil && r.Away(args) {
+	switch {
+	case r.Away == nil || !r.Away(args):
+		return []effect{work{run}}
+	case r.Check == nil:
 		return []effect{away{run}}
 	}
-	return []effect{work{run}}
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		err := r.Check(ctx, args)
+		return func(m *Model) []effect {
+			if err != nil {
+				return append(m.fail(err), m.without()...)
+			}
+			return []effect{away{run}}
+		}
+	}}}
 }
 
 // reportOn has a person choose what a report is about.

@@ -230,7 +230,10 @@ type Report struct {
 	About string
 	Args  string // a hint, such as "[file]"
 	// Away reports whether it needs the terminal for itself; nil: never.
-	Away  func(args string) bool
+	Away func(args string) bool
+	// Check says what is wrong with the arguments of one that needs the terminal,
+	// before it gets it; nil: nothing can be.
+	Check func(ctx context.Context, args string) error
 	Looks bool // it may have changed settings of the UI
 	// Choose lists what its argument can be; a person who gave none chooses. nil: nothing has to be given.
 	Choose func(ctx context.Context) ([]Choice, error)
