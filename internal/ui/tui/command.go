@@ -9,7 +9,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -223,41 +222,7 @@ func (m *Model) leaves(to Start) {
 	m.s, m.st, m.start, m.gone = nil, transcript.State{}, to, nil
 	// What is said and asked of it goes with it: a status line, a dialog, the
 	// turn that Enter would go on with.
-	m.turn, m.status, m.dialogs, m.going, m.cutOff, m.tasks, m.given = turn{}, status{}, nil, nil, false, nil, nil
-}
-
-func (m *Model) modeCommand(args string) []effect {
-	if args != "" {
-		md, ok := policy.ParseMode(args)
-		if !ok {
-			md = policy.Mode(args) // the session says which there are
-		}
-		return m.setMode(md)
-	}
-	var all []Choice
-	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk}
-	if m.s != nil {
-		for _, md := range m.s.Modes {
-			if !slices.Contains(modes, md) {
-				modes = append(modes, md)
-			}
-		}
-	}
-	for _, md := range modes {
-		all = append(all, Choice{ID: string(md), Name: string(md), About: modeName(md), Now: md == m.mode()})
-	}
-	d := newMenu(m, "Permission mode", all, func(m *Model, c Choice) []effect { return m.setMode(policy.Mode(c.ID)) })
-	d.fixed = true
-	m.open(d)
-	return nil
-}
-
-func (m *Model) planCommand(args string) []effect {
-	out := m.setMode(policy.PlanMode)
-	if args != "" {
-		out = append(out, m.send(edit.Prompt{Text: args, Shown: args})...)
-	}
-	return out
+	m.turn, m.status, m.dialogs, m.going, m.cutOff, m.tasks, m.given, m.towards = turn{}, status{}, nil, nil, false, nil, nil, ""
 }
 
 // switchThinking has the model answer at once, or think again as the settings
@@ -266,15 +231,36 @@ func (m *Model) switchThinking() []effect {
 	if m.s == nil {
 		return nil
 	}
-	o := op.SetEffort{Level: "none"}
-	if m.quick {
+	o := op.SetEffort{Level: noThinking}
+	if m.effort == noThinking {
 		o.Level = ""
 	}
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
 		if err == nil {
-			m.quick = o.Level != ""
+			m.effort = o.Level
+			return m.learnEffort()
 		}
 		return m.fail(err)
+	}}}
+}
+
+// noThinking is the effort of a model that answers at once.
+const noThinking = "none"
+
+// learnEffort asks how hard the model thinks now: the settings may say it.
+func (m *Model) learnEffort() []effect {
+	s := m.s
+	if s == nil || s.Effort == nil {
+		return nil
+	}
+	return []effect{work{func(context.Context) func(*Model) []effect {
+		level := s.Effort()
+		return func(m *Model) []effect {
+			if m.s == s {
+				m.effort = level
+			}
+			return nil
+		}
 	}}}
 }
 
@@ -289,8 +275,9 @@ func (m *Model) effortCommand(args string) []effect {
 		}
 		return []effect{submit{op: o, then: func(m *Model, err error) []effect {
 			if err == nil {
-				m.quick = level == "none"
+				m.effort = o.Level
 				m.say("effort: "+level, draw.Quiet)
+				return m.learnEffort()
 			}
 			return m.fail(err)
 		}}}

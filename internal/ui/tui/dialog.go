@@ -38,7 +38,8 @@ type dialog interface {
 type rank uint8
 
 const (
-	rankRewind rank = iota
+	rankHelp rank = iota // of a dialog
+	rankRewind
 	rankPermission
 	rankQuestion
 	rankForm
@@ -96,6 +97,11 @@ func (m *Model) dialogKey(k keymap.Key) []effect {
 			return m.interruptOrQuit(), true
 		case keymap.Exit, keymap.Redraw, keymap.Suspend, keymap.ToggleTranscript:
 			return m.anyAct(a)
+		case keymap.ShowHelp:
+			h := newHelp(m).(*sheet)
+			h.above = true // the question goes on when it was read
+			m.open(h)
+			return nil, true
 		}
 		return nil, false
 	}, d.typed)

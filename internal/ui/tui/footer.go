@@ -121,8 +121,11 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 		}
 		say(name, modeRole(md, draw.Quiet))
 	}
-	if m.quick {
+	switch {
+	case m.effort == noThinking:
 		say("no thinking ("+m.keys.Hint(keymap.ThinkingToggle)+")", draw.Quiet)
+	case m.effort != "" && wide:
+		say("effort "+draw.String(m.effort), draw.Quiet)
 	}
 	if m.s == nil && m.gone != nil {
 		say("no session: "+m.keys.Hint(keymap.Submit)+" says how to go on", draw.Attention)
@@ -291,7 +294,7 @@ func (m *Model) statusInput() []byte {
 		"output_style":        map[string]any{"name": cmp.Or(m.st.Extensions.Style, "default")},
 		"context_window":      of,
 		"exceeds_200k_tokens": m.st.Gauge().Tokens > 200_000,
-		"thinking":            map[string]any{"enabled": !m.quick},
+		"thinking":            map[string]any{"enabled": m.effort != noThinking},
 		"permission_mode":     m.mode(),
 	}
 	if len(m.status.limits) > 0 {

@@ -117,7 +117,10 @@ func (m *Model) happened(e event.Event) []effect {
 		return m.changed()
 	case event.ModelChanged:
 		return append(m.changed(), m.measure()...)
-	case event.ModeChanged, event.Titled:
+	case event.ModeChanged:
+		m.towards = ""
+		return m.changed()
+	case event.Titled:
 		return m.changed()
 	case event.SettingsChanged:
 		return m.resettled(b)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -456,25 +455,6 @@ func (m *Model) background() ([]effect, bool) {
 		}
 		return nil
 	}}}, true
-}
-
-// cycleMode goes to the next permission mode.
-func (m *Model) cycleMode() []effect {
-	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk}
-	if m.s != nil && len(m.s.Modes) > 0 {
-		modes = m.s.Modes
-	}
-	i := slices.Index(modes, m.mode())
-	return m.setMode(modes[(i+1)%len(modes)])
-}
-
-func (m *Model) setMode(to policy.Mode) []effect {
-	return []effect{submit{op: op.SetMode{Mode: string(to)}, then: func(m *Model, err error) []effect {
-		if err == nil && m.st.Seq == 0 {
-			m.st.Mode = to // the log begins with the first prompt
-		}
-		return m.fail(err)
-	}}}
 }
 
 // editor has the prompt written in the person's editor.

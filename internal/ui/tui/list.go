@@ -162,11 +162,19 @@ func (m *Model) findResources() []effect {
 	}}}
 }
 
+// listRows bounds the rows of a list below the prompt box.
+const listRows = 8
+
 func (l *list) view(p paper, rows int) []draw.Line {
 	if l.busy {
 		return []draw.Line{draw.L(draw.S("  looking for files …", draw.Quiet))}
 	}
-	room := max(min(rows, 8), 1)
+	room := max(min(rows, listRows), 1)
+	more := 0
+	if n := len(l.found); n > room && room > 2 {
+		room--
+		more = n - room
+	}
 	l.top = max(min(l.top, l.at), l.at-room+1)
 	width := 0
 	for _, f := range l.found {
@@ -185,6 +193,9 @@ func (l *list) view(p paper, rows int) []draw.Line {
 			f.fit(p, width)
 		}
 		out = append(out, p.choice(f, i, i == l.at, false, p.Cols()))
+	}
+	if more > 0 {
+		out = append(out, draw.L(draw.S(fmt.Sprintf("  %s %d more", p.Sign(draw.Ellipsis), more), draw.Quiet)))
 	}
 	return out
 }

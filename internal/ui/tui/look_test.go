@@ -312,7 +312,7 @@ func TestThinkingSwitch(t *testing.T) {
 	}
 	r.has("no thinking")
 	r.keys("alt+t")
-	if got, _ := last[op.SetEffort](r); got.Level != "" || r.m.quick {
+	if got, _ := last[op.SetEffort](r); got.Level != "" || r.m.effort != "" {
 		t.Errorf("on is %+v", got)
 	}
 }

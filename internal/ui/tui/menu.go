@@ -437,11 +437,17 @@ type sheet struct {
 	off     reading
 	hint    string                                        // beside how to close it
 	follows bool                                          // what is added at the end is seen
+	above   bool                                          // it was opened from a dialog
 	letter  func(m *Model, k keymap.Key) ([]effect, bool) // keys of this sheet alone; nil: it has none
 }
 
-func (d *sheet) asks() bool                { return false }
-func (d *sheet) rank() rank                { return rankMenu }
+func (d *sheet) asks() bool { return false }
+func (d *sheet) rank() rank {
+	if d.above {
+		return rankHelp
+	}
+	return rankMenu
+}
 func (d *sheet) in() []keymap.Context      { return []keymap.Context{keymap.Help, keymap.Transcript} }
 func (d *sheet) paste(*Model, string) bool { return false }
 

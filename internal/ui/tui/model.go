@@ -19,17 +19,18 @@ import (
 
 // A Model is all that the UI knows. One goroutine owns it.
 type Model struct {
-	hooks []hookRun // the newest of each event, the oldest first
-	host  Host
-	saved chan struct{} // closed when the newest setting was written; nil before the first
-	s     *Session      // nil until it is open
-	start Start
-	story *story.Story
-	st    transcript.State
-	turn  turn
-	quick bool     // thinking was switched off
-	queue []queued // prompts that wait, in the session or for one
-	given *queued  // the prompt that the model was given last and has not answered
+	hooks   []hookRun // the newest of each event, the oldest first
+	host    Host
+	saved   chan struct{} // closed when the newest setting was written; nil before the first
+	s       *Session      // nil until it is open
+	start   Start
+	story   *story.Story
+	st      transcript.State
+	turn    turn
+	effort  string      // how hard the model thinks, "" where nobody said; "none" is not at all
+	towards policy.Mode // that was asked for and is not there yet
+	queue   []queued    // prompts that wait, in the session or for one
+	given   *queued     // the prompt that the model was given last and has not answered
 
 	box      *edit.Editor
 	keys     *keymap.Map
@@ -284,7 +285,7 @@ func (m *Model) opened(in openedMsg) []effect {
 		m.queue = nil
 		return m.welcome()
 	}
-	m.gone, m.s, m.quick, m.hooks, m.flash = nil, in.s, false, nil, flash{}
+	m.gone, m.s, m.effort, m.hooks, m.flash = nil, in.s, "", nil, flash{}
 	m.st, m.turn, m.dialogs, m.pager = transcript.State{}, turn{}, nil, nil
 	m.shownAfter, m.begun = in.s.first(), false
 	if m.shownAfter > 0 {
@@ -308,6 +309,7 @@ func (m *Model) opened(in openedMsg) []effect {
 		out = append(out, full{true})
 	}
 	out = append(out, submit{op: op.Attach{Client: clientName}})
+	out = append(out, m.learnEffort()...)
 	if !in.s.UI.TitleOff {
 		out = append(out, m.retitle())
 	}

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,4 +119,63 @@ func TestDialogsOnTinyScreens(t *testing.T) {
 	r = newRig(t, 20, 5).open().event(event.Asked{Call: "q", View: survey2}).pass(time.Second)
 	r.has("Which database?", "❯ 1 SQLite", "Postgres")
 	r.keys("down", "enter", "space", "down", "down").has("Which checks?", "Something else")
+}
+
+// Pressed again before the session answered, the key goes on from the mode that was
+// asked for.
+func TestModesGoOnFromTheOneAskedFor(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.event(event.SessionStarted{ID: "s"})
+	r.keys("shift+tab", "shift+tab", "shift+tab")
+	var got []string
+	for _, o := range r.ops {
+		if m, ok := o.(op.SetMode); ok {
+			got = append(got, m.Mode)
+		}
+	}
+	if want := []string{"acceptEdits", "plan", "auto"}; !slices.Equal(got, want) {
+		t.Errorf("asked for %v, not %v", got, want)
+	}
+	r.event(event.ModeChanged{Mode: policy.PlanMode}).keys("shift+tab")
+	if o, _ := last[op.SetMode](r); o.Mode != "auto" {
+		t.Errorf("then for %q", o.Mode)
+	}
+}
+
+// The help of a question stands above it, and closing it answers nothing.
+func TestHelpInADialog(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.event(event.TurnStarted{ID: "t"}, asked("7", "ls", verdict())).pass(time.Second)
+	r.keys("f1").has("Begin a prompt with").hasNot("Run this command?")
+	r.keys("esc").has("Run this command?").hasNot("Begin a prompt with")
+	r.unanswered()
+	if _, stopped := last[op.Interrupt](r); stopped {
+		t.Error("the turn was stopped")
+	}
+	r.pass(time.Second).keys("1")
+	if a, ok := last[op.Answer](r); !ok || !a.Allow {
+		t.Errorf("it cannot be answered any more: %+v", a)
+	}
+}
+
+func TestListsSayHowManyMoreThereAre(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'/")
+	n := len(r.m.list.found) - 7
+	r.has(fmt.Sprintf("… %d more", n))
+	for range len(r.m.list.found) - 1 {
+		r.keys("down")
+	}
+	r.has("vim keys on or off", fmt.Sprintf("… %d more", n))
+}
+
+func TestFooterHasTheEffort(t *testing.T) {
+	r := newRig(t, 80, 24)
+	level := ""
+	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Model: "m", Effort: func() string { return level }}, nil})
+	r.hasNot("effort")
+	level = "high"
+	r.keys("'/effort high", "enter").pass(5 * time.Second).has("effort high")
+	level = "none"
+	r.keys("alt+t").pass(5 * time.Second).has("no thinking (Alt+T)")
 }

@@ -1,0 +1,68 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/edit"
+)
+
+// cycleMode goes to the permission mode after the one that was asked for last.
+func (m *Model) cycleMode() []effect {
+	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk}
+	if m.s != nil && len(m.s.Modes) > 0 {
+		modes = m.s.Modes
+	}
+	i := slices.Index(modes, cmp.Or(m.towards, m.mode()))
+	return m.setMode(modes[(i+1)%len(modes)])
+}
+
+func (m *Model) setMode(to policy.Mode) []effect {
+	m.towards = to
+	return []effect{submit{op: op.SetMode{Mode: string(to)}, then: func(m *Model, err error) []effect {
+		if err == nil && m.st.Seq == 0 {
+			m.st.Mode = to // the log begins with the first prompt
+		}
+		if err != nil || m.st.Seq == 0 { // else its event says that it is there
+			m.towards = ""
+		}
+		return m.fail(err)
+	}}}
+}
+
+// modeCommand chooses the permission mode.
+func (m *Model) modeCommand(args string) []effect {
+	if args != "" {
+		md, ok := policy.ParseMode(args)
+		if !ok {
+			md = policy.Mode(args) // the session says which there are
+		}
+		return m.setMode(md)
+	}
+	var all []Choice
+	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk}
+	if m.s != nil {
+		for _, md := range m.s.Modes {
+			if !slices.Contains(modes, md) {
+				modes = append(modes, md)
+			}
+		}
+	}
+	for _, md := range modes {
+		all = append(all, Choice{ID: string(md), Name: string(md), About: modeName(md), Now: md == m.mode()})
+	}
+	d := newMenu(m, "Permission mode", all, func(m *Model, c Choice) []effect { return m.setMode(policy.Mode(c.ID)) })
+	d.fixed = true
+	m.open(d)
+	return nil
+}
+
+func (m *Model) planCommand(args string) []effect {
+	out := m.setMode(policy.PlanMode)
+	if args != "" {
+		out = append(out, m.send(edit.Prompt{Text: args, Shown: args})...)
+	}
+	return out
+}
