@@ -61,6 +61,55 @@ func TestCallThatAHookPutOff(t *testing.T) {
 	})
 }
 
+// unplaced cannot record where a session is, once.
+type unplaced struct {
+	*mem.Log
+	over bool
+}
+
+func (u *unplaced) Append(ctx context.Context, e event.Event) error {
+	if _, is := e.Body.(event.Situated); is && !u.over {
+		u.over = true
+		return errDisk
+	}
+	return u.Log.Append(ctx, e)
+}
+
+// A call that was put off does not go on, and nothing after it, where the model cannot
+// be told where it is by now: that has to be on disk first.
+func TestCallThatWasPutOffAndCannotGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := func(where string, later bool) func(*session.Config) {
+			return func(c *session.Config) {
+				c.Situation = event.Situated{Parts: []event.Situation{{Name: "env", Text: where}}}
+				withHooks(hooks{rule: func(_ context.Context, _ agent.Question, v agent.Verdict) (agent.Verdict, error) {
+					v.Defers = later
+					return v, nil
+				}})(c)
+			}
+		}
+		r := start(t, nil, at("here", true), fake.Use(call("c1", "look", "it", 0)))
+		r.prompt("go")
+		r.turns(1, nil)
+		r.Close()
+		next := start(t, again(t, r.log), func(c *session.Config) {
+			at("there", false)(c)
+			c.Log = &unplaced{Log: c.Log.(*mem.Log)}
+		}, fake.Say("not asked"))
+		if err := next.Submit(t.Context(), op.Prompt{Text: "and then"}); err != nil {
+			t.Fatal(err)
+		}
+		ends := all[event.TurnEnded](next.turns(2, nil))
+		if e := ends[1]; e.How != event.Failed || !strings.Contains(e.Err, errDisk.Error()) {
+			t.Errorf("%+v", e)
+		}
+		if n := next.bench.started.Load(); n != 0 || len(next.model.Requests()) != 0 {
+			t.Errorf("%d calls ran, %d requests", n, len(next.model.Requests()))
+		}
+		next.Close()
+	})
+}
+
 // A prompt that says something, in words or with an image, joins the call that goes on.
 func TestPromptsJoinTheCallThatWasPutOff(t *testing.T) {
 	for name, p := range map[string]op.Prompt{"words": {ID: "p", Text: "mind this"}, "an image": {ID: "p", Images: []op.Image{{Media: "image/png", Data: []byte("x")}}}} {

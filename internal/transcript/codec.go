@@ -184,7 +184,10 @@ func (w storedTalk) loaded() (conversation, error) {
 		if len(ps) != 1 {
 			return c, fmt.Errorf("read a stored state: a result is %d parts", len(ps))
 		}
-		res, _ := ps[0].(llm.ToolResult)
+		res, ok := ps[0].(llm.ToolResult)
+		if !ok {
+			return c, fmt.Errorf("read a stored state: a result is a %T", ps[0])
+		}
 		c.early = append(c.early, result{res, r.Files, r.Seq})
 	}
 	for _, call := range w.Cleared {

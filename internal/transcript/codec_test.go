@@ -130,7 +130,9 @@ func same(a, b transcript.State) string {
 func TestParseStateRefusesWhatItDidNotWrite(t *testing.T) {
 	good := stored(t, transcript.State{}.Apply(event.Event{Seq: 1, Body: event.InputAccepted{Text: "x"}}))
 	for _, bad := range []string{"", "{", `{"talk":{"done":[{"message":{"role":"user","parts":[{"type":"text"}]}}]}}`, `{"talk":{"tail":{"message":{"parts":[{"type":"text"}]}}}}`,
-		`{"talk":{"round":[{"parts":{"parts":[{"type":"text"}]}}]}}`, `{"talk":{"held":[{"message":{}}]}}`, `{"talk":{"early":[{"result":{}}]}}`, `{"pending":["x"]}`, string(good[:len(good)-1])} {
+		`{"talk":{"round":[{"parts":{"parts":[{"type":"text"}]}}]}}`, `{"talk":{"held":[{"message":{}}]}}`, `{"talk":{"held":[{"message":{},"from":[1,2]}]}}`,
+		`{"talk":{"round":[{"parts":{"parts":[{"type":"tool_use","id":"a","name":"x"},{"type":"text","text":"no result"}]},"done":true}]}}`, `{"talk":{"round":[{"parts":{"parts":[]}}]}}`,
+		`{"talk":{"early":[{"result":{"parts":[{"type":"text","text":"no result"}]}}]}}`, `{"pending":[{"type":"input_removed","seq":1}]}`, `{"talk":{"early":[{"result":{}}]}}`, `{"pending":["x"]}`, string(good[:len(good)-1])} {
 		if _, err := transcript.ParseState([]byte(bad)); err == nil {
 			t.Errorf("%.60q was read", bad)
 		}

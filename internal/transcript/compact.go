@@ -55,9 +55,8 @@ func (c conversation) shortened(seq event.Seq, b event.Compacted) conversation {
 	return next.stillCleared(c).stillTold(c)
 }
 
-// replaced is a conversation of these messages.
+// replaced is a conversation of these messages. Of a round that is open nothing comes over.
 func (c conversation) replaced(seq event.Seq, ms []llm.Message, o event.Origin) conversation {
-	c = c.closeRound(seq)
 	es, boundary := broughtBack(seq, ms, o)
 	next := c.emptied(boundary)
 	next.words = c.words

@@ -72,7 +72,11 @@ func TestToolsByName(t *testing.T) {
 	if res := cleared.Messages()[2].Parts[0].(llm.ToolResult); len(res.Loaded) != 1 {
 		t.Errorf("a cleared result is %+v", res)
 	}
+	was := s
 	s = next(next(next(s, in("c")), reply(use("2"))), load("2", newer, llm.Spec{Name: "w"}))
+	if d := cmp.Diff([]llm.Spec{x}, was.Loaded); d != "" {
+		t.Errorf("the state before changed: %s", d)
+	}
 	if d := cmp.Diff([]llm.Spec{newer, {Name: "w"}}, s.Loaded); d != "" {
 		t.Error(d)
 	}
