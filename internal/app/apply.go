@@ -21,7 +21,7 @@ import (
 func (r *Running) reload(was, now *config.Config) {
 	w, changed := r.world, config.Diff(was, now)
 	n, bad := r.apply(now, config.Makes(changed))
-	what := event.SettingsChanged{Changes: settings.Changes(w.hide, changed), Untrusted: settings.Waiting(was, now)}
+	what := event.SettingsChanged{Changes: settings.Changes(w.hide, changed, now, w.Paths), Untrusted: settings.Waiting(was, now)}
 	what.Problems, what.Mended = r.news(was, now, bad)
 	if w.live.Own(was, now) {
 		what = event.SettingsChanged{}

@@ -304,6 +304,11 @@ func TestLiveMistakesAreTold(t *testing.T) {
 		t.Helper()
 		r.put(file, `{`+unconfined+`,`+text+`}`)
 		b := next[event.SettingsChanged](r)
+		for _, c := range b.Changes {
+			if slices.Contains(c.Added, "Bash(((") {
+				t.Errorf("%s: what is not used is told as news: %+v", text, c)
+			}
+		}
 		for i, s := range b.Problems {
 			b.Problems[i] = strings.ReplaceAll(s, r.path(file), "FILE")
 		}

@@ -88,6 +88,8 @@ type Problem struct {
 	Found    string `json:"found,omitempty"`
 	Expected string `json:"expected,omitempty"`
 	Nearest  string `json:"nearest,omitempty"` // a known key that is spelled almost so
+	// Rule is the rule of the permissions that is not used because of it.
+	Rule string `json:"rule,omitempty"`
 	// Absent means that the setting is right, and this version cannot do it yet.
 	Absent bool `json:"absent,omitempty"`
 }

@@ -21,15 +21,27 @@ const (
 	MaxProblem = 2 * maxValue
 )
 
-// Changes describes what differs, without secrets.
-func Changes(hide *secret.Redactor, changed []config.Change) []event.SettingChange {
+// Changes describes what differs, without secrets, and without rules of now that are
+// not used: they are no news but a problem.
+func Changes(hide *secret.Redactor, changed []config.Change, now *config.Config, p Paths) []event.SettingChange {
 	var out []event.SettingChange
+	var dead map[string]bool
 	for _, c := range changed {
 		e := event.SettingChange{Key: c.Key, From: c.From.String(), Later: c.When.Later()}
 		before, isList := entries(c.Old)
 		after, isList2 := entries(c.New)
 		if isList && isList2 && (before != nil || after != nil) {
-			e.Added, e.Removed = less(hide, after, before), less(hide, before, after)
+			added := less(hide, after, before)
+			if strings.HasPrefix(c.Key, "permissions.") && len(added) > 0 {
+				if dead == nil {
+					dead = deadRules(now, p)
+				}
+				added = slices.DeleteFunc(added, func(s string) bool { return dead[c.Key+" "+s] })
+			}
+			e.Added, e.Removed = added, less(hide, before, after)
+			if len(e.Added)+len(e.Removed) == 0 {
+				continue
+			}
 		} else {
 			e.Old, e.New = value(hide, c.Old), value(hide, c.New)
 		}
@@ -152,6 +164,18 @@ func Unused(c *config.Config, p Paths) (out []string) {
 // agent's files it may be none.
 func unused(x config.Problem) bool {
 	return x.Severity == config.Warning && x.Key != "" && !x.Absent && !strings.Contains(filepath.ToSlash(x.File), "/.claude/")
+}
+
+// deadRules are rules that cannot be read, behind their key.
+func deadRules(c *config.Config, p Paths) map[string]bool {
+	out := map[string]bool{}
+	_, wrong := listed(c, p, func(error) {})
+	for _, x := range wrong {
+		if x.Rule != "" {
+			out[x.Key+" "+x.Rule] = true
+		}
+	}
+	return out
 }
 
 // Mended says which files can be read again.
