@@ -49,7 +49,7 @@ func (m *Model) rulesCommand() []effect {
 		return func(m *Model) []effect {
 			d.loading, list = false, inOrder(rules.List)
 			d.about = m.permitted(rules)
-			d.set(ruleChoices(list))
+			d.set(m.ruleChoices(list))
 			return nil
 		}
 	}}}
@@ -92,16 +92,30 @@ func (m *Model) permitted(r policy.Rules) string {
 	return out
 }
 
-func ruleChoices(list []policy.Rule) []Choice {
+// ruleRoom is what a row has beside the rule and its place: border, mark and effect.
+const ruleRoom = 14
+
+func (m *Model) ruleChoices(list []policy.Rule) []Choice {
 	var all []Choice
 	for _, r := range list {
-		c := Choice{ID: ruleID(r), Lead: fmt.Sprintf("%-5s ", r.Effect), Name: r.Text(), Right: r.Source, About: policy.Lint(r)}
+		c := Choice{ID: ruleID(r), Lead: fmt.Sprintf("%-5s ", r.Effect), Name: r.Text(), Right: m.short(r.Source), About: policy.Lint(r)}
+		if i := strings.LastIndexByte(c.Right, '/'); i > 0 && draw.Width(c.Name)+draw.Width(c.Right)+ruleRoom > m.screen.size.Cols { // the rule is what counts
+			c.Right = m.paper().Sign(draw.Ellipsis) + c.Right[i:]
+		}
 		if r.Scope == policy.Session {
 			c.Right = keeps[0].name
 		}
 		all = append(all, c)
 	}
 	return all
+}
+
+// short is a place below the person's home as people write it.
+func (m *Model) short(place string) string {
+	if rest, below := strings.CutPrefix(place, m.s.Home+"/"); below && m.s.Home != "" {
+		return "~/" + rest
+	}
+	return place
 }
 
 // takeRuleBack takes a rule back: at once where it ends with the session, after a
@@ -112,7 +126,7 @@ func (m *Model) takeRuleBack(r policy.Rule) []effect {
 	case r.Scope == policy.Session:
 		return []effect{submit{op: op.Revoke{Rules: []string{r.Text()}, Effect: r.Effect}, then: (*Model).fail}}
 	case !written || m.host.Forget == nil:
-		m.say(draw.String(fmt.Sprintf("not taken back here: %s is from %s", r.Text(), r.Source)), draw.Quiet)
+		m.say(draw.String(fmt.Sprintf("not taken back here: %s is from %s", r.Text(), m.short(r.Source))), draw.Quiet)
 	default:
 		m.open(m.forgetting(r))
 	}
@@ -146,12 +160,12 @@ func (m *Model) forgetting(r policy.Rule) dialog {
 				if err != nil {
 					return m.fail(err)
 				}
-				m.note("info", "taken back: "+draw.String(r.Text())+" stood in "+draw.String(r.Source), "")
+				m.note("info", "taken back: "+draw.String(r.Text())+" stood in "+draw.String(m.short(r.Source)), "")
 				return m.alsoHere(r)
 			}
 		}}}
 	})
-	d.about, d.fixed = r.Effect.String()+" "+r.Text()+"\nIt stands in "+writtenIn[r.Scope]+": "+r.Source+without, true
+	d.about, d.fixed = r.Effect.String()+" "+r.Text()+"\nIt stands in "+writtenIn[r.Scope]+": "+m.short(r.Source)+without, true
 	return d
 }
 

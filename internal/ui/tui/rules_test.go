@@ -50,6 +50,25 @@ func TestRulesAreTakenBack(t *testing.T) {
 	forgets().keys("enter").has("read-only file system").hasNot("taken back")
 }
 
+// Where a rule stands is said as people write it, and leaves room for the rule.
+func TestPlacesOfRules(t *testing.T) {
+	for _, c := range []struct {
+		cols         int
+		source, want string
+	}{
+		{100, "/home/u/.adze/settings.json:2:1", " ~/.adze/settings.json:2:1 "},
+		{60, "/home/u/.adze/settings.json:2:1", " …/settings.json:2:1 "},
+		{60, "/srv/a/project/with/a/long/name/.adze/settings.json:2:1", " …/settings.json:2:1 "},
+	} {
+		r := withRules(newRig(t, c.cols, 24))
+		r.m.s.Home = "/home/u"
+		r.m.s.Rules = func() policy.Rules {
+			return policy.Rules{List: []policy.Rule{{Tool: "Bash", Spec: "git push --force:*", Effect: policy.Deny, Scope: policy.User, Source: c.source}}}
+		}
+		r.keys("'/permissions", "enter").has("Bash(git push --force:*)", c.want)
+	}
+}
+
 // What an answer allows for longer is said, with the way back; what a hook or another
 // client allows, too.
 func TestGrantsAreTold(t *testing.T) {

@@ -62,6 +62,7 @@ type Session struct {
 	// Cwd, Root and Log are for programs, absolute: where it began to work, the
 	// root of that project, and the file of the session, "" without one.
 	Cwd, Root, Log string
+	Home           string // the person's, absolute; "" when it is not known
 	Branch         string
 	Model          string // provider/model
 	Window         int    // of the model in tokens, 0 when unknown
