@@ -134,19 +134,19 @@ func (c *calls) try(k *call) (f finding) {
 	if err != nil {
 		return finding{res: tool.Errorf("%v", err)}
 	}
-	plan, verdict, answered, stop := c.check(k, plan, env)
+	p, stop := c.check(k, plan, env)
 	if stop != nil {
 		return *stop
 	}
-	if !c.start(k, plan) {
-		return finding{res: c.unstarted(k), verdict: verdict.Verdict}
+	if !c.start(k, p.plan) {
+		return finding{res: c.unstarted(k), verdict: p.verdict.Verdict}
 	}
-	env.Answer, env.Needs = answered.Answer, verdict.Needs
-	changed := c.record(k, plan)
+	env.Answer, env.Needs = p.answered.Answer, p.verdict.Needs
+	changed := c.record(k, p.plan)
 	f.changed = changed // also of a tool that panics: what it changed by then, and that it ended
-	f = c.run(k, env, verdict.Verdict)
+	f = c.run(k, env, p.verdict.Verdict)
 	f.changed = changed
-	f.res.Text = remarks(k, answered) + f.res.Text
+	f.res.Text = remarks(k, p.answered) + f.res.Text
 	return f
 }
 
@@ -169,15 +169,22 @@ func remarks(k *call, answered Verdict) (out string) {
 // maxComment bounds what is passed on of a comment, in runes.
 const maxComment = 20_000
 
+// A passed is a call that may run: as it was planned last, and by which verdict.
+type passed struct {
+	plan     tool.Plan
+	verdict  Verdict
+	answered Verdict // the newest one that came with an answer
+}
+
 // check has the host rule. Arguments that were rewritten are planned and ruled
-// on anew. answered is the newest verdict that came with an answer; stop is
-// what the call came to when it must not run.
-func (c *calls) check(k *call, plan tool.Plan, env tool.Env) (_ tool.Plan, v, answered Verdict, stop *finding) {
+// on anew. stop is what the call came to when it must not run.
+func (c *calls) check(k *call, plan tool.Plan, env tool.Env) (_ *passed, stop *finding) {
 	q := Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: plan}
+	var answered Verdict
 	for {
-		var err error
 		k.actions = plan.Actions
-		if v, err = c.rule(k, q); v.Ends != "" {
+		v, err := c.rule(k, q)
+		if v.Ends != "" {
 			c.endTurn(v.Ends)
 		}
 		if v.Answer != nil {
@@ -185,19 +192,19 @@ func (c *calls) check(k *call, plan tool.Plan, env tool.Env) (_ tool.Plan, v, an
 		}
 		switch {
 		case k.ctx.Err() != nil:
-			return plan, v, answered, &finding{res: c.unstarted(k), verdict: v.Verdict}
+			return nil, &finding{res: c.unstarted(k), verdict: v.Verdict}
 		case err != nil:
-			return plan, v, answered, &finding{res: tool.Errorf("%v", err), verdict: v.Verdict}
+			return nil, &finding{res: tool.Errorf("%v", err), verdict: v.Verdict}
 		case v.Defers:
-			return plan, v, answered, &finding{put: true}
+			return nil, &finding{put: true}
 		case v.Effect != policy.Allow:
-			return plan, v, answered, &finding{res: tool.Errorf("%s", refusal(v)), verdict: v.Verdict, denied: true}
+			return nil, &finding{res: tool.Errorf("%s", refusal(v)), verdict: v.Verdict, denied: true}
 		case !v.rewrites():
-			return plan, v, answered, nil
+			return &passed{plan, v, answered}, nil
 		}
 		k.use.Input = v.Answer.Input
 		if plan, err = c.plan(k, env); err != nil {
-			return plan, v, answered, &finding{res: tool.Errorf("%v", err)}
+			return nil, &finding{res: tool.Errorf("%v", err)}
 		}
 		c.shift(func() { k.parallel = plan.Parallel })
 		q.Call, q.Plan, q.Rewritten = k.use, plan, &v.By

@@ -478,6 +478,13 @@ func TestCallsThatFailAgainAndAgain(t *testing.T) {
 	if q := r.model.Requests(); len(q) != 2 || q[0].Force != "" || q[1].Force != "answer" {
 		t.Errorf("%+v", q)
 	}
+	// But not in the reply after one that calls something else.
+	r = newRig(t, []tool.Tool{read(10), answer}, fake.Say("done"), fake.Use(use("r", "read")), fake.Use(use("a", "answer")))
+	r.loop.Structured = "answer"
+	r.run(t)
+	if q := r.model.Requests(); len(q) != 3 || q[1].Force != "answer" || q[2].Force != "" {
+		t.Errorf("%d requests, %q forced in the third", len(q), q[len(q)-1].Force)
+	}
 }
 
 // After an empty reply the model is asked once more, and the reply is gone; a turn

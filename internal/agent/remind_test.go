@@ -122,6 +122,13 @@ func TestFilesThatChangedAreTold(t *testing.T) {
 		t.Errorf("of one that changed: %q", got)
 	}
 	r = newRig(t, nil, fake.Say("done"))
+	r.loop.Env.Roots = []string{"/w"}
+	r.loop.Stale = func() []agent.Stale { return []agent.Stale{{Path: "/w/x"}} }
+	r.run(t)
+	if got := reminded(r.host); len(got) != 1 || !strings.Contains(got[0], "rely on them: /w/x\n") {
+		t.Errorf("of one of which nobody knows what changed: %q", got)
+	}
+	r = newRig(t, nil, fake.Say("done"))
 	r.loop.Stale = func() []agent.Stale { return slices.Repeat([]agent.Stale{{Path: "/w/x"}}, 50) }
 	r.run(t)
 	if got := reminded(r.host); len(got) != 1 || strings.Count(got[0], "/w/x") != 50 || strings.Contains(got[0], "more file") {

@@ -41,19 +41,19 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 		}
 		var failed *llm.Error
 		if !errors.As(err, &failed) {
-			return rep, nil, errors.Join(err, c.stop())
+			return reply{}, nil, errors.Join(err, c.stop())
 		}
 		if failed.Begun || rep.fin.Usage != (llm.Usage{}) {
 			if err := r.discard(c, rep, "the reply broke off"); err != nil {
-				return rep, nil, err
+				return reply{}, nil, err
 			}
 			r.mem.spent += rep.fin.Usage.Out
 		}
 		cancel()
 		if again, werr := r.pause(ctx, failed, &t, target); werr != nil {
-			return rep, nil, werr
+			return reply{}, nil, werr
 		} else if !again {
-			return rep, nil, err
+			return reply{}, nil, err
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 			begun = true
 			rep.first = r.Now().Sub(start)
 			if err := r.Host.Emit(event.ReplyStarted{Model: target.ID(), First: rep.first, ID: said.known.ID, Usage: said.known.Usage, Limits: said.known.Limits}); err != nil {
-				return rep, err
+				return reply{}, err
 			}
 		}
 		if fin, ok := chunk.(llm.Finished); ok {
@@ -128,7 +128,7 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 			return rep, nil
 		}
 		if err := said.add(r.Host, c, chunk); err != nil {
-			return rep, err
+			return reply{}, err
 		}
 	}
 	if ctx.Err() != nil {

@@ -141,7 +141,6 @@ func (r *run) clear(calls []string, used int) (int, error) {
 	if len(calls) == 0 {
 		return used, nil
 	}
-	r.look = window.Look{}
 	if err := r.Host.Emit(event.Cleared{Calls: calls}); err != nil {
 		return used, err
 	}

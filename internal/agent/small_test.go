@@ -57,6 +57,22 @@ func TestCutReplyWithOtherCalls(t *testing.T) {
 	}
 }
 
+// Once the limit was raised, a call that it cuts off again holds back no other call of
+// its reply, which is not asked for again.
+func TestCutReplyAfterTheLimitWasRaised(t *testing.T) {
+	cut := llm.ToolUse{ID: "cut", Name: "read", Input: json.RawMessage(`"{"`), Bad: llm.CutCall}
+	again := cut
+	again.ID = "again"
+	r := newRig(t, []tool.Tool{read(10)}, fake.Parts(llm.MaxTokens, cut), fake.Parts(llm.MaxTokens, use("whole", "read"), again), fake.Say("done"))
+	r.host.target.Cap, r.host.target.LargerCap = 8000, 64_000
+	if out := r.run(t); out.Reason != agent.Completed || len(r.model.Requests()) != 3 {
+		t.Errorf("%+v after %d requests", out, len(r.model.Requests()))
+	}
+	if got := texts(r.host); !strings.HasPrefix(got["whole"], "whole x") || !strings.Contains(got["again"], "its arguments were cut off by the output limit of 64,000 tokens") {
+		t.Errorf("%q", got)
+	}
+}
+
 // Of a reply that broke off, what runs is finished and what waits never
 // starts.
 func TestBrokenReplyStartsNothingMore(t *testing.T) {

@@ -280,6 +280,16 @@ func TestSummariesThatFail(t *testing.T) {
 	}
 }
 
+// A compaction that a person wanted and that would bring nothing is no failure of the
+// turn: its event says what there is to say.
+func TestASummaryThatBringsNothing(t *testing.T) {
+	r := talked(t, 1, 8000, summing(t, strings.Repeat("sum ", 20_000), llm.Usage{In: 1, Out: 1}))
+	out, err := r.loop.Compact(t.Context(), r.turn, asked)
+	if f := said[event.CompactFailed](r.host); err != nil || out.Reason != agent.Completed || out.Text != "" || len(f) != 1 || !strings.Contains(f[0].Why, "would take more room") {
+		t.Errorf("%+v %v; %+v", out, err, f)
+	}
+}
+
 // A turn that is interrupted while a summary makes room for it says nothing more,
 // and one whose summary makes none is over.
 func TestNoRoomIsMade(t *testing.T) {

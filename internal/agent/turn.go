@@ -236,7 +236,6 @@ func (r *run) drain() error {
 	if len(calls) == 0 {
 		calls = window.Drain(st, r.again)
 	}
-	r.look = window.Look{}
 	return r.Host.Emit(event.Cleared{Calls: calls})
 }
 
@@ -311,11 +310,11 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 	}
 	if rep.fin.Stop == llm.Refused { // what it began is finished, and nothing more begins
 		if _, err := calls.abandon(); err != nil {
-			return o, err
+			return outcome{}, err
 		}
 	}
 	if err := r.Host.Emit(r.record(rep)); err != nil {
-		return o, errors.Join(err, calls.stop())
+		return outcome{}, errors.Join(err, calls.stop())
 	}
 	return r.results(ctx, calls, o)
 }
@@ -325,7 +324,7 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 func (r *run) results(ctx context.Context, calls *calls, o outcome) (outcome, error) {
 	calls.shift(func() { calls.whole = true })
 	if err := calls.wait(); err != nil {
-		return o, err
+		return outcome{}, err
 	}
 	if calls.put { // and nothing else runs
 		o.deferred = true
@@ -337,7 +336,7 @@ func (r *run) results(ctx context.Context, calls *calls, o outcome) (outcome, er
 	}
 	if text := calls.fresh(); text != "" { // before prompts that wait join the conversation
 		if err := r.Host.Emit(event.Compacted{Trigger: event.CausePlan, Text: text, Tokens: window.Estimate(r.Host.State())}); err != nil {
-			return o, err
+			return outcome{}, err
 		}
 	}
 	o.futile = calls.futile()
@@ -364,7 +363,7 @@ func (r *run) interrupted(rep reply, c *calls) (outcome, error) {
 	defer c.cancel()
 	if len(rep.fin.Message.Parts) > 0 {
 		if err := r.Host.Emit(r.record(rep)); err != nil {
-			return o, err
+			return outcome{}, err
 		}
 		return o, c.wait()
 	}

@@ -220,9 +220,9 @@ type Look struct {
 	most               int // bytes that would come free, if no result were too new
 }
 
-// ToClear is the function ToClear for a conversation that went on since the look,
-// and of which nothing was cleared since. It is gone through again only when what
-// came since can make the difference.
+// ToClear is the function ToClear for a conversation that went on since the look. It
+// is gone through again only when what came since can make the difference; what was
+// cleared since makes none.
 func (l Look) ToClear(s transcript.State, effective int, again func(tool string) bool) (calls []string, next Look) {
 	size, least, ratio := s.Gauge().Bytes, float64(Least(effective)), Ratio(s)
 	same := l.boundary == s.Boundary() && l.stripped == s.Stripped() && size >= l.at
