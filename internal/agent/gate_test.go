@@ -125,12 +125,14 @@ func TestAToolThatFails(t *testing.T) {
 func TestNamesThatStandForOthers(t *testing.T) {
 	var j jobs
 	r := newRig(t, []tool.Tool{j.tool("look", true, false), read(10)},
-		fake.Use(use("load", "zoom")), fake.Use(do("a", "read", job{}), do("b", "peek", job{}), do("c", "gone", job{}), use("d", "zoom")), fake.Say("done"))
+		fake.Use(use("load", "zoom")), fake.Use(do("a", "read", job{}), do("b", "peek", job{}), do("c", "gone", job{}), use("d", "zoom"), use("e", "told")), fake.Say("done"))
 	r.loop.Redirects = map[string]string{"read": "look", "peek": "look", "gone": "nosuch"}
 	_ = r.host.Emit(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{use("l", "load")}}})
 	_ = r.host.Emit(event.ToolFinished{Call: "l", Text: "ok", Effects: []tool.Effect{effect.Loaded{Tools: []llm.Spec{{Name: "zoom"}}}}})
+	_ = r.host.Emit(event.ToolsChanged{Named: []string{"told"}, Text: "there is the tool told"})
 	r.run(t)
 	want := map[string]string{
+		"e": "the tool told is not there any more; the tools are look, read",
 		"l": "ok", "load": "the tool zoom is not there any more; the tools are look, read", "a": "did a", "b": "did b",
 		"c": "gone stands for the tool nosuch here, which is not there", "d": "the tool zoom is not there any more; the tools are look, read",
 	}

@@ -119,8 +119,8 @@ func (r *run) before(ctx context.Context) (*Outcome, error) {
 	if err := r.Host.Proceed(ctx); err != nil {
 		return nil, err
 	}
-	b, target := r.Budget, r.Host.Model()
-	if b.USD > 0 && target.Cost != nil {
+	target := r.Host.Model()
+	if target.Cost != nil {
 		if _, known := target.Cost(llm.Usage{In: 1}); !known {
 			r.noCost = target.ID()
 		}
