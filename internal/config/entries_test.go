@@ -18,7 +18,7 @@ func TestEntries(t *testing.T) {
 		{"a name twice", "{\"mcpServers\":{\"a\":{},\n\"b\":1,\n\"a\":{\"command\":\"y\"}}}", `a:1 {} (the same file has another one of this name in line 3); b:2 1`},
 		{"a list twice", "{\"mcpServers\":{\"a\":{}},\n\"mcpServers\":{\"a\":{},\"b\":{}}}", `a:1 {} (the same file has another one of this name in line 2); b:2 {}`},
 		{"a key twice", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\n\"command\":\"y\"},\"b\":{}}}", `a:1 {"command":"y"} ("command" is given twice in it, again in line 2); b:2 {}`},
-		{"cut off", `{"mcpServers":{"a":{`, "error: line 1, column 21: parsing value: unexpected EOF"},
+		{"cut off", `{"mcpServers":{"a":{`, "error: line 1, column 21: it ends before it is complete"},
 		{"too deep", `{"mcpServers":` + strings.Repeat("[", 200), "error: line 1, column 114: nested more than 100 deep"},
 	} {
 		got := ""

@@ -312,9 +312,12 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 	if se := (*syntaxError)(nil); errors.As(err, &se) {
 		at.Line, at.Column, why = se.line, se.column, se.why
 	}
+	held := l.held(base.File)
+	if held != nil {
+		why += "; what it said before is used instead"
+	}
 	l.problem(Error, at, "", "the file is not used: "+why)
 	n := salvageRules(text, base)
-	held := l.held(base.File)
 	switch {
 	case bytes.Contains(text, []byte(`permissions`)) || n != nil || held.get("permissions") != nil:
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds permissions", at))
@@ -322,7 +325,6 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds hooks that may refuse calls", at))
 	}
 	if held != nil {
-		l.problem(Warning, base, "", "what it said before is used instead")
 		return merge(held, n)
 	}
 	if good := l.last(base.File, base.Scope); good != nil && !f.CC {

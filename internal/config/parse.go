@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"sort"
 	"strconv"
 	"strings"
@@ -197,6 +198,9 @@ func (b *builder) value() (hujson.Value, error) {
 			se.line, _ = strconv.Atoi(m[1])
 			se.column, _ = strconv.Atoi(m[2])
 			se.why = strings.TrimPrefix(se.why, m[0])
+		}
+		if strings.HasSuffix(se.why, io.ErrUnexpectedEOF.Error()) {
+			se.why = "it ends before it is complete"
 		}
 		return v, se
 	}
