@@ -86,7 +86,7 @@ func (d demonstration) run(ctx context.Context) error {
 	}
 	out := d.sys.Stdout
 	fmt.Fprintf(out, "The module %s has a test that fails.\n", clip.Visible(d.dir))
-	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.Quiet, "The model is a script that comes with adze: no key, no network. All else is real."))
+	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.Quiet, "The model is a script of adze's own: no key, no network. All else is real."))
 	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.User, "> "+demoPrompt))
 	o := invocation{
 		Process: app.Process{Version: d.sys.Version, Environment: settings.Environment{Dir: d.dir}}, Sources: settings.Sources{Flags: demoFlags(), Bare: true}, Front: app.Front{Print: true},
@@ -140,6 +140,15 @@ func (d demonstration) play(ctx context.Context, a running) (print.Outcome, erro
 // show prints what people see of a turn.
 func (d demonstration) show(events iter.Seq2[event.Event, error]) {
 	st := story.New()
+	var w *watcher // shows the call that runs, which takes long where nothing is built yet
+	if d.sys.OutTTY {
+		sys := d.sys
+		sys.Stderr = &above{to: sys.Stdout.File}
+		if w = watching(sys); w != nil {
+			w.st = st
+		}
+	}
+	defer w.stop()
 	for e, err := range events {
 		if err != nil {
 			return
@@ -147,8 +156,10 @@ func (d demonstration) show(events iter.Seq2[event.Event, error]) {
 		if in, ok := e.Body.(event.InputAccepted); ok && in.Text == demoPrompt {
 			continue // it stands above
 		}
-		st.Apply(e)
-		fmt.Fprint(d.sys.Stdout, d.color.lines(st.Next(story.Paper{O: draw.Options{Width: d.sys.columns()}})))
+		w.around(e, func() {
+			st.Apply(e)
+			fmt.Fprint(d.sys.Stdout, d.color.lines(st.Next(story.Paper{O: draw.Options{Width: d.sys.columns()}})))
+		})
 		if _, over := e.Body.(event.TurnEnded); over {
 			fmt.Fprintln(d.sys.Stdout)
 			return
@@ -216,7 +227,7 @@ func (d demonstration) next(a running) {
 	}
 	fmt.Fprintf(out, `
 To work with a real model, set a key and ask something in a folder of yours:
-  export ANTHROPIC_API_KEY=…      or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY
+  export ANTHROPIC_API_KEY=…      or OPENAI_API_KEY, GEMINI_API_KEY, …
   %s -p "what does this repository do?"
 or start a local server (Ollama, LM Studio, llama.cpp): adze finds it by itself.
 `, name)

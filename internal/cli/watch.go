@@ -88,18 +88,42 @@ func watching(sys System) *watcher {
 	}
 }
 
-func (w *watcher) see(e event.Event) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	over := false
+// happened follows whether a turn runs, and when something of it happened last.
+func (w *watcher) happened(e event.Event) {
 	w.since = w.now()
-	switch b := e.Body.(type) {
-	case event.InputAccepted:
-		return // it was just typed
+	switch e.Body.(type) {
 	case event.TurnStarted:
 		w.works = true
 	case event.TurnEnded:
 		w.works = false
+	default: // goes on
+	}
+}
+
+// around has f print what an event came to, with the line of what runs below it. It
+// may be called on nil.
+func (w *watcher) around(e event.Event, f func()) {
+	if w == nil {
+		f()
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.happened(e)
+	_ = w.line.stand(nil) // a terminal that is gone is told by what follows
+	f()
+	w.running()
+}
+
+func (w *watcher) see(e event.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	over := false
+	w.happened(e)
+	switch b := e.Body.(type) {
+	case event.InputAccepted:
+		return // it was just typed
+	case event.TurnEnded:
 		over = b.How == event.Done
 		e.Body = event.TurnEnded{ID: b.ID, How: event.Done} // why it ended otherwise is said with the exit
 	default: // shown as it is
