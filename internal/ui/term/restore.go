@@ -132,8 +132,8 @@ func (t *Terminal) Reclaim() error {
 func (t *Terminal) Suspend() {
 	defer t.Recover()
 	if t.o.Plain {
-		t.Screen.Echoed(false)
 		stopSelf()
+		t.Screen.Echoed(true) // the shell ended its line
 		t.send(Resumed{})
 		return
 	}

@@ -55,6 +55,10 @@ func helpRow(left, right string, width int) []draw.Line {
 	if width < 60 { // no room for two columns
 		return draw.L(draw.S(left, draw.Accent), draw.S("  "+right, draw.Plain)).Wrap(width, draw.S("  ", draw.Plain))
 	}
+	if draw.Width(left) > 22 { // it has lines of its own
+		out := draw.L(draw.S(left, draw.Accent)).Wrap(width, draw.S("  ", draw.Plain))
+		return append(out, draw.Indent(draw.L(draw.S(right, draw.Plain)).Wrap(width-23), draw.S(strings.Repeat(" ", 23), draw.Plain))...)
+	}
 	l := draw.L(draw.S(story.Pad(left, 22)+" ", draw.Accent), draw.S(right, draw.Plain))
 	return l.Wrap(width, draw.S(strings.Repeat(" ", 23), draw.Plain))
 }

@@ -11,6 +11,10 @@ import (
 // themeCommand chooses the colours; while a person looks for them, all is
 // drawn in those that are marked.
 func (m *Model) themeCommand(args string) []effect {
+	if m.screen.plain {
+		m.say("there are no colours in plain mode", draw.Quiet)
+		return nil
+	}
 	was := m.screen.chosen
 	set := func(m *Model, name string) []effect {
 		m.screen.chosen = name
