@@ -433,6 +433,18 @@ func TestTheLimitOfOneModel(t *testing.T) {
 	})
 }
 
+// A model is not the other one that takes over from itself.
+func TestAFallbackToTheSameModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, slices.Repeat([]fake.Reply{overloaded()}, 20)...)
+		same := r.host.target
+		r.loop.Fallback = &same
+		if out := r.run(t); out.Reason != agent.ModelError || len(r.model.Requests()) != 11 || len(said[event.ModelChanged](r.host)) > 0 {
+			t.Errorf("%+v after %d requests", out, len(r.model.Requests()))
+		}
+	})
+}
+
 // Who is asked to wait longer than a run waits reads until when, and nobody else does.
 func TestWhenToTryAgain(t *testing.T) {
 	for name, c := range map[string]struct {

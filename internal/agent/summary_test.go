@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -277,6 +278,39 @@ func TestSummariesThatFail(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A summary is asked for in words, also where the reply behind it has to call a tool.
+func TestASummaryForcesNoTool(t *testing.T) {
+	answer := returning(tool.Spec{Name: "answer"}, func(tool.Env) tool.Result {
+		return tool.Result{Text: "taken", Effects: []tool.Effect{effect.Answer{JSON: json.RawMessage(`{}`)}}}
+	})
+	r := talked(t, 2, 4000)
+	set, err := tool.NewSet(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.host.tools, r.loop.Structured = set, "answer"
+	r.model.Replies = []fake.Reply{
+		func(ctx context.Context, q llm.Request, yield func(llm.Chunk, error) bool) {
+			wish := asked
+			r.host.mu.Lock()
+			r.host.wish = &wish
+			r.host.mu.Unlock()
+			fake.Say("done")(ctx, q, yield)
+		},
+		summing(t, "the sum", llm.Usage{In: 1, Out: 1}), fake.Use(use("a", "answer")),
+	}
+	if out := r.run(t); out.Reason != agent.Completed {
+		t.Errorf("%+v", out)
+	}
+	var forced []string
+	for _, q := range r.model.Requests() {
+		forced = append(forced, q.Force)
+	}
+	if !slices.Equal(forced, []string{"", "", "answer"}) {
+		t.Errorf("forced %q", forced)
 	}
 }
 
