@@ -145,15 +145,11 @@ func keepTorn(dir disk.Dir, r io.Reader) error {
 		f.Close()
 		return err
 	}
-	if _, err := io.Copy(io.NewOffsetWriter(f, info.Size()), r); err != nil {
-		f.Close()
-		return err
+	if _, err = io.Copy(io.NewOffsetWriter(f, info.Size()), r); err == nil {
+		err = f.Sync()
 	}
-	if err := f.Sync(); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
+	f.Close() // what was synced is on the disk
+	if err != nil {
 		return err
 	}
 	return dir.Sync()
