@@ -47,6 +47,10 @@ func TestUISessionsShareTheirWorld(t *testing.T) {
 	x.until(`❯ remember me`)
 	x.keys(enter)
 	x.until(`(?s)settings changed.*● One\.`)
+	x.when("its hooks have begun", func(string) bool {
+		got, err := os.ReadFile(told)
+		return err == nil && strings.Contains(string(got), "SessionStart resume")
+	})
 	x.keys("/exit", enter)
 	x.ended()
 	if n := strings.Count(x.all(), "settings: "); n != 1 {

@@ -118,7 +118,9 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.ModelChanged:
 		return append(m.changed(), m.measure()...)
 	case event.ModeChanged:
-		m.towards = ""
+		if b.Mode == m.towards { // not of a key that was pressed before
+			m.towards = ""
+		}
 		return m.changed()
 	case event.Titled:
 		return m.changed()

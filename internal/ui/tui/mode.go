@@ -25,7 +25,7 @@ func (m *Model) setMode(to policy.Mode) []effect {
 		if err == nil && m.st.Seq == 0 {
 			m.st.Mode = to // the log begins with the first prompt
 		}
-		if err != nil || m.st.Seq == 0 { // else its event says that it is there
+		if m.towards == to && (err != nil || m.mode() == to) { // else its event says that it is there
 			m.towards = ""
 		}
 		return m.fail(err)

@@ -136,9 +136,13 @@ func TestModesGoOnFromTheOneAskedFor(t *testing.T) {
 	if want := []string{"acceptEdits", "plan", "auto"}; !slices.Equal(got, want) {
 		t.Errorf("asked for %v, not %v", got, want)
 	}
-	r.event(event.ModeChanged{Mode: policy.PlanMode}).keys("shift+tab")
-	if o, _ := last[op.SetMode](r); o.Mode != "auto" {
+	r.event(event.ModeChanged{Mode: policy.AcceptEdits}).keys("shift+tab") // the first was carried out
+	if o, _ := last[op.SetMode](r); o.Mode != "dontAsk" {
 		t.Errorf("then for %q", o.Mode)
+	}
+	r.event(event.ModeChanged{Mode: policy.DontAsk}, event.ModeChanged{Mode: policy.PlanMode}).keys("shift+tab")
+	if o, _ := last[op.SetMode](r); o.Mode != "auto" {
+		t.Errorf("and at last for %q", o.Mode)
 	}
 }
 
