@@ -19,9 +19,9 @@ func (*NoModelError) Error() string {
 
 // Hint is what to do.
 func (*NoModelError) Hint() string {
-	return `export ANTHROPIC_API_KEY=…   set a key (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY …)
+	return `export ANTHROPIC_API_KEY=…   set a key (OPENAI_API_KEY, GEMINI_API_KEY …)
 adze login anthropic         save one for good
-ollama serve                 or another local server (LM Studio, llama-server)
+ollama serve                 or LM Studio, llama-server
 adze demo                    see it work without a key`
 }
 
