@@ -194,17 +194,22 @@ func (m *Model) entered(text string) []effect {
 		m.open(newHelp(m))
 		return nil
 	}
+	waits := m.box.Prompt()
 	m.box.Clear()
 	if strings.Contains(text, "\n") {
 		m.box.Paste(text)
 	} else {
 		m.box.Set(text)
 	}
+	another := m.box.Mode() == edit.Chat // takes the place of what waits there
 	m.spoken.line = strings.TrimSpace(text)
 	m.spoken.last = m.spoken.line
 	out := m.enter()
 	if m.spoken.line = ""; m.box.Mode() != edit.Chat { // it can be typed again
 		m.box.Clear()
+	}
+	if !another && m.box.Empty() {
+		m.box.Restore(waits)
 	}
 	return out
 }

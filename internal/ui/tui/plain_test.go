@@ -170,6 +170,7 @@ func TestPlainPromptThatComesBack(t *testing.T) {
 	want(t, r.said(), "Not sent: “steer it”. An empty line sends it")
 	r.event(event.TurnEnded{How: event.Interrupted})
 	want(t, r.said(), "Interrupted", "\n>\n")
+	want(t, r.line("/cost"), "model  requests", "-Not sent", "$>") // it waits on
 	n := len(r.ops)
 	r.line("")
 	if p, ok := last[op.Prompt](r); !ok || p.Text != "steer it" || len(r.ops) == n {
