@@ -16,6 +16,8 @@ type (
 	// Text is plain text, already bounded and free of control characters.
 	Text struct {
 		S string `json:"s"`
+		// Prose means that it is Markdown.
+		Prose bool `json:"prose,omitempty"`
 		// File is where a person may change the text, as long as it is asked
 		// about; "" is nowhere.
 		File string `json:"file,omitempty"`

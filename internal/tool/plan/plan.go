@@ -147,7 +147,7 @@ func planExit(in exitInput, env tool.Env) (tool.Plan, error) {
 	}
 	return tool.Plan{
 		Actions: []policy.Action{policy.Person{Why: "a plan needs your approval"}},
-		View:    view.Group{Blocks: []view.Block{view.Text{S: text, File: file}, view.Questions{Items: []view.Question{q}}}},
+		View:    view.Group{Blocks: []view.Block{view.Text{S: text, Prose: true, File: file}, view.Questions{Items: []view.Question{q}}}},
 		Title:   "Plan: " + title(text),
 	}, nil
 }
@@ -170,7 +170,7 @@ func runExit(_ context.Context, in exitInput, env tool.Env) (tool.Result, error)
 	if env.Answer == nil {
 		return tool.Result{
 			Text:    "Nobody can approve a plan in this run, so plan mode stays on. The plan is the answer of this turn.",
-			View:    view.Text{S: text},
+			View:    view.Text{S: text, Prose: true},
 			Effects: []tool.Effect{effect.Final{Text: strings.TrimRight(text, "\n") + "\n\nNobody could be asked to approve this plan, so nothing was changed."}},
 		}, nil
 	}
@@ -186,7 +186,7 @@ func runExit(_ context.Context, in exitInput, env tool.Env) (tool.Result, error)
 	if c.fresh {
 		effects = append(effects, effect.Fresh{})
 	}
-	return tool.Result{Text: told(text, now, file, c), View: view.Text{S: now}, Effects: effects}, nil
+	return tool.Result{Text: told(text, now, file, c), View: view.Text{S: now, Prose: true}, Effects: effects}, nil
 }
 
 // chosen is what the person picked; an answer without a known choice is the

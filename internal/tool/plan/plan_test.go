@@ -60,7 +60,7 @@ func TestExitPlan(t *testing.T) {
 	}
 	g := p.View.(view.Group)
 	q := g.Blocks[1].(view.Questions).Items[0]
-	if d := cmp.Diff(g.Blocks[0], view.Block(view.Text{S: text, File: filepath.Join(dir, File)})); d != "" || len(q.Options) != 4 || q.Options[1].Label != AskEdits {
+	if d := cmp.Diff(g.Blocks[0], view.Block(view.Text{S: text, Prose: true, File: filepath.Join(dir, File)})); d != "" || len(q.Options) != 4 || q.Options[1].Label != AskEdits {
 		t.Errorf("%s %+v", d, q)
 	}
 	// every mode that can ask, asks; bypass does too
@@ -140,7 +140,7 @@ func TestEdited(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Exit().Run(t.Context(), input(text), env)
-	if err != nil || !strings.HasSuffix(r.Text, "This text is what counts:\n\nonly a.go\nplease") || r.View != (view.Text{S: "only a.go\nplease"}) {
+	if err != nil || !strings.HasSuffix(r.Text, "This text is what counts:\n\nonly a.go\nplease") || r.View != (view.Text{S: "only a.go\nplease", Prose: true}) {
 		t.Errorf("%+v %v", r, err)
 	}
 	if err := os.Remove(file); err != nil {

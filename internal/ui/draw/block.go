@@ -16,6 +16,10 @@ func Block(b view.Block, o Options) []Line {
 	switch b := b.(type) {
 	case view.Text:
 		part, more := o.part(b.S)
+		if b.Prose {
+			o.Width = o.width()
+			return o.boundOf(Markdown(part, o), more)
+		}
 		return o.boundOf(WrapAll(Text(part, Style{}), o.width()), more)
 	case view.Code:
 		return codeBlock(b, o)

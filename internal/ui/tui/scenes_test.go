@@ -245,6 +245,10 @@ var scenes = []scene{
 		r.event(event.Ran{ID: "1!", Command: "ls nope", IsErr: true, Took: time.Second, View: view.Terminal{Command: "ls nope", Output: "ls: nope: no such file\n", Exit: 2}}, event.Ran{ID: "2!", Command: "pwd", View: view.Terminal{Command: "pwd", Output: "/home/u\n"}})
 		r.event(event.InputAccepted{ID: "q", Text: "Look again."})
 	}},
+	{"planned", func(r *rig) {
+		r.open().event(event.InputAccepted{ID: "p", Text: "Plan it."}, event.TurnStarted{ID: "t", Model: "anthropic/sonnet-4.6"},
+			event.ToolFinished{Call: "1", Name: "ExitPlanMode", Input: json.RawMessage(`{"plan":"x"}`), View: view.Text{S: "# Plan\n\n1. Read the **parser**\n2. Mend `it`\n", Prose: true}})
+	}},
 	{"memory-line", func(r *rig) {
 		withMemory(r)
 		r.open().keys("'# tests run with make check")
