@@ -188,7 +188,9 @@ func (d *permit) because(parts []deed, width int) []draw.Line {
 	}
 	out := draw.Exact("asks because: "+why, draw.Quiet).Wrap(width)
 	for _, x := range parts {
-		rest := slices.DeleteFunc(x.reasons(), func(s string) bool { return s == v.Reason })
+		rest := slices.DeleteFunc(x.reasons(), func(s string) bool {
+			return s == v.Reason || strings.HasPrefix(v.Reason, s+" (") // with what the classifier said
+		})
 		if len(rest) > 0 && x.gravest().Effect != policy.Allow {
 			out = append(out, draw.Exact("and because: "+few(rest), draw.Quiet).Wrap(width)...)
 		}

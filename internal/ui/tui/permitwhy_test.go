@@ -128,3 +128,13 @@ func TestLettersAreTold(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// What the classifier said stands behind the reason, and does not repeat it.
+func TestReasonIsToldOnce(t *testing.T) {
+	const why = "no rule allows `make`"
+	v := policy.Verdict{Effect: policy.Ask, Reason: why + " (auto mode: it is unclear)", Parts: []policy.Piece{{Kind: "command", Text: "make", Effect: policy.Ask, Reason: why}}}
+	r := newRig(t, 100, 40).open().event(asked("c", "make", v)).pass(time.Second).has("(auto mode: it is unclear)")
+	if n := strings.Count(r.text(), why); n != 1 {
+		t.Errorf("told %d times:\n%s", n, r.text())
+	}
+}
