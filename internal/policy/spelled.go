@@ -194,25 +194,11 @@ func (s spelled) flagged(program string, args []string) surety {
 	return best
 }
 
+// given compares one flag.
 func (s spelled) given(program, flag string, args []string) (best surety) {
-	names := flagsAlike[program]
-	if len(s.words) > 0 && names == nil {
-		names = flagsAlike[program+" "+s.words[0]]
-	}
-	name, value, valued := strings.Cut(flag, "=")
-	letters, long := "", ""
-	if strings.HasPrefix(name, "--") {
-		long = name[2:]
-		for short, l := range names {
-			if l == long {
-				letters = short
-			}
-		}
-	} else if letters = name[1:]; len(letters) > 3 {
-		letters, long = "", letters // -destroy is --destroy
-	}
+	f := s.wanted(program, flag)
 	missing := map[rune]bool{}
-	for _, c := range letters {
+	for _, c := range f.letters {
 		missing[c] = true
 	}
 	clustered := surely
@@ -220,43 +206,99 @@ func (s spelled) given(program, flag string, args []string) (best surety) {
 		if w == "--" {
 			break
 		}
-		got, with, glued := strings.Cut(w, "=")
-		switch {
-		case strings.IndexByte(flag, star) >= 0 && wildMatch(flag, w):
+		if f.is(w, args[i+1:]) {
 			return surely
-		case got == name || len(got) > 3 && strings.TrimLeft(got, "-") == strings.TrimLeft(name, "-"):
-			if !valued || glued && with == value || !glued && i+1 < len(args) && args[i+1] == value {
-				return surely
-			}
-		case valued && len(name) == 2 && w == name+value:
-			return surely
-		case valued:
+		}
+		if f.valued || f.named(w) {
+			continue
+		}
+		switch got, _, _ := strings.Cut(w, "="); {
 		case strings.HasPrefix(got, "--") && len(got) > 2:
-			if long != "" && strings.HasPrefix(long, got[2:]) {
+			if f.begins(got[2:], missing) {
 				best = maybeIs
 			}
-			for _, c := range letters {
-				if l := names[string(c)]; l != "" && strings.HasPrefix(l, got[2:]) {
-					delete(missing, c)
-				}
-			}
 		case isFlag(w):
-			for _, c := range w[1:] {
-				if missing[c] {
-					delete(missing, c)
-					if !plainFlags[program] && len(w) > 2 {
-						clustered = maybeIs
-					}
-				}
-			}
-			if names["r"] != "" && names["r"] == names["R"] && strings.ContainsAny(w, "rR") {
-				delete(missing, 'r')
-				delete(missing, 'R')
+			if f.cluster(w, missing) && !plainFlags[program] && len(w) > 2 {
+				clustered = maybeIs
 			}
 		}
 	}
-	if letters != "" && len(missing) == 0 {
+	if f.letters != "" && len(missing) == 0 {
 		best = max(best, clustered)
 	}
 	return best
+}
+
+// A wantedFlag is a flag of a rule, under all its names.
+type wantedFlag struct {
+	text        string // as the rule has it
+	name, value string
+	valued      bool
+	letters     string            // that may stand apart, and together with others; "" when it has none
+	long        string            // its name behind "--", "" when it has none
+	alike       map[string]string // of the program: long names by their letters
+}
+
+func (s spelled) wanted(program, flag string) wantedFlag {
+	f := wantedFlag{text: flag, alike: flagsAlike[program]}
+	if len(s.words) > 0 && f.alike == nil {
+		f.alike = flagsAlike[program+" "+s.words[0]]
+	}
+	f.name, f.value, f.valued = strings.Cut(flag, "=")
+	if strings.HasPrefix(f.name, "--") {
+		f.long = f.name[2:]
+		for short, l := range f.alike {
+			if l == f.long {
+				f.letters = short
+			}
+		}
+	} else if f.letters = f.name[1:]; len(f.letters) > 3 {
+		f.letters, f.long = "", f.letters // -destroy is --destroy
+	}
+	return f
+}
+
+// named reports whether a word is the flag by its name, whatever its value is.
+func (f wantedFlag) named(w string) bool {
+	got, _, _ := strings.Cut(w, "=")
+	return got == f.name || len(got) > 3 && strings.TrimLeft(got, "-") == strings.TrimLeft(f.name, "-")
+}
+
+// is reports whether a word, with those behind it, is the flag as the rule has it.
+func (f wantedFlag) is(w string, behind []string) bool {
+	if strings.IndexByte(f.text, star) >= 0 && wildMatch(f.text, w) {
+		return true
+	}
+	if !f.named(w) {
+		return f.valued && len(f.name) == 2 && w == f.name+f.value
+	}
+	_, with, glued := strings.Cut(w, "=")
+	return !f.valued || glued && with == f.value || !glued && len(behind) > 0 && behind[0] == f.value
+}
+
+// begins reports whether a long name may be an abbreviation of the flag's. Letters that
+// it may stand for are missing no more.
+func (f wantedFlag) begins(got string, missing map[rune]bool) (may bool) {
+	for _, c := range f.letters {
+		if l := f.alike[string(c)]; l != "" && strings.HasPrefix(l, got) {
+			delete(missing, c)
+		}
+	}
+	return f.long != "" && strings.HasPrefix(f.long, got)
+}
+
+// cluster reports whether letters of the flag are among those of a word, which are
+// missing no more.
+func (f wantedFlag) cluster(w string, missing map[rune]bool) (some bool) {
+	for _, c := range w[1:] {
+		if missing[c] {
+			delete(missing, c)
+			some = true
+		}
+	}
+	if f.alike["r"] != "" && f.alike["r"] == f.alike["R"] && strings.ContainsAny(w, "rR") {
+		delete(missing, 'r')
+		delete(missing, 'R')
+	}
+	return some
 }
