@@ -47,6 +47,9 @@ func (m *Model) goesTo(k keymap.Key) []effect {
 		return nil
 	}
 	if _, till := m.chord.Pending(); till.IsZero() && m.box.Grabs(k) {
+		if k.Same(keymap.Key{Name: "up"}) && m.box.Empty() && m.box.VimPending() == "" && len(m.queue) > 0 {
+			return m.takeBack() // as the line of what waits says
+		}
 		m.box.Key(k)
 		return m.edited()
 	}

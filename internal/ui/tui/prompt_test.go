@@ -43,6 +43,16 @@ func TestHistoryLeavesOutWhatWaits(t *testing.T) {
 	}
 }
 
+// ↑ takes back what waits in vim's normal mode, too: the hint says so.
+func TestTakenBackInVim(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "m", UI: Settings{Vim: true}}, nil})
+	r.event(event.TurnStarted{ID: "t"}).keys("'steer me", "enter", "esc").has("NORMAL", "takes it back").keys("up")
+	if got := r.m.box.Text(); got != "steer me" {
+		t.Errorf("the box has %q", got)
+	}
+}
+
 // What the history brings opens no list until it is edited: the key that brought it
 // goes on to what is older.
 func TestHistoryPassesCommands(t *testing.T) {
