@@ -358,3 +358,12 @@ func TestVimMarksStay(t *testing.T) {
 		t.Errorf("the mark of another prompt leads to %s", got)
 	}
 }
+
+// A long line of brackets is gone through once.
+func BenchmarkVimPair(b *testing.B) {
+	t := newText()
+	t.replace(0, 0, []rune(strings.Repeat("(", 50_000)+strings.Repeat(`")"`, 50_000)))
+	for b.Loop() {
+		t.pair(0)
+	}
+}

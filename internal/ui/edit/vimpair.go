@@ -22,11 +22,11 @@ func (t *text) pair(at int) (int, bool) {
 	if i%2 == 1 {
 		step = -1
 	}
-	quoted := t.quotedIn(at)
+	quoted := t.inQuotes()
 	for p, depth := at+step, 0; p >= 0 && p < len(t.r); p += step {
 		r := t.r[p]
 		switch {
-		case r != here && r != there, t.quotedIn(p) != quoted: // a string's are its own
+		case r != here && r != there, quoted[p] != quoted[at]: // a string's are its own
 		case r == here:
 			depth++
 		case depth == 0:
@@ -38,25 +38,36 @@ func (t *text) pair(at int) (int, bool) {
 	return at, false
 }
 
-// quotedIn reports whether a position is inside of double quotes of its line. Where
-// these are of an odd number, nothing is.
-func (t *text) quotedIn(at int) bool {
-	from, to := t.bounds(at)
-	before, all := 0, 0
-	for p := from; p < to; p++ {
-		switch t.r[p] {
-		case '\\':
-			p++
-		case '"':
-			if p > from && p+1 < to && t.r[p-1] == '\'' && t.r[p+1] == '\'' {
-				continue // the character "
-			}
-			if all++; p < at {
-				before++
+// inQuotes says of each position whether it is inside of double quotes of its line.
+// Where these are of an odd number, nothing is.
+func (t *text) inQuotes() []bool {
+	out := make([]bool, len(t.r))
+	for i := range t.lines {
+		from, to := t.lines[i].start, t.lineEnd(i)
+		open := -1 // where the last of an odd number of quotes stands
+		for p := from; p < to; p++ {
+			switch t.r[p] {
+			case '\\':
+				p++
+			case '"':
+				if p > from && p+1 < to && t.r[p-1] == '\'' && t.r[p+1] == '\'' {
+					continue // the character "
+				}
+				if open < 0 {
+					open = p
+					continue
+				}
+				for q := open + 1; q <= p; q++ {
+					out[q] = true
+				}
+				open = -1
 			}
 		}
+		if open >= 0 {
+			clear(out[from:to])
+		}
 	}
-	return all%2 == 0 && before%2 == 1
+	return out
 }
 
 // paragraph is { and }: the count-th empty line before or behind, or where the text
