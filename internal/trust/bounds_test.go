@@ -244,7 +244,7 @@ func TestClaimsInFull(t *testing.T) {
 	}
 	for text, want := range map[string]trust.Claim{
 		`{"mcpServers":{}}`: {File: ".mcp.json", What: "MCP servers", Text: "none"},
-		`{`:                 {File: ".mcp.json", What: "MCP servers", Text: "a file that cannot be read: line 1, column 2: parsing value: unexpected EOF"},
+		`{`:                 {File: ".mcp.json", What: "MCP servers", Text: "a file that cannot be read: line 1, column 2: it ends before it is complete"},
 	} {
 		r := newRig(t)
 		r.write(".mcp.json", text)

@@ -299,7 +299,7 @@ func TestTheRestWorks(t *testing.T) {
 		{"twice", `{"mcpServers":{"a":{"command":"x"},"a":{"command":"y"},"b":{"command":"z"}}}`, "project a approved: the same file has another one of this name in line 1\nproject b approved"},
 		{"a key twice", `{"mcpServers":{"a":{"command":"x","command":"y"},"b":{"command":"z"}}}`, "project a approved: \"command\" is given twice in it, again in line 1\nproject b approved"},
 		{"names", `{"mcpServers":{"":{"command":"x"},"\u001b[31m":{"command":"x"},"b":{"command":"z"}}}`, "project  approved: its name is to be a text of 1 to 100 bytes without control characters\nproject \x1b[31m approved: its name is to be a text of 1 to 100 bytes without control characters\nproject b approved"},
-		{"no JSON", `{"mcpServers":{`, "/w/.mcp.json: error: mcpServers: its MCP servers are not used: line 1, column 16: parsing value: unexpected EOF"},
+		{"no JSON", `{"mcpServers":{`, "/w/.mcp.json: error: mcpServers: its MCP servers are not used: line 1, column 16: it ends before it is complete"},
 		{"a list", `{"mcpServers":[]}`, "/w/.mcp.json: error: mcpServers: its MCP servers are not used: line 1: \"mcpServers\" is no object"},
 		{"nothing", `{}`, ""},
 	} {
