@@ -114,11 +114,12 @@ func told(x policy.Piece) draw.Line {
 
 // brief is a reason without what it names as other examples: the whole decision has them.
 func brief(why string) string {
-	at := strings.LastIndex(why, " (")
+	const unknown = " is not known to be read-only"
+	at := strings.LastIndex(why, unknown+" (")
 	if at < 0 || !strings.HasSuffix(why, " are)") && !strings.HasSuffix(why, " is)") {
 		return why
 	}
-	return why[:at]
+	return why[:at+len(unknown)]
 }
 
 // maxReasons bounds the reasons of one part that are told beside it.

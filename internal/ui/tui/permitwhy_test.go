@@ -138,3 +138,17 @@ func TestReasonIsToldOnce(t *testing.T) {
 		t.Errorf("told %d times:\n%s", n, r.text())
 	}
 }
+
+// Only other examples are left out of a reason, and nothing that somebody else wrote.
+func TestBrief(t *testing.T) {
+	for why, want := range map[string]string{
+		"no rule allows `npm install`, which is not known to be read-only (npm ls and others are)": "no rule allows `npm install`, which is not known to be read-only",
+		"a hook says no (the key is)":           "a hook says no (the key is)",
+		"x is not known to be read-only (ls)":   "x is not known to be read-only (ls)",
+		"x is not known to be read-only (y is)": "x is not known to be read-only",
+	} {
+		if got := brief(why); got != want {
+			t.Errorf("%q is cut to %q", why, got)
+		}
+	}
+}
