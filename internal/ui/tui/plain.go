@@ -170,6 +170,7 @@ func (m *Model) gathered() []effect {
 	case fresh == 1 && strings.HasSuffix(last, `\`): // it goes on
 		return nil
 	case fresh > 1 || open && strings.TrimSpace(last) != "":
+		m.spoken.out = append(m.spoken.out, nil) // the last line of a paste may stand there, without its end
 		m.tell(fmt.Sprintf("%s. An empty line sends them, Ctrl+C drops them.", story.Plural(len(s.lines), "line")))
 		return nil
 	}

@@ -146,7 +146,7 @@ func TestPlainPromptsOfSeveralLines(t *testing.T) {
 		r.event(event.InputAccepted{ID: fmt.Sprint("id", r.ids)}, event.TurnStarted{}, event.TurnEnded{})
 		r.said()
 	}
-	want(t, paste("# not a note", "", "two"), "3 lines. An empty line sends them, Ctrl+C drops them.", ">>")
+	want(t, paste("# not a note", "", "two"), "\n  3 lines. An empty line sends them, Ctrl+C drops them.", ">>")
 	want(t, r.line("three"), "4 lines.", ">>")
 	r.line("")
 	sent("# not a note\n\ntwo\nthree")
