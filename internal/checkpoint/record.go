@@ -19,7 +19,7 @@ import (
 type Recorder struct {
 	Trees []*Tree // that commands work in
 	Blobs Blobs
-	// beside reports whether something runs that an earlier call left running,
+	// Beside reports whether something runs that an earlier call left running,
 	// so that what changed between two calls may be its doing. nil is no.
 	Beside func() bool
 	// Journal keeps what calls that run change; nil: it goes with the process.

@@ -338,8 +338,9 @@ func (h *uiHost) helper(ctx context.Context, stdin string, commands ...[]string)
 	return nil, errors.New("the clipboard cannot be reached from here")
 }
 
-// copy fills tmux's buffer, which takes what programs send it only where it is told to,
-// and has tmux hand it on; elsewhere it is for what was too long for the terminal.
+// copy puts text into tmux's buffer where adze runs in tmux, because tmux takes what
+// programs send to the clipboard only where it is configured to. Elsewhere it puts text
+// that was too long to send to the terminal on the clipboard.
 func (h *uiHost) copy(ctx context.Context, text string, sent bool) (string, error) {
 	if h.o.Env("TMUX") != "" {
 		if _, err := h.helper(ctx, text, []string{"tmux", "load-buffer", "-w", "-"}, []string{"tmux", "load-buffer", "-"}); err == nil {

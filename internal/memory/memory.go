@@ -74,7 +74,7 @@ type Options struct {
 	// path is resolved, named as it is reached. nil shows everything.
 	Covered   func(path, named string) string
 	MaxBytes  int // 0 is 256 KB
-	WarnChars int // 0 is defaultWarnChars
+	WarnChars int // 0 is 40,000
 }
 
 // A Reader reads each file once, over a session. Its methods may be called

@@ -17,9 +17,9 @@ import (
 
 // apart says of a server that a person configured for all folders how it is kept from
 // running what stands in this one, which nobody trusts. A program that looks for code
-// where it starts (npx in node_modules, python3 -m beside it, go run in go.mod) starts in
-// a folder of its own: that is Apart. One that is given a path of this folder cannot be used here, and
-// problem says why.
+// where it starts (npx in node_modules, python3 -m beside it, go run in go.mod) starts
+// apart from it, in a folder of its own. One that is given a path of this folder cannot
+// be used here, and problem says why.
 func (p Paths) apart(s servers.Server) (apart bool, problem string) {
 	here := Runs{Paths: p, Dirs: []string{p.Root, p.Dir}}
 	here.Server(s, "")

@@ -31,8 +31,8 @@ type Catalogue interface {
 	Find(ctx context.Context, project, query string) (Info, error)
 	// Fork copies a session's events up to and including at (0: all of them)
 	// into a new session of a project. first takes the place of the parent's
-	// first event; its Schema, Parent and At are filled in, and its ID where it has none. Lines of a
-	// newer version are copied byte for byte. The parent may be running.
+	// first event; its Schema, Parent and At are filled in, and its ID where it has
+	// none. Lines of a newer version are copied byte for byte. The parent may be running.
 	Fork(ctx context.Context, parent Info, at event.Seq, project string, first event.SessionStarted) (Info, error)
 	// Remove deletes a session for good, with all that is kept beside its
 	// log. The error is ErrRunning while a process writes it.

@@ -152,7 +152,7 @@ func thing(p Place, f found, name string) Thing {
 	return t
 }
 
-// Efforts are those that a skill or an agent can name.
+// efforts are those that a skill or an agent can name.
 var efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
 func skillOf(p Place, f found, h *head, body string) Skill {

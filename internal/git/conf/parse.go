@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// parse reads git's configuration format and calls yield for each setting,
-// with lower-case section and key, the value as it stands. What git would refuse is an error, as is
-// everything this reader is not sure about.
+// parse reads git's configuration format and calls yield for each setting, with
+// section and key in lower case and the value as it stands. What git would refuse is
+// an error, as is everything this reader is not sure about.
 func parse(b []byte, yield func(section, sub, key, value string)) error {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	s := &scanner{b: bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))}

@@ -84,7 +84,7 @@ type Invocation struct {
 	visible bool
 	// pick says which files of a tree are read.
 	pick pick
-	// why says what of a change is not known.
+	// Why says what of a change is not known.
 	Why string
 	// runs is the program that find starts.
 	runs string

@@ -60,7 +60,7 @@ type Opened struct {
 	Model     string               // of a session that is resumed
 	Mode      policy.Mode          // of a session that is resumed
 
-	// kin are folders of earlier sessions that this one is a copy of, in which
+	// Kin are folders of earlier sessions that this one is a copy of, in which
 	// files are that the model was told of.
 	Kin []string
 

@@ -21,7 +21,7 @@ const (
 	textLines   = 5
 	tailLines   = 4
 	wholeLines  = 2000
-	// textCols is how wide text runs at most: longer lines are hard to read.
+	// TextCols is how wide text runs at most: longer lines are hard to read.
 	TextCols = 120
 )
 

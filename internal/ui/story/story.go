@@ -100,7 +100,7 @@ type Story struct {
 	Reply int  // the first item of the reply that is being made
 	live  bool // that reply came as deltas
 	ByID  map[string]*Call
-	// printed is how many items were handed to the terminal's scrollback. They
+	// Printed is how many items were handed to the terminal's scrollback. They
 	// do not change any more.
 	Printed int
 	running bool

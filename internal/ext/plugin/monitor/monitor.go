@@ -69,7 +69,7 @@ func Start(ctx context.Context, c Config, notify func(string)) (*Monitor, error)
 // Done is closed when the command has ended and all was told.
 func (m *Monitor) Done() <-chan struct{} { return m.done }
 
-// A pacer tells lines at most once every Every. It keeps no more than one notice.
+// A pacer tells lines, once a second at most. It keeps no more than one notice.
 type pacer struct {
 	notify func(string)
 	ended  chan struct{}
