@@ -14,26 +14,26 @@ const maxSpellings = 64
 var alike = map[string]string{
 	"npm": `run|run-script|rum|urn  test|t|tst|run_test  start|run_start  stop|run_stop  restart|run_restart
 		install|i|in|ins|inst|insta|instal|isnt|isnta|isntal|isntall|add  ci|clean-install|ic|install-clean|isntall-clean
-		uninstall|un|unlink|remove|rm|r  update|up|upgrade|udpate  exec|x  publish  link|ln  list|ls|la|ll  view|v|info|show
+		uninstall|un|unlink|remove|rm|r  update|up|upgrade|udpate  exec|x  link|ln  list|ls|la|ll  view|v|info|show
 		install-test|it  install-ci-test|cit|clean-install-test|sit  rebuild|rb  dedupe|ddp  init|create|innit  config|c  version|verison
-		owner|author  dist-tag|dist-tags  adduser|add-user  docs|home  bugs|issues  search|s|se|find  explain|why  org|ogr  token  help|hlep`,
-	"pnpm":  `run|run-script|_  install|i  add  remove|rm|uninstall|un  update|up|upgrade  test|t|tst  exec  dlx  link|ln  list|ls`,
-	"yarn":  `run|_  remove  upgrade|up  dlx`,
-	"bun":   `run|_  install|i  add|a  remove|rm|r  update  x`,
+		owner|author  dist-tag|dist-tags  adduser|add-user  docs|home  bugs|issues  search|s|se|find  explain|why  org|ogr  help|hlep`,
+	"pnpm":  `run|run-script|_  install|i  remove|rm|uninstall|un  update|up|upgrade  test|t|tst  link|ln  list|ls`,
+	"yarn":  `run|_  upgrade|up`,
+	"bun":   `run|_  install|i  add|a  remove|rm|r`,
 	"cargo": `build|b  check|c  doc|d  test|t  run|r  remove|rm`,
 	"docker": `run|container_run  exec|container_exec  create|container_create  start|container_start  stop|container_stop  restart|container_restart  kill|container_kill
 		rm|container_rm|container_remove  cp|container_cp  commit|container_commit  attach|container_attach  export|container_export  logs|container_logs  update|container_update
 		rename|container_rename  pause|container_pause  unpause|container_unpause  inspect|container_inspect  port|container_port  ps|container_ls|container_list|container_ps
 		push|image_push  pull|image_pull  build|image_build|buildx_build|buildx_b|builder_build  rmi|image_rm|image_remove  tag|image_tag  save|image_save  load|image_load  import|image_import
 		images|image_ls|image_list  history|image_history  events|system_events  info|system_info  volume_rm|volume_remove  network_rm|network_remove  context_rm|context_remove`,
-	"git":       `add|stage  init|init-db  push|send-pack|http-push|subtree_push  stash_push|stash_save  remote_remove|remote_rm  worktree_remove  fsck|fsck-objects`,
+	"git":       `add|stage  init|init-db  push|send-pack|http-push|subtree_push  stash_push|stash_save  remote_remove|remote_rm  fsck|fsck-objects`,
 	"gh":        `pr_create|pr_new  issue_create|issue_new  repo_create|repo_new  release_create|release_new  pr_checkout|pr_co|co  secret_delete|secret_remove  variable_delete|variable_remove  codespace|cs  extension|extensions|ext`,
 	"helm":      `uninstall|un|del|delete  list|ls  dependency|dep|dependencies`,
 	"terraform": `destroy|apply_-destroy`,
 	"tofu":      `destroy|apply_-destroy`,
 	"brew":      `uninstall|remove|rm  install|instal  upgrade|up  list|ls`,
 	"conda":     `remove|uninstall  update|upgrade`,
-	"svn":       `commit|ci  checkout|co  delete|del|remove|rm  update|up  switch|sw  revert  propset|pset|ps`,
+	"svn":       `commit|ci  checkout|co  delete|del|remove|rm  update|up  switch|sw  propset|pset|ps`,
 	"hg":        `commit|ci  update|up|checkout|co  remove|rm`,
 	"dnf":       `remove|rm|erase  install|in  upgrade|up|update`,
 	"zypper":    `install|in  remove|rm  update|up  dist-upgrade|dup`,
@@ -59,9 +59,7 @@ var alikeWords = sync.OnceValue(func() map[string][][][]string {
 			for form := range strings.SplitSeq(class, "|") {
 				forms = append(forms, strings.FieldsFunc(form, func(c rune) bool { return c == '_' }))
 			}
-			if len(forms) > 1 {
-				out[program] = append(out[program], forms)
-			}
+			out[program] = append(out[program], forms)
 		}
 	}
 	return out
