@@ -26,7 +26,7 @@ func (c *call) inPlan(a Action) (Verdict, bool) {
 	switch a := a.(type) {
 	case Exec:
 		if !a.ReadOnly {
-			return denied(whyNot(a))
+			return denied(cmp.Or(a.Beyond, a.Why, "no rule covers this command"))
 		}
 	case Opaque:
 		return denied("this could not be read exactly: " + a.Why)

@@ -27,16 +27,6 @@ func byRule(e Effect, rule *compiledRule, a Action, why string) Verdict {
 	return Verdict{Effect: e, Reason: fmt.Sprintf("%s: %s", why, rule.Text()), Rule: rule.Text(), Source: rule.Source, Check: CheckRule, Part: part(a)}
 }
 
-func whyNot(e Exec) string {
-	switch {
-	case e.Beyond != "":
-		return e.Beyond
-	case e.Why != "":
-		return e.Why
-	}
-	return "no rule covers this command"
-}
-
 // noRule says that no rule allows a command, by the words that tell what it is, and what
 // speaks against running it without one.
 func noRule(e Exec) string {
