@@ -51,20 +51,23 @@ func (m *Model) event(e event.Event) []effect {
 		return append(m.ready(), m.readBack()...)
 	}
 	if b, ok := e.Body.(event.TurnEnded); ok {
-		e.Body = m.fitted(b)
+		b.Hint = m.helps(b)
+		e.Body = b
 	}
-	m.story.Apply(m.mended(e))
+	m.story.Apply(e)
 	return append(m.pictured(e.Body), m.happened(e)...)
 }
 
-// mended has an error say what helps here, before what helps outside.
-func (m *Model) mended(e event.Event) event.Event {
-	b, ended := e.Body.(event.TurnEnded)
-	if _, saves := m.host.Reports["login"]; ended && saves && b.Kind == agent.KindName(llm.Unauthorized) {
-		b.Hint = strings.TrimSuffix("/login saves a key; "+b.Hint, "; ")
-		e.Body = b
+// helps is the hint at the end of a turn: what helps here, before what helps outside.
+func (m *Model) helps(b event.TurnEnded) string {
+	_, saves := m.host.Reports["login"]
+	switch {
+	case overfull(b):
+		return "/rewind goes back to before an earlier prompt, /model has models with larger windows, /clear begins a new session"
+	case saves && b.Kind == agent.KindName(llm.Unauthorized):
+		return strings.TrimSuffix("/login saves a key; "+b.Hint, "; ")
 	}
-	return e
+	return b.Hint
 }
 
 // happened is what an event means beside its place in the story.

@@ -11,14 +11,6 @@ func overfull(b event.TurnEnded) bool {
 	return b.Reason == event.BlockingLimit || b.Reason == event.PromptTooLong
 }
 
-// fitted is the end of a turn with a hint that names what helps here.
-func (m *Model) fitted(b event.TurnEnded) event.TurnEnded {
-	if overfull(b) {
-		b.Hint = "/rewind goes back to before an earlier prompt, /model has models with larger windows, /clear begins a new session"
-	}
-	return b
-}
-
 // unfit takes back the prompt that could not be sent because it is too large, so
 // that what is said next does not fail for its sake.
 func (m *Model) unfit(b event.TurnEnded) []effect {
