@@ -9,9 +9,12 @@ import (
 	"github.com/adze-agent/adze/internal/ui/edit"
 )
 
+// usualModes are those that no flag has to allow.
+var usualModes = []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk}
+
 // cycleMode goes to the permission mode after the one that was asked for last.
 func (m *Model) cycleMode() []effect {
-	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk}
+	modes := usualModes
 	if m.s != nil && len(m.s.Modes) > 0 {
 		modes = m.s.Modes
 	}
@@ -42,7 +45,7 @@ func (m *Model) modeCommand(args string) []effect {
 		return m.setMode(md)
 	}
 	var all []Choice
-	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk}
+	modes := slices.Clone(usualModes)
 	if m.s != nil {
 		for _, md := range m.s.Modes {
 			if !slices.Contains(modes, md) {
