@@ -86,7 +86,7 @@ func (m *Model) answer(d dialog, q event.Asked, a op.Answer, wrong *string) []ef
 func (m *Model) dialogKey(k keymap.Key) []effect {
 	d := m.dialogs[0]
 	if m.early(d) {
-		return m.goesOn(k)
+		return m.tooSoon(k)
 	}
 	return m.press(k, append(slices.Clone(d.in()), keymap.Global), func(m *Model, a keymap.Action) ([]effect, bool) {
 		if out, done := d.act(m, a); done {

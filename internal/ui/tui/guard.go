@@ -101,9 +101,9 @@ func (m *Model) early(d dialog) bool {
 	return true
 }
 
-// goesOn takes a key that came too early for a dialog: what was being typed goes
+// tooSoon takes a key that came too early for a dialog: what was being typed goes
 // on, and to stop is safe.
-func (m *Model) goesOn(k keymap.Key) []effect {
+func (m *Model) tooSoon(k keymap.Key) []effect {
 	m.keyed = m.now
 	switch {
 	case k.Name == "esc" && m.turn.running, k.Mod == keymap.Ctrl && k.Name == "c":

@@ -158,7 +158,7 @@ func (m *Model) message(in Msg) []effect {
 		}
 		return m.key(in.key)
 	case lineMsg:
-		return m.heard(in.text)
+		return m.takeLine(in.text)
 	case pasteMsg:
 		m.drafting()
 		return m.paste(in.text)

@@ -132,9 +132,9 @@ func read(d dialog) bool {
 // again has the first dialog printed once more: it is another one now.
 func (m *Model) again() { m.spoken.d = nil }
 
-// heard takes a line. Those of a prompt are gathered first: what is pasted comes
+// takeLine takes a line. Those of a prompt are gathered first: what is pasted comes
 // line by line.
-func (m *Model) heard(text string) []effect {
+func (m *Model) takeLine(text string) []effect {
 	m.spoken.moved = m.now
 	if len(m.dialogs) > 0 && len(m.spoken.lines) == 0 {
 		d := m.dialogs[0]

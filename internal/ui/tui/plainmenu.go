@@ -341,8 +341,8 @@ func (d *form) decided(m *Model, yes bool) []effect {
 	return out
 }
 
-// numbered takes the number of a choice from the beginning of a line.
-func (d *menu) numbered(m *Model, line string) (c Choice, rest string, ok bool) {
+// byNumber takes the number of a choice from the beginning of a line.
+func (d *menu) byNumber(m *Model, line string) (c Choice, rest string, ok bool) {
 	first, rest, _ := strings.Cut(line, " ")
 	n, ok := numberIn(first)
 	if !ok || n < 0 || n >= len(d.found) {
@@ -352,9 +352,9 @@ func (d *menu) numbered(m *Model, line string) (c Choice, rest string, ok bool) 
 	return d.found[n].Choice, strings.TrimSpace(rest), true
 }
 
-// printed prints how a session began and ended.
-func (k *sessionPicker) printed(m *Model, line string) []effect {
-	c, _, ok := k.d.numbered(m, line)
+// printPreview prints how a session began and ended.
+func (k *sessionPicker) printPreview(m *Model, line string) []effect {
+	c, _, ok := k.d.byNumber(m, line)
 	if !ok || m.host.Preview == nil {
 		return nil
 	}
@@ -373,7 +373,7 @@ func (k *sessionPicker) printed(m *Model, line string) []effect {
 
 // retitled gives a session another title.
 func (k *sessionPicker) retitled(m *Model, line string) []effect {
-	c, title, ok := k.d.numbered(m, line)
+	c, title, ok := k.d.byNumber(m, line)
 	switch {
 	case !ok || m.host.Rename == nil:
 		return nil

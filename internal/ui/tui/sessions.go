@@ -72,7 +72,7 @@ func (m *Model) pickSession(dropped func(*Model) []effect) []effect {
 			m.again()
 			return out
 		}},
-		{"preview", "N", "how one began and ended", k.printed},
+		{"preview", "N", "how one began and ended", k.printPreview},
 		{"rename", "N TITLE", "titles one", k.retitled},
 	}
 	k.d = d

@@ -75,10 +75,8 @@ func (m *Model) tasksCommand(string) []effect {
 	d.fixed, d.hint = true, "Enter shows what it wrote"
 	if len(runs) > 0 {
 		d.hint += ", x stops it"
-	}
-	if len(runs) > 0 {
 		d.words = []plainWord{{"stop", "N", "stops it", func(m *Model, line string) []effect {
-			c, _, ok := d.numbered(m, line)
+			c, _, ok := d.byNumber(m, line)
 			switch {
 			case !ok:
 				return nil
