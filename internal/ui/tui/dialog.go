@@ -98,7 +98,7 @@ func (m *Model) dialogKey(k keymap.Key) []effect {
 		case keymap.Exit, keymap.Redraw, keymap.Suspend, keymap.ToggleTranscript:
 			return m.anyAct(a)
 		case keymap.ShowHelp:
-			h := newHelp(m).(*sheet)
+			h := newHelp(m)
 			h.above = true // the question goes on when it was read
 			m.open(h)
 			return nil, true

@@ -9,7 +9,7 @@ import (
 )
 
 // newHelp lists keys and commands.
-func newHelp(m *Model) dialog {
+func newHelp(m *Model) *sheet {
 	if m.screen.plain {
 		return plainHelp()
 	}
@@ -64,7 +64,7 @@ func helpRow(left, right string, width int) []draw.Line {
 }
 
 // plainHelp lists what lines can be where nothing is drawn anew.
-func plainHelp() dialog {
+func plainHelp() *sheet {
 	return &sheet{heading: "Help", lines: func(m *Model, p paper, width int) []draw.Line {
 		var out []draw.Line
 		row := func(left, right string) { out = append(out, helpRow(left, right, width)...) }

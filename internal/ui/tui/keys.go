@@ -192,7 +192,7 @@ func (m *Model) anyAct(a keymap.Action) ([]effect, bool) {
 	case keymap.Interrupt:
 		return m.interruptOrQuit(), true
 	case keymap.Exit:
-		return m.twice(a, "again to quit"), true
+		return m.twice(a), true
 	case keymap.Redraw:
 		return []effect{redraw{}}, true
 	case keymap.Suspend:
@@ -224,7 +224,7 @@ func (m *Model) interruptOrQuit() []effect {
 	if m.armed.action == keymap.Interrupt && m.now.Before(m.armed.till) {
 		return m.leave()
 	}
-	out := m.twice(keymap.Interrupt, "again to quit")
+	out := m.twice(keymap.Interrupt)
 	switch {
 	case !m.box.Empty():
 		m.box.Clear()
@@ -238,12 +238,12 @@ func (m *Model) interruptOrQuit() []effect {
 }
 
 // twice arms a key that quits when it comes again.
-func (m *Model) twice(a keymap.Action, what string) []effect {
+func (m *Model) twice(a keymap.Action) []effect {
 	if m.armed.action == a && m.now.Before(m.armed.till) {
 		return m.leave()
 	}
 	m.armed = armed{a, m.now.Add(again)}
-	m.say("Press "+m.keys.Hint(a)+" "+what, draw.Attention)
+	m.say("Press "+m.keys.Hint(a)+" again to quit", draw.Attention)
 	m.flash.till = m.armed.till
 	return nil
 }
