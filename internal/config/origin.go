@@ -76,7 +76,6 @@ type Severity string
 const (
 	Error   Severity = "error"   // a value, a rule or a file is not used
 	Warning Severity = "warning" // probably not what was meant
-	Note    Severity = "note"    // something was left aside on purpose
 )
 
 // A Problem is something in the settings a person should know.

@@ -19,11 +19,8 @@ import (
 // name is what Make calls folders.
 var name = pattern.Lazy(`^adze-s-[0-9]+$`)
 
-// Bounds of Sweep.
-const (
-	maxNames = 10_000 // that are looked at
-	maxDepth = 64     // to which folders are made removable
-)
+// maxNames bounds the names that Sweep looks at.
+const maxNames = 10_000
 
 // A Folder belongs to this process until Remove.
 type Folder struct {

@@ -11,7 +11,6 @@ import (
 
 // Output caps in tokens. The API wants one in every request.
 const (
-	defaultOutput = 32000
 	unknownOutput = 8192 // for a model without facts: what every model takes
 	minBudget     = 1024
 )
