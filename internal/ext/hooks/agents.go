@@ -37,7 +37,7 @@ func (g *Gate) Expands(ctx context.Context, in hook.ExpansionInput) (refused str
 	a := g.Hook(ctx, in, nil)
 	switch {
 	case a.Stop:
-		return or(a.Why, "a hook ended the turn")
+		return whyEnded(a)
 	case a.Block:
 		return a.Reason
 	}

@@ -264,7 +264,7 @@ func (g *Gate) Prompt(ctx context.Context, p event.InputQueued) (session.Admissi
 	a := g.Hook(ctx, hook.PromptInput{Text: p.Text}, nil)
 	switch {
 	case a.Stop:
-		return session.Admission{Refused: or(a.Why, "a hook ended the turn")}, nil
+		return session.Admission{Refused: whyEnded(a)}, nil
 	case a.Block:
 		return session.Admission{Refused: a.Reason}, nil
 	}
@@ -344,7 +344,7 @@ func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (age
 	}
 	switch {
 	case a.Stop:
-		v.Effect, v.Check, v.Reason, v.By, v.Ends = policy.Deny, hook.Check, "a hook ended the turn", by, or(a.Why, "a hook ended the turn")
+		v.Effect, v.Check, v.Reason, v.By, v.Ends = policy.Deny, hook.Check, endedByHook, by, whyEnded(a)
 		return v, nil
 	case a.Permission == hook.Deny:
 		v.Effect, v.Check, v.Reason, v.By = policy.Deny, hook.Check, why, by
@@ -399,7 +399,7 @@ func (g *Gate) Asks(ctx context.Context, q agent.Question, v agent.Verdict) (op.
 	a := g.Hook(ctx, hook.PermissionInput{Call: called(q), Suggestions: suggestions(v.Suggest)}, q.Plan.Actions)
 	g.say(hook.PermissionRequest, a)
 	if a.Stop {
-		a.Decision, a.Interrupt, a.Message = hook.Deny, true, or(a.Why, "a hook ended the turn")
+		a.Decision, a.Interrupt, a.Message = hook.Deny, true, whyEnded(a)
 	}
 	if a.Decision == "" || ctx.Err() != nil {
 		return op.Answer{}, false
@@ -474,11 +474,9 @@ func (g *Gate) notify(ctx context.Context, kind, message string) {
 	g.say(hook.Notification, g.Hook(ctx, hook.NotificationInput{Message: message, Title: "adze", Type: kind}, nil))
 }
 
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
+// whyEnded is why a hook ended the turn.
+func whyEnded(a hook.Answer) string { return cmp.Or(a.Why, endedByHook) }
+
+const endedByHook = "a hook ended the turn"
 
 var _ session.Hooks = (*Gate)(nil)

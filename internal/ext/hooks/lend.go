@@ -84,7 +84,7 @@ func (g *Gate) LendTurn(list []hook.Hook) {
 }
 
 // Parse reads hooks as a skill or an agent has them: groups by event.
-func Parse(raw json.RawMessage, at hook.Place) (list []Hook, problems []error) {
+func Parse(raw json.RawMessage, at hook.Place) (list []hook.Hook, problems []error) {
 	var groups map[string][]json.RawMessage
 	if err := json.Unmarshal(raw, &groups); err != nil {
 		return nil, []error{fmt.Errorf("hooks: expected groups by event: %w", fastjson.InWords(err))}

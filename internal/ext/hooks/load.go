@@ -33,9 +33,3 @@ func Load(c *config.Config, others ...contrib.Contribution) (list []contrib.Cont
 	}
 	return append([]contrib.Contribution{own}, others...), problems
 }
-
-// A Hook is one that the session itself has.
-type Hook = hook.Hook
-
-// An Ending is why a session ends.
-type Ending = hook.Ending

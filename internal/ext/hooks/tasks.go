@@ -43,7 +43,7 @@ func (g *Gate) tasks(ctx context.Context, q agent.Question, v agent.Verdict) (_ 
 			case ctx.Err() != nil:
 				return v, true
 			case a.Stop:
-				v.Effect, v.Check, v.Reason, v.By, v.Ends = policy.Deny, hook.Check, "a hook ended the turn", by, or(a.Why, "a hook ended the turn")
+				v.Effect, v.Check, v.Reason, v.By, v.Ends = policy.Deny, hook.Check, endedByHook, by, whyEnded(a)
 				return v, true
 			case a.Block:
 				v.Effect, v.Check, v.By = policy.Deny, hook.Check, by
