@@ -141,7 +141,7 @@ func statsText(w io.Writer, c canvas, r usage.Report, by string) error {
 	t := r.Total
 	fmt.Fprintf(&b, "%s to %s: %s, %s\n", r.From.Format("2006-01-02"), r.To.Format("2006-01-02"), clip.Count(r.Sessions, "session"), clip.Count(t.Requests(), "request"))
 	row := func(name, text string) { b.WriteString("  " + c.cell(draw.Quiet, name, 8) + text + "\n") }
-	money := t.Money(2)
+	money := t.Money()
 	if t.Unpriced > 0 {
 		money += fmt.Sprintf(" (%s without a known price)", clip.Count(t.Unpriced, "request"))
 	}
@@ -194,7 +194,7 @@ func statsList(r usage.Report, by string) (head []string, out []bar) {
 		if by == "agent" {
 			name = agentName(name)
 		}
-		cost := n.Money(2)
+		cost := n.Money()
 		if n.Requests() == 0 {
 			cost = ""
 		}

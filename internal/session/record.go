@@ -42,7 +42,7 @@ func dear(was, now usage.Spent, warn float64) string {
 	if was.Cost >= warn || now.Cost < warn { // of 0 that is so at any time
 		return ""
 	}
-	return fmt.Sprintf("this session has cost %s; cost.warn_usd is $%.2f", now.Money(2), warn)
+	return fmt.Sprintf("this session has cost %s; cost.warn_usd is $%.2f", now.Money(), warn)
 }
 
 func (st *state) apply(e event.Event) {

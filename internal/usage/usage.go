@@ -6,7 +6,6 @@ package usage
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -89,15 +88,15 @@ func (s Spent) Known() (usd float64, ok bool) {
 }
 
 // Money is the cost for people: what is not known is not called nothing.
-func (s Spent) Money(digits int) string {
+func (s Spent) Money() string {
 	usd, ok := s.Known()
 	switch {
 	case !ok:
 		return "unknown"
-	case usd > 0 && usd < math.Pow10(-digits):
-		return fmt.Sprintf("< $%.*f", digits, math.Pow10(-digits)) + more(s.Unpriced)
+	case usd > 0 && usd < 0.01:
+		return "< $0.01" + more(s.Unpriced)
 	}
-	return fmt.Sprintf("$%.*f", digits, usd) + more(s.Unpriced)
+	return fmt.Sprintf("$%.2f", usd) + more(s.Unpriced)
 }
 
 func more(unpriced int) string {

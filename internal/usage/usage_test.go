@@ -32,8 +32,8 @@ func TestSpent(t *testing.T) {
 		for _, r := range tt.of {
 			s = s.Plus(r)
 		}
-		if _, known := s.Known(); s.Money(2) != tt.money || known != tt.known || s.Requests() != len(tt.of) {
-			t.Errorf("%d: %s %v, %d requests", i, s.Money(2), known, s.Requests())
+		if _, known := s.Known(); s.Money() != tt.money || known != tt.known || s.Requests() != len(tt.of) {
+			t.Errorf("%d: %s %v, %d requests", i, s.Money(), known, s.Requests())
 		}
 	}
 	s := usage.Spent{}.Plus(paid).Plus(free).Plus(paid)

@@ -208,7 +208,7 @@ func (c *Client) decode(r *reader, dec Decoder, out *Out) error {
 func (c *Client) request(ctx context.Context, call Call) (*http.Request, string, error) {
 	u, err := url.Parse(call.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, "", c.local("the base URL is not an http(s) address", "correct the provider's base URL")
+		return nil, "", c.badURL("the base URL is not an http(s) address")
 	}
 	if i := strings.IndexFunc(c.c.Key, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
 		return nil, "", &llm.Error{Kind: llm.Unauthorized, Provider: c.c.Provider,
@@ -217,7 +217,7 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, string,
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, call.URL, http.NoBody)
 	if err != nil {
-		return nil, "", c.local("the request could not be made", "correct the provider's base URL")
+		return nil, "", c.badURL("the request could not be made")
 	}
 	req.Body, req.ContentLength = call.Body.open(), call.Body.Len()
 	req.GetBody = func() (io.ReadCloser, error) { return call.Body.open(), nil }
@@ -238,8 +238,9 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, string,
 	return req, u.Host, nil
 }
 
-func (c *Client) local(text, hint string) *llm.Error {
-	return &llm.Error{Kind: llm.BadRequest, Provider: c.c.Provider, Fix: hint, Err: errors.New(text)}
+// badURL is the failure of a request that the base URL does not allow.
+func (c *Client) badURL(text string) *llm.Error {
+	return &llm.Error{Kind: llm.BadRequest, Provider: c.c.Provider, Fix: "correct the provider's base URL", Err: errors.New(text)}
 }
 
 func (c *Client) from() string {

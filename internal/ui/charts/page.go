@@ -59,7 +59,7 @@ func (p page) facts(r usage.Report) {
 	}
 	p.put("<dl>\n")
 	for _, f := range [][2]string{
-		{"Cost", t.Money(2)}, {"Without a known price", clip.Count(t.Unpriced, "request")},
+		{"Cost", t.Money()}, {"Without a known price", clip.Count(t.Unpriced, "request")},
 		{"Tokens in", clip.Short(t.Usage.Prompt())}, {"Tokens out", clip.Short(t.Usage.Out)}, {"From cache", rate},
 		{"First chunk after", first}, {"Requests took", clip.Span(t.Took)}, {"Sent again", clip.Count(t.Retries, "time")},
 		{"Calls of tools", clip.Thousands(r.Work.Calls)}, {"Tools took", clip.Span(r.Work.Took)},
@@ -104,7 +104,7 @@ func (p page) tables(r usage.Report) {
 			if name == "" {
 				name = "main"
 			}
-			p.put("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", esc(name), esc(n.Money(2)),
+			p.put("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", esc(name), esc(n.Money()),
 				clip.Short(n.Usage.Prompt()), clip.Short(n.Usage.Out), clip.Short(n.Usage.CacheRead), clip.Short(n.Usage.CacheWrite), clip.Thousands(n.Requests()), first)
 		}
 		p.put("</table></div>\n</section>\n")

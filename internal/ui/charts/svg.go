@@ -166,7 +166,7 @@ func (p page) week(hours [7][24]usage.Spent) {
 				look = fmt.Sprintf("class=\"a\" opacity=\"%.2f\"", 0.2+0.8*float64(n)/float64(most))
 			}
 			p.put("<rect %s x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.0f\" rx=\"3\"><title>%s %02d:00: %s, %s</title></rect>\n",
-				look, names+float64(h)*cell, float64(d)*row, cell-3, row-3, name, h, clip.Count(n, "request"), esc(s.Money(2)))
+				look, names+float64(h)*cell, float64(d)*row, cell-3, row-3, name, h, clip.Count(n, "request"), esc(s.Money()))
 		}
 	}
 	for h := 0; h < 24; h += 3 {

@@ -36,17 +36,13 @@ func String(s string) string {
 
 // Text returns s in a style, as lines that are safe to draw.
 func Text(s string, st Style) []Line {
-	return text(s, st, maxLine)
-}
-
-func text(s string, st Style, bound int) []Line {
 	if s == "" {
 		return nil
 	}
 	s = strings.TrimSuffix(clip.Clean(s), "\n")
 	out := make([]Line, 0, strings.Count(s, "\n")+1)
 	for part := range strings.SplitSeq(s, "\n") {
-		part, more := bounded(part, bound)
+		part, more := bounded(part, maxLine)
 		l := Line{}
 		if part != "" {
 			l = append(l, Span{Text: filter(tabs(part, 0, outputTab)), Style: st})

@@ -14,7 +14,7 @@ func Output(s string, base Style) []Line {
 		return nil
 	}
 	if strings.IndexByte(s, 0x1b) < 0 {
-		return text(s, base, maxLine)
+		return Text(s, base)
 	}
 	st := base
 	var out []Line

@@ -277,7 +277,7 @@ func (r *runner) submitAnswer(ctx context.Context, a op.Answer) {
 	_ = r.c.Submit(ctx, op.Answer{Call: a.Call, By: a.By, Comment: err.Error()})
 }
 
-func (r *runner) warn(text string) { r.write(r.p.note("informational", "warning", text)) }
+func (r *runner) warn(text string) { r.write(r.p.note("warning", text)) }
 
 // rewritten reports whether the host changed the arguments.
 func rewritten(was, is json.RawMessage) bool {

@@ -244,7 +244,7 @@ func (r *runner) bad(why error) {
 	} else {
 		r.res.Worse++
 	}
-	r.write(r.p.note("informational", "error", why.Error()))
+	r.write(r.p.note("error", why.Error()))
 }
 
 // give submits an op, and keeps a prompt in mind until it is answered.

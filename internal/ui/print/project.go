@@ -162,12 +162,12 @@ func (p *projection) apply(e event.Event) []any {
 		return p.end(b)
 	case event.ModelChanged:
 		p.about.Model = b.Model
-		return []any{p.note("informational", "info", "the model is now "+p.about.name(b.Model))}
+		return []any{p.note("info", "the model is now "+p.about.name(b.Model))}
 	case event.ModeChanged:
 		p.about.Mode = string(b.Mode)
 		return []any{modeLine{Type: "system", Subtype: "status", Mode: string(b.Mode), UUID: p.about.NewID(), SessionID: p.about.SessionID}}
 	case event.Noted:
-		return []any{p.note("informational", b.Level, b.Text)}
+		return []any{p.note(b.Level, b.Text)}
 	case event.SettingsChanged:
 		return p.settings(b)
 	case event.HookStarted:
@@ -183,12 +183,12 @@ func (p *projection) apply(e event.Event) []any {
 	case event.Compacted:
 		return p.compacted(b)
 	case event.CompactFailed:
-		return []any{p.note("informational", "warning", b.String())}
+		return []any{p.note("warning", b.String())}
 	case event.Compacting:
 		status := "compacting"
 		return []any{modeLine{Type: "system", Subtype: "status", Status: &status, Mode: p.about.Mode, UUID: p.about.NewID(), SessionID: p.about.SessionID}}
 	case event.Rewound:
-		return []any{p.note("informational", "info", b.String())}
+		return []any{p.note("info", b.String())}
 	case event.Waiting:
 		return []any{p.retry(b)}
 	case event.Extended:
@@ -198,7 +198,7 @@ func (p *projection) apply(e event.Event) []any {
 	case event.TaskEnded:
 		return p.taskEnded(b)
 	case event.Retracted:
-		return append(p.stream(e.Body), p.note("informational", "warning", "the reply so far was discarded: "+b.Why))
+		return append(p.stream(e.Body), p.note("warning", "the reply so far was discarded: "+b.Why))
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.InputRemoved,
@@ -220,7 +220,7 @@ func (p *projection) hook(subtype string, l hookLine) []any {
 // compacted says where the conversation begins anew.
 func (p *projection) compacted(b event.Compacted) []any {
 	if b.Undo > 0 {
-		return []any{p.note("informational", "info", b.String())}
+		return []any{p.note("info", b.String())}
 	}
 	trigger := "manual"
 	if b.Trigger == event.CauseFull || b.Trigger == event.CauseTooLong {
@@ -250,7 +250,7 @@ func (p *projection) settings(b event.SettingsChanged) []any {
 		lines []string
 	}{{"info", counts}, {"warning", waits}, {"warning", wrong}} {
 		for _, l := range part.lines {
-			out = append(out, p.note("informational", part.level, "settings changed: "+l))
+			out = append(out, p.note(part.level, "settings changed: "+l))
 		}
 	}
 	return out
@@ -372,8 +372,8 @@ func (p *projection) retry(b event.Waiting) any {
 	return l
 }
 
-func (p *projection) note(subtype, level, text string) any {
-	return noteLine{Type: "system", Subtype: subtype, Level: level, Content: text, UUID: p.about.NewID(), SessionID: p.about.SessionID}
+func (p *projection) note(level, text string) any {
+	return noteLine{Type: "system", Subtype: "informational", Level: level, Content: text, UUID: p.about.NewID(), SessionID: p.about.SessionID}
 }
 
 // stream wraps the raw events of --include-partial-messages.

@@ -33,7 +33,7 @@ func (r *runner) rewindFiles(ctx context.Context, message string, dry bool) obje
 			paths = append(paths, c.Path)
 		}
 		for _, text := range done.Problems {
-			r.write(r.p.note("informational", "warning", "not put back: "+text))
+			r.write(r.p.note("warning", "not put back: "+text))
 		}
 	}
 	return object{"canRewind": true, "filesChanged": paths, "insertions": added, "deletions": removed}

@@ -22,7 +22,7 @@ const mostRows = 20
 func (m *Model) cost() string {
 	var b strings.Builder
 	t := m.st.Total
-	fmt.Fprintf(&b, "**%s**", t.Money(2))
+	fmt.Fprintf(&b, "**%s**", t.Money())
 	if t.Unpriced > 0 {
 		fmt.Fprintf(&b, ", and %s without a known price", story.Plural(t.Unpriced, "request"))
 	}
@@ -72,7 +72,7 @@ func spentCells(s usage.Spent) string {
 	if s.Timed > 0 {
 		first = story.Span(s.FirstChunk())
 	}
-	return fmt.Sprintf(" | %d | %s | %s | %s | %s | %s | %s |", s.Requests(), count(s.Usage.Prompt()), count(s.Usage.Out), count(s.Usage.CacheRead), count(s.Usage.CacheWrite), first, s.Money(2))
+	return fmt.Sprintf(" | %d | %s | %s | %s | %s | %s | %s |", s.Requests(), count(s.Usage.Prompt()), count(s.Usage.Out), count(s.Usage.CacheRead), count(s.Usage.CacheWrite), first, s.Money())
 }
 
 // toolTimes lists the tools that took longest.
