@@ -20,7 +20,7 @@ func TestFormInATerminal(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			file := p.put("servers.json", `{"mcpServers":{"words":{"command":"mcpserver","args":["asking"]}}}`)
-			x := p.inTerminal(p.adze("mcp", "call", "words/form", "{}", "--mcp-config", file, "--strict-mcp-config"), 80, 24)
+			x := p.inTerminal(p.adze("mcp", "call", "words/form", "{}", "--mcp-config", file, "--strict-mcp-config"), 160, 24)
 			x.until(`Who\?`)
 			for _, k := range c.keys {
 				x.keys(k)
