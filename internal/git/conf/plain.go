@@ -157,7 +157,7 @@ func plainTree(path string, b []byte) string {
 	if !exists(dot) || begun(dot) {
 		return "" // a worktree that is gone, or comes into being
 	}
-	if git, err := GitDir(dot); filepath.Base(dot) == ".git" && err == nil && same(git, filepath.Dir(path)) {
+	if git, err := GitDir(dot); filepath.Base(dot) == ".git" && err == nil && sameFile(git, filepath.Dir(path)) {
 		return ""
 	}
 	return "it says where the worktree is, and that does not say the same"
@@ -167,15 +167,6 @@ func plainTree(path string, b []byte) string {
 func begun(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() == 0
-}
-
-func same(a, b string) bool {
-	ia, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	ib, err := os.Stat(b)
-	return err == nil && os.SameFile(ia, ib)
 }
 
 func plainPointer(dot string, known []string) string {
@@ -299,7 +290,7 @@ func plainWorktree(config, value string, known []string) bool {
 		return !exists(value) || emptyDir(value)
 	}
 	to, err := GitDir(dot)
-	return err == nil && same(to, git)
+	return err == nil && sameFile(to, git)
 }
 
 func emptyDir(dir string) bool {
