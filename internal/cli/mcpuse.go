@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,6 +78,7 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 	}
 	h.auth = ext.SignIn(c.Paths, sys.Env, oauth.Config{Version: sys.Version, Proxy: c.Proxy})
 	cfg := c.Config()
+	connect, call := ext.ServerTimeouts(sys.Env)
 	h.Hub = mcp.New(mcp.Config{
 		Version: sys.Version, Dir: c.Paths.Dir, Apart: c.Paths.ServerDirs(), Among: c.Set.Servers, Hide: secret.New(secret.Environ(sys.Environ)...).String, Auth: ext.SignedIn(h.auth), Client: h.asks,
 		Environ: func() (environ, allow []string) {
@@ -90,7 +89,7 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 			return environ, allow
 		},
 		Once: true, Roots: func() []string { return []string{c.Paths.Dir} },
-		Timeout: millis(sys.Env("MCP_TIMEOUT")), ToolTimeout: millis(sys.Env("MCP_TOOL_TIMEOUT")),
+		Timeout: connect, ToolTimeout: call,
 	})
 	h.Use(list)
 	h.rules, _, err = settings.Rules(cfg, c.Paths)
@@ -130,15 +129,6 @@ func (h *hub) deniedResource(name string, input map[string]string, env tool.Env)
 		}
 	}
 	return nil // no server has any
-}
-
-// millis reads a number of milliseconds; what is none is 0.
-func millis(s string) time.Duration {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return time.Duration(n) * time.Millisecond
 }
 
 // startable refuses a server that may not be started.

@@ -258,9 +258,15 @@ func (w *World) hubConfig() mcp.Config {
 		Seen: filepath.Join(c.Live.Paths.State, "mcp-seen"),
 	}
 	if c.Env != nil {
-		out.Timeout, out.ToolTimeout = millis(c.Env("MCP_TIMEOUT")), millis(c.Env("MCP_TOOL_TIMEOUT"))
+		out.Timeout, out.ToolTimeout = ServerTimeouts(c.Env)
 	}
 	return out
+}
+
+// ServerTimeouts are how long a connection to a server and a call of a tool may take,
+// as the environment says it; 0 where it does not.
+func ServerTimeouts(env func(string) string) (connect, call time.Duration) {
+	return millis(env("MCP_TIMEOUT")), millis(env("MCP_TOOL_TIMEOUT"))
 }
 
 // millis reads a number of milliseconds; what is none is 0.
