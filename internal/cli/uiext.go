@@ -177,7 +177,7 @@ func (h *uiHost) hooks(ctx context.Context) (string, error) {
 		if set, ok := w.MCP().Hooks(); ok {
 			var b bytes.Buffer
 			err := printHooks(&b, set, w.Config())
-			return fenced(b.String()), err
+			return tui.Fenced(b.String()), err
 		}
 	}
 	return h.subcommand("hooks", "list")(ctx, nil, "")

@@ -179,7 +179,7 @@ func (h *uiHost) aboutServer(w *ext.World, s mcp.Status) string {
 		fmt.Fprintf(&b, "\n%s, about %s tokens together. The model and rules know them as `%s…`.\n", clip.Count(len(tools), "tool"), clip.Short(all), prefix)
 	}
 	if lines := w.Log(s.Server.Name); len(lines) > 0 {
-		b.WriteString("\nIts log ends with:\n" + fenced(clip.VisibleText(strings.Join(lines, "\n"))) + "\n")
+		b.WriteString("\nIts log ends with:\n" + tui.Fenced(clip.VisibleText(strings.Join(lines, "\n"))) + "\n")
 	}
 	return b.String()
 }

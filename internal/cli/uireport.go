@@ -102,7 +102,7 @@ func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session,
 			}
 			return "", bad
 		}
-		return fenced(string(out)), nil
+		return tui.Fenced(string(out)), nil
 	}
 }
 
@@ -134,15 +134,6 @@ func argumentsOf(command, args string) []string {
 		}
 		return r == ' ' && depth <= 0
 	})
-}
-
-// fenced is text as Markdown that shows it as it is.
-func fenced(s string) string {
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	return fence + "\n" + strings.TrimRight(s, "\n") + "\n" + fence
 }
 
 // providerNamed looks whether what stands behind /login or /logout names a provider.
@@ -299,7 +290,7 @@ func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (str
 		return "", err
 	}
 	if _, wrong := h.keys(); len(wrong) > 0 {
-		return fenced(strings.Join(wrong, "\n")), nil
+		return tui.Fenced(strings.Join(wrong, "\n")), nil
 	}
 	return "The keys count now.", nil
 }

@@ -131,7 +131,7 @@ func (m *Model) hookReport() string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "\n\nIn this session:\n\n" + fence(b.String())
+	return "\n\nIn this session:\n\n" + Fenced(b.String())
 }
 
 // hookSaid is the beginning of what a hook was asked or said, "" for nothing.
@@ -153,8 +153,8 @@ func hookSaid(name, text string) string {
 	return b.String()
 }
 
-// fence is text as Markdown that shows it as it is.
-func fence(s string) string {
+// Fenced is text as Markdown that shows it as it is.
+func Fenced(s string) string {
 	marks := "```"
 	for strings.Contains(s, marks) {
 		marks += "`"
