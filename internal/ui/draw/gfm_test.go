@@ -17,7 +17,7 @@ import (
 // drawnBy draws a text that p has parsed.
 func drawnBy(p parser.Parser, src string) string {
 	o := Options{Width: 80}
-	w := walker{src: []byte(src), o: o}
+	w := walker{src: []byte(src)}
 	return TextOf(w.blocks(p.Parse(gtext.NewReader(w.src)), o, true))
 }
 

@@ -41,7 +41,7 @@ func markdown(src, refs string, o Options) []Line {
 	}
 	raw := []byte(refs + src)
 	doc := parserFor(src).Parse(gtext.NewReader(raw))
-	w := walker{src: raw, o: o}
+	w := walker{src: raw}
 	lines := w.blocks(doc, o, true)
 	for i, l := range lines {
 		if l.Width() > o.width() { // the last door: what is too narrow to wrap
@@ -54,7 +54,6 @@ func markdown(src, refs string, o Options) []Line {
 // A walker draws the parts of one document.
 type walker struct {
 	src   []byte
-	o     Options
 	depth int
 }
 

@@ -12,10 +12,9 @@ type (
 	// "backspace", "esc", "up", "f1", "space"); Text is what it types, and empty
 	// for a key that types nothing or was pressed with Ctrl or Alt.
 	Key struct {
-		Name   string
-		Text   string
-		Mod    Mod
-		Repeat bool
+		Name string
+		Text string
+		Mod  Mod
 	}
 
 	// Paste is text that was pasted: clean, with "\n" as its line end.
@@ -36,10 +35,7 @@ type (
 	}
 
 	// Background says what the terminal's background is.
-	Background struct {
-		Dark    bool
-		R, G, B uint8
-	}
+	Background struct{ Dark bool }
 
 	// Caps says what the terminal can do, after it has answered Probe.
 	Caps struct{ Caps Capabilities }

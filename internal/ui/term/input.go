@@ -237,7 +237,7 @@ func stringSequence(b []byte) (int, bool) {
 
 // key returns k as a Key, and false for what is no key press.
 func key(k uv.Key) (Key, bool) {
-	out := Key{Repeat: k.IsRepeat}
+	var out Key
 	for _, m := range [...]struct {
 		theirs uv.KeyMod
 		ours   Mod

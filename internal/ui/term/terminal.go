@@ -264,7 +264,7 @@ func (t *Terminal) handle(ev uv.Event) bool {
 			return true
 		}
 		r, g, b, _ := ev.Color.RGBA()
-		return t.send(Background{Dark: dark(r>>8, g>>8, b>>8), R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8)})
+		return t.send(Background{Dark: dark(r>>8, g>>8, b>>8)})
 	default:
 		return t.answer(ev)
 	}

@@ -76,7 +76,6 @@ type screen struct {
 	dark    bool
 	focused bool
 	plain   bool // lines are printed, and nothing is drawn anew
-	theme   *draw.Theme
 	canvas  canvas
 	chosen  string      // the theme's name in the settings
 	todos   bool        // the todo list is shown
@@ -412,7 +411,6 @@ func (m *Model) setTheme(name string) []effect {
 		m.say(err.Error(), draw.Wrong)
 		t, _ = draw.Named("auto", m.screen.dark)
 	}
-	m.screen.theme = t
 	return []effect{paint{t}}
 }
 
