@@ -34,8 +34,7 @@ type Config struct {
 
 // A Monitor is one that runs, until its context ends or it ends by itself.
 type Monitor struct {
-	process *proc.Process
-	done    chan struct{}
+	done chan struct{}
 }
 
 // Start runs a monitor. notify gets lines of its output, clean and bounded,
@@ -52,7 +51,7 @@ func Start(ctx context.Context, c Config, notify func(string)) (*Monitor, error)
 		p.close(false)
 		return nil, fmt.Errorf("start the monitor: %w", err)
 	}
-	m := &Monitor{process, make(chan struct{})}
+	m := &Monitor{make(chan struct{})}
 	go func() { // ends with the process, which ends with ctx or the table
 		defer close(m.done)
 		select {

@@ -72,10 +72,10 @@ func TestStart(t *testing.T) {
 		}
 		return m, ch
 	}
-	m, ch := run(t.Context(), `echo no >&2; echo "$X"; exit 3`)
+	m, ch := run(t.Context(), `echo no >&2; echo "$X"`)
 	<-m.Done()
-	if got := <-ch; got != "from the environment" || m.process.Status().Code != 3 {
-		t.Error(got, m.process.Status())
+	if got := <-ch; got != "from the environment" {
+		t.Error(got)
 	}
 	// It ends with its context, with what it started.
 	ctx, stop := context.WithCancel(t.Context())
