@@ -77,11 +77,6 @@ type found struct {
 	till bool
 }
 
-type register struct {
-	r     []rune
-	lines bool
-}
-
 // An input is a key, text, a paste or a command, as "." has to know it.
 type input struct {
 	key    keymap.Key
