@@ -101,7 +101,7 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	problems := c.World.read()
 	lib := x.relearn()
 	if c.Main != nil {
-		problems = append(problems, c.World.Serve(*c.Main)...)
+		problems = append(problems, c.World.serve(*c.Main)...)
 		var missing []string
 		x.preloaded, missing = preloaded(lib, *c.Main, skill.Use{Session: c.Skills.Session, Project: c.Skills.Project})
 		problems = append(problems, missing...)

@@ -70,9 +70,9 @@ func (w *World) Main(name string) (a *Agent, note string, err error) {
 // Effort is how hard the model of a definition thinks.
 func Effort(a Agent) llm.Effort { return llm.Effort(a.Effort) }
 
-// Serve has the MCP servers that an agent's definition holds there beside those that
+// serve has the MCP servers that an agent's definition holds there beside those that
 // are configured. Names alone mean servers that are configured anyway.
-func (w *World) Serve(a Agent) (bad []string) {
+func (w *World) serve(a Agent) (bad []string) {
 	list, bad := w.agentServers(a)
 	if len(list) == 0 {
 		return bad

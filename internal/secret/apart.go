@@ -99,10 +99,10 @@ func numbered(b []byte) int {
 // addBare adds what is looked for in bare texts: a value and its reverse.
 func (ix *index) addBare(v string) {
 	want, by := bareOf([]byte(v), marks).text, []drop{marks, numbers}
-	if len(want) < MinValue {
+	if len(want) < minValue {
 		want, by = bareOf([]byte(v), spaces).text, []drop{spaces}
 	}
-	if len(want) < MinValue {
+	if len(want) < minValue {
 		return
 	}
 	back := slices.Clone(want)

@@ -24,12 +24,12 @@ func Environ(environ []string) []string {
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
 		value = strings.TrimSpace(value)
-		if len(value) < MinValue {
+		if len(value) < minValue {
 			continue
 		}
 		if strings.Contains(value, "://") {
 			if u, err := url.Parse(value); err == nil && u.User != nil {
-				if pw, ok := u.User.Password(); ok && len(pw) >= MinValue {
+				if pw, ok := u.User.Password(); ok && len(pw) >= minValue {
 					out = append(out, pw)
 				}
 			}

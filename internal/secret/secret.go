@@ -16,9 +16,9 @@ import (
 // Masked stands where a secret was.
 const Masked = "[masked]"
 
-// MinValue is the length, in bytes, below which a value is not looked for: it
+// minValue is the length, in bytes, below which a value is not looked for: it
 // would blank out ordinary words.
-const MinValue = 8
+const minValue = 8
 
 // A Redactor hides secrets. Its methods may be called from several goroutines.
 type Redactor struct {
@@ -26,7 +26,7 @@ type Redactor struct {
 	ix atomic.Pointer[index]
 }
 
-// New returns a redactor that hides the given values, those of MinValue bytes
+// New returns a redactor that hides the given values, those of 8 bytes
 // or more, and every known shape of a key.
 func New(values ...string) *Redactor {
 	r := &Redactor{}
@@ -53,7 +53,7 @@ func (r *Redactor) Values() int { return len(r.ix.Load().values) }
 func usable(values []string) []string {
 	var out []string
 	for _, v := range values {
-		if v = strings.TrimSpace(v); len(v) >= MinValue {
+		if v = strings.TrimSpace(v); len(v) >= minValue {
 			out = append(out, v)
 		}
 	}

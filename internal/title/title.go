@@ -19,8 +19,8 @@ import (
 //go:embed title.md
 var instructions string
 
-// Timeout bounds the making of one title.
-const Timeout = 20 * time.Second
+// timeout bounds the making of one title.
+const timeout = 20 * time.Second
 
 const (
 	// maxChars bounds a title, in characters.
@@ -38,7 +38,7 @@ type completer interface {
 // characters. What the model cost is in spent also when there is an error; it is
 // zero when nothing is known to have been billed.
 func Make(ctx context.Context, m completer, prompt, reply string) (title string, spent event.Spent, err error) {
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	text := "<prompt>\n" + clip.Middle(clip.Clean(prompt), maxPrompt, "") + "\n</prompt>\n\n<reply>\n" + clip.Middle(clip.Clean(reply), maxReply, "") + "\n</reply>"
 	out, spent, err := m.Complete(ctx, strings.TrimSpace(instructions), []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: text}}}})

@@ -13,11 +13,11 @@ import (
 )
 
 // Threshold is how many tokens a conversation has when it is compacted by
-// itself: CompactMargin below an effective window, in a small one a sixth of it.
-func Threshold(effective int) int { return effective - min(CompactMargin, effective/6) }
+// itself: compactMargin below an effective window, in a small one a sixth of it.
+func Threshold(effective int) int { return effective - min(compactMargin, effective/6) }
 
 // Warning is from how many tokens on a person is told that compaction is near.
-func Warning(effective int) int { return Threshold(effective) - min(WarnMargin, effective/8) }
+func Warning(effective int) int { return Threshold(effective) - min(warnMargin, effective/8) }
 
 // Nearly reports whether tokens reached the threshold of an effective window.
 func Nearly(tokens, effective int) bool { return effective > 0 && tokens >= Threshold(effective) }

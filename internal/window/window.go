@@ -29,9 +29,9 @@ const (
 	// blockBelow: with fewer free tokens the model is not called; in a small
 	// window, with less than a tenth of it.
 	blockBelow = 3_000
-	// CompactMargin and WarnMargin stand between the effective window and
+	// compactMargin and warnMargin stand between the effective window and
 	// compaction, and between compaction and its warning.
-	CompactMargin, WarnMargin = 13_000, 20_000
+	compactMargin, warnMargin = 13_000, 20_000
 	// ColdAfter this long without a request a provider's cache is gone, so
 	// that clearing costs nothing.
 	ColdAfter = time.Hour

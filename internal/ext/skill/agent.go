@@ -32,8 +32,8 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 		return wrong("description", "it needs a description")
 	}
 	a.Prompt = strings.TrimSpace(clip.Clean(body))
-	if len(a.Prompt) > MaxBody {
-		return wrong("", "the prompt of the agent %s has more than %s bytes", name, clip.Thousands(MaxBody))
+	if len(a.Prompt) > maxBody {
+		return wrong("", "the prompt of the agent %s has more than %s bytes", name, clip.Thousands(maxBody))
 	}
 	if h.has("tools") && h.text1("tools") != "*" {
 		a.Tools = append([]string{}, h.list("tools")...)
@@ -156,9 +156,9 @@ func styleOf(p Place, f found, h *head, body string) Style {
 	s := Style{Thing: thing(p, f, clip.Line(clip.Visible(name), 100)), Keep: h.flag("keep-coding-instructions", false)}
 	s.Description = h.oneLine("description", MaxDescription)
 	s.Text = strings.TrimSpace(clip.Clean(body))
-	if r := []rune(s.Text); len(r) > MaxBody {
-		s.Text = string(r[:MaxBody])
-		h.note(0, "the text has more than %s characters; the rest is not used", clip.Thousands(MaxBody))
+	if r := []rune(s.Text); len(r) > maxBody {
+		s.Text = string(r[:maxBody])
+		h.note(0, "the text has more than %s characters; the rest is not used", clip.Thousands(maxBody))
 	}
 	return s
 }

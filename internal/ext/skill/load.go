@@ -133,8 +133,8 @@ func parse(p Place, f found, text []byte) (out any, notes []Problem, bad *Proble
 		// What it may do, and for whom it is, is not known then.
 		return nil, nil, bad
 	}
-	if utf8.RuneCountInString(body) > MaxBody {
-		h.note(first, "the text has more than %s characters; the rest is not used", clip.Thousands(MaxBody))
+	if utf8.RuneCountInString(body) > maxBody {
+		h.note(first, "the text has more than %s characters; the rest is not used", clip.Thousands(maxBody))
 	}
 	s.sum = sha256.Sum256(text)
 	return s, h.notes, nil
@@ -301,8 +301,8 @@ func (s Skill) Body() (string, error) {
 		return strings.TrimSpace(body), nil
 	}
 	body = strings.TrimSpace(clip.Clean(body))
-	if r := []rune(body); len(r) > MaxBody {
-		body = string(r[:MaxBody]) + "\n[the text is longer; the rest is in " + s.path + "]"
+	if r := []rune(body); len(r) > maxBody {
+		body = string(r[:maxBody]) + "\n[the text is longer; the rest is in " + s.path + "]"
 	}
 	return body, nil
 }

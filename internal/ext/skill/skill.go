@@ -18,7 +18,7 @@ import (
 
 // Bounds.
 const (
-	MaxBody        = 100_000 // characters of a skill's text
+	maxBody        = 100_000 // characters of a skill's text
 	MaxDescription = 1024    // characters (agentskills.io)
 	MaxEntries     = 1000    // files and folders of one place
 	maxFile        = 1 << 20 // bytes; a larger file is not read

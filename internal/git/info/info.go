@@ -26,7 +26,7 @@ import (
 
 // Bounds.
 const (
-	Deadline   = 300 * time.Millisecond // for all runs of git together
+	deadline   = 300 * time.Millisecond // for all runs of git together
 	maxStatus  = 20                     // changed files that are named
 	maxCommits = "5"
 	maxOutput  = 256 << 10 // bytes read of git's answer
@@ -44,7 +44,7 @@ type Options struct {
 	// Safe says whether a repository's configuration could make a pinned git
 	// run programs. nil runs nothing.
 	Safe func(dir string) (ok bool, why string)
-	// Deadline for git; 0 is the package's.
+	// Deadline for git; 0 is 300 ms.
 	Deadline time.Duration
 }
 
@@ -170,7 +170,7 @@ func Read(ctx context.Context, o Options) Info {
 		return i
 	}
 	if o.Deadline == 0 {
-		o.Deadline = Deadline
+		o.Deadline = deadline
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Deadline)
 	defer cancel()

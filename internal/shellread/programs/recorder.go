@@ -167,9 +167,9 @@ func (r *Recorder) resolveGlob(w Word, dirs []string) []target {
 	return out
 }
 
-// MayBe reports whether something is at an absolute path when a command runs: it is
+// mayBe reports whether something is at an absolute path when a command runs: it is
 // there now, or a command before it in the script makes it.
-func (r *Recorder) MayBe(file string) bool {
+func (r *Recorder) mayBe(file string) bool {
 	return slices.ContainsFunc(r.Wrote, func(p string) bool { return strings.EqualFold(p, file) }) || len(r.Glob(world.EscapeGlob(file))) > 0
 }
 

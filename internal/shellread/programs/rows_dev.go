@@ -141,7 +141,7 @@ func noRC(u *Invocation) string {
 		return "whether the project steers npm is not known"
 	}
 	for d := u.dirs[0]; d != u.r.World.Home; {
-		if u.r.MayBe(strings.TrimSuffix(d, "/") + "/.npmrc") {
+		if u.r.mayBe(strings.TrimSuffix(d, "/") + "/.npmrc") {
 			return d + "/.npmrc may change what npm does"
 		}
 		i := strings.LastIndexByte(d, '/')
@@ -160,7 +160,7 @@ func noCargoConfig(u *Invocation) string {
 	}
 	for d := u.dirs[0]; ; {
 		for _, f := range []string{"rust-toolchain", "rust-toolchain.toml", ".cargo/config", ".cargo/config.toml"} {
-			if d != u.r.World.Home && u.r.MayBe(strings.TrimSuffix(d, "/")+"/"+f) {
+			if d != u.r.World.Home && u.r.mayBe(strings.TrimSuffix(d, "/")+"/"+f) {
 				return d + "/" + f + " may change what cargo runs"
 			}
 		}
