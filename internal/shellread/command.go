@@ -229,8 +229,24 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 	}
 	if e.Argv[0] == "git" || programs.Base(e.Argv[0]) == "git" {
 		e.Also = append(e.Also, programs.GitPlain(ws)...)
+		if sub, why := programs.GitRenamed(ws, r.gitEnv()); why != "" {
+			e.Open = append(e.Open, policy.Open{Source: sub})
+		}
 	}
 	return e
+}
+
+// gitEnv are the variables that are set for a command of git.
+func (r *reader) gitEnv() []string { return slices.Concat(r.env, r.exported) }
+
+// loses says what a command would destroy for good; of one of git that settings given
+// with it may make another that may be anything.
+func (r *reader) loses(prog string, ws []word, dirs []string) string {
+	if lost := r.Loses(prog, ws, dirs); lost != "" {
+		return lost
+	}
+	_, why := programs.GitRenamed(ws, r.gitEnv())
+	return why
 }
 
 // markExec adds a command that is not proven anything, for deny rules.
@@ -243,7 +259,7 @@ func (r *reader) markExec(ws []word, st state, why string) {
 	if e.Beyond = r.Table.Beyond(programs.Base(ws[0].Text), ws); e.Beyond == "" {
 		e.Beyond = programs.OpenWord(ws)
 	}
-	e.Loses = r.Loses(programs.Base(ws[0].Text), ws, st.dirs)
+	e.Loses = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
 	r.Add(e)
 	r.fed(len(r.Actions)-1, ws, st)
 	for _, a := range r.Invoke(programs.Base(ws[0].Text), st.dirs).MayRead(ws) {
@@ -269,6 +285,9 @@ func (r *reader) exec(ws []word, st state) {
 		}
 		e.ReadOnly = e.Why == ""
 	}
+	if programs.SetsAlias(ws) {
+		r.exported = append(r.exported, "GIT_CONFIG") // as a variable with the setting would
+	}
 	e.Beyond = r.Table.Beyond(prog, ws)
 	e.Through = r.Table.Through(prog, ws)
 	if r.Fed && e.Beyond == "" && !e.ReadOnly {
@@ -280,7 +299,7 @@ func (r *reader) exec(ws []word, st state) {
 	if e.Beyond != "" && !e.ReadOnly {
 		e.Why = e.Beyond
 	}
-	e.Loses = r.Loses(prog, ws, st.dirs)
+	e.Loses = r.loses(prog, ws, st.dirs)
 	e.Unseen = r.runsUnseen(prog, ws, st, &e)
 	if !e.ReadOnly {
 		e.Edits = u.Changes(ws)

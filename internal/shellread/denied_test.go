@@ -23,6 +23,7 @@ func TestDeniedInEveryMode(t *testing.T) {
 		least int // rows at least
 	}{
 		{"denied_reads.txt", []string{"Read(.env)", "Read(src/**)", "Edit(src/**)"}, 1000},
+		{"denied_moves.txt", []string{"Read(src/**)"}, 10},
 		{"denied_edits.txt", []string{"Edit(src/**)"}, 280},
 		{"denied_commands.txt", []string{"Bash(rm:*)"}, 500},
 		{"denied_subcommands.txt", []string{"Bash(git push:*)", "Bash(npm publish:*)"}, 50},

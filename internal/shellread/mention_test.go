@@ -159,6 +159,18 @@ ssh-keygen -f ~/.ssh/id_new
 rsync src/a.go .git/hooks/pre-commit
 scp h:x .git/hooks/pre-commit
 dotnet build -o .git/hooks
+git checkout-index --prefix=.git/hooks/ -a
+git checkout-index --prefix .vscode/ -a
+git read-tree -u --prefix=.vscode/ HEAD
+git archive HEAD --prefix=.git/hooks/ | tar x
+git merge-file .git/config README.md a.json
+git interpret-trailers --in-place --trailer a:b .git/config
+git fast-export --export-marks=.git/config HEAD
+git -C .git/hooks apply x
+git -C .git/hooks checkout-index -a
+git credential-store --file .git/config store
+git config help.autocorrect 1
+git apply --directory=.vscode x.patch
 gofmt -cpuprofile .git/hooks/x main.go
 pip download -d .git/hooks x
 jq --unknown . x | tee .git/hooks/x
@@ -205,6 +217,14 @@ git log -- .vscode
 git diff --stat .git/config
 git push origin HEAD:refs/heads/x
 git format-patch -o out HEAD~1
+git merge-file -p .git/config x y
+git interpret-trailers --trailer a:b .vscode/x
+git archive --prefix=x-1.0/ -o x.tar HEAD
+git checkout-index --prefix=out/ -a
+git mv main.go x.go
+git apply x.patch
+git -C src apply x.patch
+git credential-store --file .git-credentials get
 git config user.name x
 git remote add origin https://h/x.git
 gh pr create --title 'x' --body 'changes .github/workflows/ci.yml and .vscode/'

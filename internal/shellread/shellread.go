@@ -84,6 +84,7 @@ type reader struct {
 	depth      int
 	outer      [][]string // the wrappers and shells around what is being read
 	env        []string   // assignments around it
+	exported   []string   // variables with settings of git that may be exported
 	funcs      map[string]*syntax.Stmt
 	ints       map[string]bool // variables that arithmetic has set
 	calling    []string        // functions being read, against recursion

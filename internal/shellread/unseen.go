@@ -117,7 +117,7 @@ func (r *reader) mayLose(ws []word, st state) {
 		return
 	}
 	prog := programs.Base(ws[0].Text)
-	if lost := r.Loses(prog, ws, st.dirs); lost != "" {
+	if lost := r.loses(prog, ws, st.dirs); lost != "" {
 		e := forRulesOnly(r.begin(ws[:min(len(ws), 100)], st))
 		e.Maybe, e.Guess, e.Also, e.Loses = true, true, nil, lost
 		r.Add(e)

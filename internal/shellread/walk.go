@@ -368,6 +368,9 @@ func (r *reader) decl(c *syntax.DeclClause, st state) state {
 
 // assign notes NAME=value in this shell.
 func (r *reader) assign(a *syntax.Assign, st state) state {
+	if a.Name != nil && programs.RenamesGit(a.Name.Value) {
+		r.exported = append(r.exported, a.Name.Value)
+	}
 	if a.Name == nil || !syntax.ValidName(a.Name.Value) {
 		r.Opaque(r.source(a), "an assignment without a name")
 		r.visit(a, st)

@@ -203,7 +203,7 @@ func (r *reader) suspectOne(ws []word, st state) {
 	ws = ws[:min(len(ws), 100)]
 	e := r.begin(ws, st)
 	prog := programs.Base(ws[0].Text)
-	e.Maybe, e.Also, e.Loses = true, nil, r.Loses(prog, ws, st.dirs)
+	e.Maybe, e.Also, e.Loses = true, nil, r.loses(prog, ws, st.dirs)
 	r.Add(e)
 	u := r.Invoke(prog, st.dirs)
 	u.Changes(ws)

@@ -225,7 +225,7 @@ func gitConfigBeyond(args []Word) string {
 			return "git config of something that is not known"
 		}
 		low := strings.ToLower(w.Text)
-		for _, s := range []string{"alias.", "core.", "filter.", "diff.", "merge.", "include", "credential.", "gpg.", "url.", "protocol.", "sequence.", "pager.", "--edit", "-e", "-f", "--file", "http.", "remote.", "submodule.", "uploadpack.", "receive", "trailer.", "difftool.", "mergetool.", "browser.", "man.", "interactive.", "ssh.", "safe.", "extensions.", "init."} {
+		for _, s := range []string{"alias.", "core.", "filter.", "diff.", "merge.", "include", "credential.", "gpg.", "url.", "protocol.", "sequence.", "pager.", "--edit", "-e", "-f", "--file", "help.", "http.", "remote.", "submodule.", "uploadpack.", "receive", "trailer.", "difftool.", "mergetool.", "browser.", "man.", "interactive.", "ssh.", "safe.", "extensions.", "init."} {
 			if strings.HasPrefix(low, s) {
 				return "git config " + w.Text + " may make git run a program"
 			}

@@ -319,7 +319,19 @@ func (u *Invocation) gitDumps(rest []Word) {
 	given := func(flags []string) bool {
 		return slices.ContainsFunc(rest[1:], func(w Word) bool { return slices.Contains(flags, w.Text) })
 	}
-	switch command {
+	switch f := gitFlags(Literals(rest[1:])); command {
+	case "checkout-index":
+		if !f.has("--prefix", "--temp") {
+			return // each file to its own place
+		}
+	case "read-tree":
+		if !f.has("--prefix") {
+			return
+		}
+	case "subtree":
+		if !f.has("split") {
+			return
+		}
 	case "archive", "format-patch", "fast-export", "request-pull", "send-email", "difftool", "show", "grep":
 	case "diff":
 		if given(gitShortFlags) && !given(gitPatchFlags) {

@@ -91,9 +91,13 @@ func (u *Invocation) gitOutputs(ws []Word) {
 func (u *Invocation) gitOutput(rest []Word) {
 	u.gitTrees(rest)
 	u.gitDumps(rest)
+	u.gitFiles(rest)
 	named := false
 	switch rest[0].Text {
-	case "restore", "rm", "mv", "clean", "init", "clone", "worktree", "format-patch":
+	case "mv":
+		u.gitMoves(rest[1:])
+		return
+	case "restore", "rm", "clean", "init", "clone", "worktree", "format-patch":
 		named = true
 	case "checkout":
 		// A name that is there is taken for a file.
