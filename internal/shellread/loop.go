@@ -23,9 +23,9 @@ func (r *reader) loop(in state, body func(state) state, n syntax.Node) state {
 // what it was in the next.
 func (r *reader) repeat(st state, n syntax.Node, body func(state) state) state {
 	for range 5 {
-		cmds, funcs := r.cmds, len(r.funcs)
+		cmds, funcs, links := r.cmds, len(r.funcs), r.Links()
 		out := merge(st, r.withJumps(func() state { return body(st) }))
-		if out.equal(st) && len(r.funcs) == funcs {
+		if out.equal(st) && len(r.funcs) == funcs && r.Links() == links {
 			return out
 		}
 		if !slices.Equal(out.dirs, st.dirs) {
@@ -201,7 +201,7 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 	}
 	st := r.forgetIn(c, in)
 	out := st
-	cmds, funcs := r.cmds, len(r.funcs)
+	cmds, funcs, links := r.cmds, len(r.funcs), r.Links()
 	for i, v := range vals {
 		after := r.withJumps(func() state { return r.stmts(c.Do, st.with(name, v)) })
 		if i == 0 {
@@ -214,7 +214,7 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 			break
 		}
 	}
-	if before := st.with(name, value{kind: unknown}); len(vals) > 1 && !r.exhausted() && (!out.with(name, value{kind: unknown}).equal(before) || len(r.funcs) != funcs) {
+	if before := st.with(name, value{kind: unknown}); len(vals) > 1 && !r.exhausted() && (!out.with(name, value{kind: unknown}).equal(before) || len(r.funcs) != funcs || r.Links() != links) {
 		// What one round leaves behind is there in the next.
 		if !slices.Equal(out.dirs, st.dirs) {
 			out.dirs = nil

@@ -45,7 +45,7 @@ func TestTreesAccepted(t *testing.T) {
 		{"cp -r linked x", "ask not-read-only"},
 		{"mv linked x", "ask not-read-only"},
 		{"mv links/out src/ && echo x > src/out/a", "ask dangerous-removal"},
-		{"cp -P links/passwd x && echo y > x", "ask not-read-only"},
+		{"cp -P links/passwd x && echo y > x", "ask protected-path"},
 		{"cp -s main.go x", "ask not-read-only"},
 		{"cp -r many x", "ask not-read-only"},
 		{"cp -r vendor/* $X", "ask not-read-only"},

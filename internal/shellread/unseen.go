@@ -206,7 +206,7 @@ func (r *reader) madeBefore(prog string, first word, st state, e *policy.Exec) s
 			at = d + "/" + at
 		}
 		real, err := r.Real(at)
-		if err != nil || slices.Contains(r.Wrote, real) || slices.Contains(r.Wrote, path.Clean(at)) {
+		if err != nil || slices.Contains(r.Wrote, real) || slices.Contains(r.Wrote, path.Clean(at)) || len(r.Through(at)) > 0 {
 			return first.Text + " is made by the commands before it"
 		}
 		if path.Base(real) != prog {
@@ -257,10 +257,13 @@ func (r *reader) otherShell(w word, st state) string {
 			at = d + "/" + at
 		}
 		real, err := r.Real(at)
-		for _, p := range []string{path.Clean(at), real} {
+		for _, p := range append([]string{path.Clean(at), real}, r.Through(at)...) {
 			if policy.Within("/proc", p, false) || policy.Within("/dev", p, false) {
 				return w.Text + " is whatever program runs there or is open, and may be a shell"
 			}
+		}
+		if i := slices.IndexFunc(r.Through(at), func(to string) bool { return shellNames[path.Base(to)] || wrapper(path.Base(to)) != nil }); i >= 0 {
+			return w.Text + " may be " + path.Base(r.Through(at)[i]) + ", which runs what its words say"
 		}
 		if name := path.Base(real); err == nil && !programs.StandardPath(w.Text) && (name != programs.Base(w.Text) || programs.StandardPath(real)) && (shellNames[name] || wrapper(name) != nil) {
 			return w.Text + " is " + name + ", which runs what its words say"

@@ -138,7 +138,7 @@ func (r *reader) scriptFile(ws []word, st state) bool {
 			at = d + "/" + at
 		}
 		real, err := r.Real(at)
-		if err != nil || strings.HasPrefix(real, "/dev/") || strings.HasPrefix(real, "/proc/") || slices.Contains(r.Wrote, real) || slices.Contains(r.Wrote, path.Clean(at)) {
+		if err != nil || strings.HasPrefix(real, "/dev/") || strings.HasPrefix(real, "/proc/") || slices.Contains(r.Wrote, real) || slices.Contains(r.Wrote, path.Clean(at)) || len(r.Through(at)) > 0 {
 			return false
 		}
 	}

@@ -49,11 +49,15 @@ func applyRemove(u *Invocation) bool {
 func (u *Invocation) globbed(w Word, like policy.Write) {
 	before := len(u.Actions)
 	u.put(w, like)
-	if len(u.Actions) > before {
-		if wr, ok := u.Actions[before].(policy.Write); ok {
-			// The folder itself is only listed.
-			u.Actions[before] = policy.Read{Path: wr.Path, Named: wr.Named, Asked: wr.Asked, Arg: true, List: true}
+	named := ""
+	for i, a := range u.Actions[before:] {
+		wr, ok := a.(policy.Write)
+		if !ok || i > 0 && wr.Named != named {
+			break
 		}
+		// The folder itself is only listed, wherever it is.
+		named = wr.Named
+		u.Actions[before+i] = policy.Read{Path: wr.Path, Named: wr.Named, Asked: wr.Asked, Arg: true, List: true}
 	}
 }
 

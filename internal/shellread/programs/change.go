@@ -12,6 +12,7 @@ import (
 func (u *Invocation) Changes(ws []Word) (ok bool) {
 	u.name = Base(ws[0].Text)
 	acts, ok := u.changed(ws)
+	u.linksMade(ws)
 	if ok {
 		u.Actions = nil
 	}

@@ -14,6 +14,9 @@ const maxLinks = 400
 // is not confined to them: one of them holds a link, or too much to look at.
 func (u *Invocation) linksBelow(folders []Word) string {
 	looked := 0
+	if u.r.Links() > 0 {
+		return u.name + " follows links, and the commands before it make some"
+	}
 	for _, w := range folders {
 		if w.Kind != Exact && w.Kind != Pattern {
 			return w.Source + " is not known before it runs"

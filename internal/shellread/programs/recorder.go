@@ -31,6 +31,8 @@ type Recorder struct {
 	Unpinned bool            // variables are taken away, maybe those that keep git from running programs
 	Piped    bool            // the command's input comes from a pipe
 	Fed      bool            // its arguments come from elsewhere (xargs)
+	links    []madeLink      // links that commands so far make
+	itself   bool            // what is resolved is removed: a link, not what it leads to
 
 	processes int              // how often the path being resolved has gone through /proc
 	fits      map[string]*fits // what words that are not known may name
@@ -65,7 +67,10 @@ func (r *Recorder) Write(w Word, dirs []string, like policy.Write) {
 		return
 	}
 	r.somewhere(w, dirs, true)
-	for _, p := range r.Resolve(w, dirs) {
+	r.itself = like.Remove
+	found := r.Resolve(w, dirs)
+	r.itself = false
+	for _, p := range found {
 		a := like
 		a.Path, a.Named, a.Asked = p.Real, p.Named, p.Asked
 		if p.Named == "/dev/null" && !a.Remove {
@@ -77,6 +82,11 @@ func (r *Recorder) Write(w Word, dirs []string, like policy.Write) {
 
 // A target is one path that a word may mean.
 type target struct{ Asked, Named, Real string }
+
+// isLink reports whether a command before has made a link of that name.
+func (r *Recorder) isLink(named string) bool {
+	return slices.ContainsFunc(r.links, func(l madeLink) bool { return l.at == named || l.named == named })
+}
 
 // Resolve lists what a word may name, and notes what cannot be known.
 func (r *Recorder) Resolve(w Word, dirs []string) []target {
@@ -130,7 +140,15 @@ func (r *Recorder) resolveIn(dir, text, src string) []target {
 		r.OpaqueListed(src, err.Error())
 		return nil
 	}
-	return []target{{Asked: text, Named: named, Real: real}}
+	out := []target{{Asked: text, Named: named, Real: real}}
+	last := strings.TrimRight(full, "/")
+	for _, to := range r.Through(full) {
+		if r.itself && last == full && path.Base(full) != "." && r.isLink(named) {
+			continue
+		}
+		out = append(out, target{Asked: text, Named: named, Real: to})
+	}
+	return out
 }
 
 // resolveGlob lists the glob's folder and its matches, links resolved.
@@ -154,6 +172,9 @@ func (r *Recorder) resolveGlob(w Word, dirs []string) []target {
 		if matches == nil {
 			r.OpaqueListed(w.Source, "what this pattern matches is not known")
 			continue
+		}
+		for _, p := range r.alternatives(full, true) {
+			matches = slices.Concat(matches, r.Glob(p))
 		}
 		if r.matched += len(matches); r.matched > maxMatched {
 			r.OpaqueListed(Clip(r.Source), "its patterns match too many files")
@@ -269,6 +290,9 @@ func (r *Recorder) matches(pattern string, dirs []string) (all []string, ok bool
 			return nil, false
 		}
 		all = append(all, got...)
+		for _, p := range r.alternatives(full, true) {
+			all = append(all, r.Glob(p)...)
+		}
 	}
 	return all, true
 }

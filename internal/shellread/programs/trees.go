@@ -166,6 +166,7 @@ func (r *Recorder) below(dir, named string, p pick) *policy.Below {
 			add(e.Name)
 		}
 	}
+	r.linkedBelow(dir, p, out)
 	return out
 }
 
