@@ -58,7 +58,7 @@ func (e *Editor) Do(a keymap.Action) Result {
 		if e.vim.inserting() {
 			e.vim.done(a)
 		} else if a != keymap.Submit {
-			e.vim.interrupted(e)
+			e.vim.interrupted()
 			defer e.vim.clamp(e)
 		}
 	}

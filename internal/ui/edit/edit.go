@@ -173,7 +173,7 @@ func (e *Editor) Paste(s string) Result {
 	}
 	if e.vim != nil {
 		if !e.vim.inserting() {
-			e.vim.forPaste(e)
+			e.vim.forPaste()
 			defer e.vim.clamp(e)
 		} else {
 			e.vim.pasted(s)

@@ -193,10 +193,10 @@ func (v *vim) key(e *Editor, k keymap.Key) Result {
 	case v.inserting():
 		v.leaveInsert(e)
 	case k.Name == "esc" || k.Name == "[" && k.Mod == keymap.Ctrl:
-		v.escape(e)
+		v.escape()
 	case k.Mod == keymap.Ctrl: // r
 		v.times(func() bool { return v.redo(e) })
-		v.finish(e, false)
+		v.finish(false)
 	default:
 		v.command(e, runeOf(k))
 	}
@@ -269,15 +269,15 @@ func (v *vim) n() int { return min(max(v.count, 1)*max(v.count2, 1), maxCount) }
 const maxCount = 9999
 
 // escape drops what is pending, or leaves visual mode.
-func (v *vim) escape(e *Editor) {
+func (v *vim) escape() {
 	if !v.pending() && v.visual() {
 		v.mode = VimNormal
 	}
-	v.finish(e, false)
+	v.finish(false)
 }
 
 // finish ends a command; a change can be repeated from now on.
-func (v *vim) finish(e *Editor, changed bool) {
+func (v *vim) finish(changed bool) {
 	if changed && !v.replays {
 		v.dot = v.sel
 		v.dot.in = slices.Clone(v.rec)
@@ -294,8 +294,8 @@ func (v *vim) finish(e *Editor, changed bool) {
 }
 
 // fail ends a command that could do nothing.
-func (v *vim) fail(e *Editor) {
-	v.finish(e, false)
+func (v *vim) fail() {
+	v.finish(false)
 	v.failed = true
 }
 
@@ -342,7 +342,7 @@ func (v *vim) leaveInsert(e *Editor) {
 	if from, _ := e.t.bounds(e.at); e.at > from {
 		e.at = e.t.prev(e.at)
 	}
-	v.finish(e, true)
+	v.finish(true)
 	v.inserts, v.goal = 1, -1
 }
 
@@ -395,7 +395,7 @@ func (v *vim) repeatLast(e *Editor) {
 		d.count = v.count
 		v.dot.count = v.count
 	}
-	v.finish(e, false)
+	v.finish(false)
 	if len(d.in) == 0 || v.replays {
 		return
 	}
@@ -413,7 +413,7 @@ func (v *vim) repeatLast(e *Editor) {
 		v.mode = VimNormal
 	}
 	v.replays = false
-	v.finish(e, false)
+	v.finish(false)
 }
 
 // reselect makes a selection as large as the one that the last change worked on.
@@ -447,11 +447,12 @@ func (v *vim) span(e *Editor) (from, to int) {
 
 // Hooks of the editor.
 
-func (v *vim) forPaste(e *Editor) {
+// forPaste: a paste ends what is pending, too.
+func (v *vim) forPaste() {
 	if v.visual() {
 		v.mode = VimNormal
 	}
-	v.finish(e, false)
+	v.finish(false)
 }
 
 func (v *vim) reset() {
@@ -465,11 +466,8 @@ func (v *vim) reset() {
 func (v *vim) submitted() { v.reset() }
 
 // interrupted: a command that is no vim key ends what is pending.
-func (v *vim) interrupted(e *Editor) {
-	if v.visual() {
-		v.mode = VimNormal
-	}
-	v.finish(e, false)
+func (v *vim) interrupted() {
+	v.forPaste()
 	v.goal = -1
 }
 

@@ -19,15 +19,15 @@ func (v *vim) normalKey(e *Editor, k rune) {
 		v.mode = VimReplace
 	case 'q': // ends what would be recorded
 		v.tapes = false
-		v.finish(e, false)
+		v.finish(false)
 	case 'x', 'X', 's', 'D', 'C', 'Y', 'S':
 		v.short(e, k)
 	case 'i', 'a', 'I', 'A', 'o', 'O':
 		v.toInsert(e, k)
 	case 'p', 'P':
-		v.doneOrFail(e, v.put(e, k == 'P', v.n()))
+		v.doneOrFail(v.put(e, k == 'P', v.n()))
 	case 'J':
-		v.doneOrFail(e, v.join(e, v.n()))
+		v.doneOrFail(v.join(e, v.n()))
 	case '~':
 		end := e.at
 		for n := v.n(); n > 0 && !t.eol(end); n-- {
@@ -37,10 +37,10 @@ func (v *vim) normalKey(e *Editor, k rune) {
 			e.recase(e.at, end, caser('~'))
 		}
 		e.at = end
-		v.finish(e, true)
+		v.finish(true)
 	case 'u':
 		v.times(func() bool { return e.Undo() == Changed })
-		v.finish(e, false)
+		v.finish(false)
 	case '.':
 		v.unrecord()
 		v.repeatLast(e)
@@ -50,14 +50,14 @@ func (v *vim) normalKey(e *Editor, k rune) {
 		if k == 'V' {
 			v.mode = VimVisualLine
 		}
-		v.finish(e, false)
+		v.finish(false)
 	default:
-		v.finish(e, false)
+		v.finish(false)
 	}
 }
 
-func (v *vim) doneOrFail(e *Editor, ok bool) {
-	if v.finish(e, ok); !ok {
+func (v *vim) doneOrFail(ok bool) {
+	if v.finish(ok); !ok {
 		v.failed = true
 	}
 }
@@ -82,7 +82,7 @@ func (v *vim) short(e *Editor, k rune) {
 		}
 	case 'D', 'C':
 		if v.n() > 1 && to == t.len() {
-			v.fail(e)
+			v.fail()
 			return
 		}
 		if k == 'C' {
@@ -99,7 +99,7 @@ func (v *vim) short(e *Editor, k rune) {
 	}
 	if x.from == x.to && v.op == 'd' {
 		e.step(doOther)
-		v.fail(e)
+		v.fail()
 		return
 	}
 	v.operate(e, x)
@@ -153,7 +153,7 @@ func (v *vim) visualKey(e *Editor, k rune) {
 		}
 		v.mode = want
 		v.counts()
-		v.finish(e, false)
+		v.finish(false)
 	case 'o':
 		v.start, e.at = e.at, v.start
 		v.counts()
@@ -176,13 +176,13 @@ func (v *vim) visualKey(e *Editor, k rune) {
 			e.at, _ = t.bounds(e.at)
 		}
 		v.mode = VimNormal
-		v.doneOrFail(e, v.join(e, n))
+		v.doneOrFail(v.join(e, n))
 	case 'p', 'P':
 		v.remember(e)
 		v.visualPut(e, x)
 	default:
 		v.counts()
-		v.finish(e, false)
+		v.finish(false)
 	}
 }
 
@@ -233,7 +233,7 @@ func (v *vim) visualOp(e *Editor, k rune, x extent) {
 		}
 		v.shift(e, x, k == '>', n)
 		v.counts()
-		v.finish(e, true)
+		v.finish(true)
 		return
 	}
 	v.counts()
@@ -247,7 +247,7 @@ func (v *vim) visualCase(e *Editor, k rune, x extent) {
 	}
 	v.mode = VimNormal
 	v.counts()
-	v.finish(e, true)
+	v.finish(true)
 }
 
 // visualPut puts a register in the place of the selection.
@@ -256,7 +256,7 @@ func (v *vim) visualPut(e *Editor, x extent) {
 	n := v.n()
 	v.mode = VimNormal
 	if len(r.r) == 0 && !r.lines || len(r.r)*n > maxGrown {
-		v.finish(e, false)
+		v.finish(false)
 		return
 	}
 	t := &e.t
@@ -290,5 +290,5 @@ func (v *vim) visualPut(e *Editor, x extent) {
 		e.change(x.from, x.to, body)
 		e.at = max(x.from, t.prev(x.from+len(body)))
 	}
-	v.finish(e, true)
+	v.finish(true)
 }

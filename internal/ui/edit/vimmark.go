@@ -33,14 +33,14 @@ func (v *vim) shifted(from, to, n int) {
 // mark is m and a letter.
 func (v *vim) mark(e *Editor, name rune) {
 	if !isMark(name) {
-		v.fail(e)
+		v.fail()
 		return
 	}
 	if v.marks == nil {
 		v.marks = map[rune]spot{}
 	}
 	v.marks[name] = spot(e.at)
-	v.finish(e, false)
+	v.finish(false)
 }
 
 func isMark(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
@@ -62,7 +62,7 @@ func (v *vim) toMark(e *Editor, name rune, lines bool) (reach, bool) {
 func (v *vim) selectLast(e *Editor) {
 	was := v.last
 	if was.mode == VimOff {
-		v.fail(e)
+		v.fail()
 		return
 	}
 	if v.visual() {
@@ -70,5 +70,5 @@ func (v *vim) selectLast(e *Editor) {
 	}
 	n := e.t.len()
 	v.mode, v.start, e.at = was.mode, e.t.snap(min(int(was.start), n)), e.t.snap(min(int(was.end), n))
-	v.finish(e, false)
+	v.finish(false)
 }

@@ -53,7 +53,7 @@ func (v *vim) command(e *Editor, k rune) {
 	}
 	switch {
 	case v.op != 0: // no motion: the operator is dropped
-		v.fail(e)
+		v.fail()
 	case v.visual():
 		v.visualKey(e, k)
 	default:
@@ -86,9 +86,9 @@ func (v *vim) second(e *Editor, k rune) {
 		v.follow(e, m, ok, k)
 	case 'q':
 		v.tapes = true
-		v.fail(e)
+		v.fail()
 	case '@', 'z', 'Z', '[', ']':
-		v.fail(e)
+		v.fail()
 	case 'r':
 		v.replaceWith(e, k)
 	case 'i', 'a':
@@ -99,7 +99,7 @@ func (v *vim) second(e *Editor, k rune) {
 		x, ok := v.object(e, wait == 'a', k, v.n())
 		switch {
 		case !ok:
-			v.fail(e)
+			v.fail()
 		case v.visual():
 			v.start, e.at = x.from, max(x.from, e.t.prev(x.to))
 			if x.lines {
@@ -124,7 +124,7 @@ func (v *vim) afterG(e *Editor, k rune) {
 	case v.op != 0 && k == v.op: // gugu is guu
 		v.wholeLines(e)
 	case v.op != 0:
-		v.fail(e)
+		v.fail()
 	case v.visual() && caser(k) != nil:
 		v.visualKey(e, k)
 	case k == 'v':
@@ -132,7 +132,7 @@ func (v *vim) afterG(e *Editor, k rune) {
 	case caser(k) != nil, strings.ContainsRune(noOps, k) && !v.visual():
 		v.op = k
 	default:
-		v.fail(e)
+		v.fail()
 	}
 }
 
@@ -142,7 +142,7 @@ func (v *vim) words(e *Editor, around, big bool) {
 	switch {
 	case !ok:
 		e.at = to
-		v.fail(e)
+		v.fail()
 	case v.visual():
 		v.start, e.at, v.mode = from, to, VimVisual
 		v.counts()
@@ -165,7 +165,7 @@ func (v *vim) follow(e *Editor, m reach, ok bool, k rune) {
 		if m.anyway {
 			e.at = m.to
 		}
-		v.fail(e)
+		v.fail()
 	case v.op != 0:
 		v.goal = -1
 		v.operate(e, v.extent(e, m))
@@ -182,7 +182,7 @@ func (v *vim) follow(e *Editor, m reach, ok bool, k rune) {
 			v.failed = !ok
 			return
 		}
-		v.finish(e, false)
+		v.finish(false)
 		v.failed = !ok
 	}
 }
@@ -244,7 +244,7 @@ func (v *vim) wholeLines(e *Editor) {
 	t := &e.t
 	i := t.lineOf(e.at)
 	if v.n() > 1 && i == len(t.lines)-1 {
-		v.fail(e)
+		v.fail()
 		return
 	}
 	last := min(i+v.n()-1, len(t.lines)-1)
@@ -268,7 +268,7 @@ func (v *vim) operate(e *Editor, x extent) {
 	case 'y':
 		v.keep(t.r[x.from:x.to], x.lines, true)
 		e.at = cursor
-		v.finish(e, false)
+		v.finish(false)
 	case 'd':
 		v.keep(t.r[x.from:x.to], x.lines, false)
 		e.step(doOther)
@@ -278,7 +278,7 @@ func (v *vim) operate(e *Editor, x extent) {
 			e.change(x.from, x.to, nil)
 			e.at = x.from
 		}
-		v.finish(e, true)
+		v.finish(true)
 	case 'c':
 		v.keep(t.r[x.from:x.to], x.lines, false)
 		e.step(doOther)
@@ -290,13 +290,13 @@ func (v *vim) operate(e *Editor, x extent) {
 		v.insert(e, x.from, 1, false)
 	case '>', '<':
 		v.shift(e, x, op == '>', 1)
-		v.finish(e, true)
+		v.finish(true)
 	case 'u', 'U', '~':
 		e.recase(x.from, x.to, caser(op))
 		e.at = cursor
-		v.finish(e, true)
+		v.finish(true)
 	default: // noOps
-		v.fail(e)
+		v.fail()
 	}
 }
 
@@ -360,13 +360,13 @@ func (v *vim) replaceWith(e *Editor, k rune) {
 		e.change(from, to, rs)
 		e.at = from
 		v.mode = VimNormal
-		v.finish(e, true)
+		v.finish(true)
 		return
 	}
 	end := e.at
 	for n := v.n(); n > 0; n-- {
 		if t.eol(end) {
-			v.fail(e)
+			v.fail()
 			return
 		}
 		end = t.next(end)
@@ -380,7 +380,7 @@ func (v *vim) replaceWith(e *Editor, k rune) {
 		e.change(e.at, end, slices.Repeat([]rune{k}, n))
 		e.at += n - 1
 	}
-	v.finish(e, true)
+	v.finish(true)
 }
 
 // join makes one line of n lines. False when there are not enough.
