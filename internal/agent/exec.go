@@ -126,7 +126,7 @@ func (c *calls) try(k *call) (f finding) {
 		}
 	}()
 	if !c.until(k, func() bool { return c.mayPlan(k) }) {
-		return finding{res: c.unstarted(k)}
+		return finding{res: unstarted(k)}
 	}
 	env := c.env(k)
 	plan, err := c.plan(k, env)
@@ -139,7 +139,7 @@ func (c *calls) try(k *call) (f finding) {
 		return *stop
 	}
 	if !c.start(k, p.plan) {
-		return finding{res: c.unstarted(k), verdict: p.verdict.Verdict}
+		return finding{res: unstarted(k), verdict: p.verdict.Verdict}
 	}
 	env.Answer, env.Needs = p.answered.Answer, p.verdict.Needs
 	changed := c.record(k, p.plan)
@@ -192,7 +192,7 @@ func (c *calls) check(k *call, plan tool.Plan, env tool.Env) (_ *passed, stop *f
 		}
 		switch {
 		case k.ctx.Err() != nil:
-			return nil, &finding{res: c.unstarted(k), verdict: v.Verdict}
+			return nil, &finding{res: unstarted(k), verdict: v.Verdict}
 		case err != nil:
 			return nil, &finding{res: tool.Errorf("%v", err), verdict: v.Verdict}
 		case v.Defers:
@@ -352,7 +352,7 @@ func (c *calls) env(k *call) tool.Env {
 
 // unstarted is the result of a call that never ran. That of a call of a reply that
 // broke off is not recorded.
-func (c *calls) unstarted(k *call) tool.Result {
+func unstarted(k *call) tool.Result {
 	if errors.Is(context.Cause(k.ctx), errSibling) {
 		return tool.Errorf("%s", skippedText)
 	}

@@ -141,9 +141,9 @@ func sessionsReindex(sys System, f *runFlags) *cobra.Command {
 	}
 }
 
-// unsearchable takes a session that was removed out of the index, where there
+// unsearchable takes sessions that were removed out of the index, where there
 // is one. What cannot be done now, the next search does.
-func unsearchable(sys System, f *runFlags, cmd *cobra.Command, id string) {
+func unsearchable(sys System, f *runFlags, cmd *cobra.Command) {
 	p, _, err := loadSettings(sys, f, cmd)
 	if err != nil {
 		return

@@ -165,7 +165,7 @@ func sessionsRemove(sys System, f *runFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				unsearchable(sys, f, cmd, i.ID)
+				unsearchable(sys, f, cmd)
 				fmt.Fprintf(sys.Stderr, "removed %s (%s)\n", i.ID, clip.Line(clip.VisibleText(i.Name()), 60))
 			}
 			return nil

@@ -394,7 +394,7 @@ type listing struct {
 
 // relist reads lists again that the server says have changed: not more often
 // than every second.
-func (o *owner) relist(w wants) {
+func (o *owner) relist() {
 	if o.link == nil {
 		return
 	}
@@ -442,7 +442,7 @@ func (o *owner) relisted(n listing) {
 		o.hub.conf.Debug(o.conf.Name, "its lists could not be read again: "+line(n.err.Error(), 500))
 	}
 	if again.lists {
-		o.relist(again)
+		o.relist()
 	}
 }
 

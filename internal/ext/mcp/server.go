@@ -325,7 +325,7 @@ func (o *owner) serve() {
 		o.link.tellRoots(o.hub.conf.Roots())
 	}
 	if w.lists {
-		o.relist(w)
+		o.relist()
 	}
 }
 
