@@ -44,13 +44,20 @@ type Report struct {
 type Part struct {
 	// Kind is command, read, write, opaque, or argument: a word that is judged
 	// as a file that may be read, because nobody knows what the command makes
-	// of it.
+	// of it. Those that nothing speaks against are left out.
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 	// Path is what Text resolves to, for a read or a write.
 	Path    string         `json:"path,omitempty"`
 	Dir     string         `json:"dir,omitempty"`
 	Verdict policy.Verdict `json:"verdict"`
+}
+
+// shown is what a line says of a Part: one that says the same again is left out.
+type shown struct {
+	kind, text, path, dir string
+	effect                policy.Effect
+	reason                string
 }
 
 // Check decides one command.
@@ -71,6 +78,7 @@ func Check(command string, o Options) Report {
 			out.Sandboxed = &v
 		}
 	}
+	listed := map[shown]bool{}
 	known := true // the command before: what its arguments are to it
 	for i, v := range each {
 		a := script.Actions[i]
@@ -79,10 +87,15 @@ func Check(command string, o Options) Report {
 		}
 		if p, ok := describe(a); ok && v.Check != policy.CheckMaybe {
 			if r, is := a.(policy.Read); is && r.Arg && !known {
-				p.Kind = "argument"
+				if p.Kind = "argument"; v.Effect == policy.Allow {
+					continue
+				}
 			}
 			p.Verdict = v
-			out.Commands = append(out.Commands, p)
+			if once := (shown{p.Kind, p.Text, p.Path, p.Dir, v.Effect, v.Reason}); !listed[once] {
+				listed[once] = true
+				out.Commands = append(out.Commands, p)
+			}
 		}
 	}
 	for _, r := range rules.List {

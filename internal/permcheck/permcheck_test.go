@@ -112,6 +112,63 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// What a line of a part says is true of it, and worth a line: words that nobody knows to
+// be files are there when something speaks against them, a command that another one would
+// start is part of that one, and nothing stands there twice.
+func TestPartsAreWorthALine(t *testing.T) {
+	for command, want := range map[string]string{
+		"sudo rm -rf nothing":      "command sudo rm -rf nothing ask|write nothing ask",
+		"f() { rm x; }; ls":        "command ls allow|read . allow",
+		"git push origin main":     "command git push origin main ask",
+		"kubectl delete ns /etc/x": "command kubectl delete ns /etc/x ask|argument /etc/x ask",
+		"ls; ls":                   "command ls allow|read . allow",
+	} {
+		var got []string
+		for _, p := range permcheck.Check(command, project(t)).Commands {
+			got = append(got, p.Kind+" "+p.Text+" "+p.Verdict.Effect.String())
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s: %q, want %q", command, strings.Join(got, "|"), want)
+		}
+	}
+}
+
+// Why a command is asked about or not is said by the part that decides, and is true.
+func TestReasons(t *testing.T) {
+	for _, c := range []struct {
+		mode          policy.Mode
+		command, want string
+	}{
+		{policy.AcceptEdits, "cd src && rm a.go", "the mode accepts edits inside the session's folders"},
+		{policy.PlanMode, "ls && git reset --hard HEAD~1", "plan mode only reads: git reset --hard drops every change that is not committed"},
+		{policy.PlanMode, "git clean -fd", "plan mode only reads: git clean removes files that git does not know, for good"},
+		{policy.PlanMode, "find . -delete", "plan mode only reads: find -delete removes every match for good"},
+		{policy.PlanMode, "echo x > .envrc", "plan mode only reads: this writes .envrc"},
+		{policy.PlanMode, "rm x", "plan mode only reads: this changes files"},
+		{policy.PlanMode, "git status", "it provably only reads"},
+		{policy.Default, "FOO=1 ls", "the variable FOO may change what the command does"},
+		{policy.Default, "export FOO=1", "export may change the environment of later commands"},
+		{policy.Default, "history", "history changes or shows the shell itself"},
+		{policy.Default, "cat $(", "part of this could not be read exactly: "},
+		{policy.Default, "docker compose ps", "no rule allows `docker compose ps`, which is not known to be read-only"},
+		{policy.Default, "npm config list", "no rule allows `npm config list`, which is not known to be read-only"},
+		{policy.Default, "go mod verify", "no rule allows `go mod verify`, which is not known to be read-only"},
+		{policy.Default, "npm install left-pad", "no rule allows `npm install`, which is not known to be read-only"},
+		{policy.Default, "ssh -V", "no rule allows `ssh`; ssh may run a command on another machine"},
+		{policy.Default, "tmux ls", "no rule allows `tmux ls`; tmux may run another command"},
+		{policy.Default, "sudo ls", "no rule allows `sudo ls`; sudo runs a command with other rights"},
+		{policy.Default, "docker run -v .:/x img", "no rule allows `docker run`; docker -v is more than a rule for docker speaks of"},
+		{policy.Default, "./script.sh --help", "no rule allows `./script.sh`; what a program of its own does is not known"},
+		{policy.Default, "printenv", "no rule allows `printenv`; printenv prints the environment, which may hold secrets"},
+	} {
+		o := project(t)
+		o.Mode = c.mode
+		if got := permcheck.Check(c.command, o).Verdict.Reason; got != c.want && !(strings.HasSuffix(c.want, ": ") && strings.HasPrefix(got, c.want)) {
+			t.Errorf("%s %s:\n got %s\nwant %s", c.mode, c.command, got, c.want)
+		}
+	}
+}
+
 func FuzzBatch(f *testing.F) {
 	f.Add("id\tcommand\nx\tls\\u0041\tBash(x)\n{\"id\":\"a\",\"command\":\"ls\"}\n")
 	f.Fuzz(func(t *testing.T, in string) {

@@ -6,30 +6,32 @@ func (c *call) byMode(a Action) (Verdict, bool) {
 	switch c.mode {
 	case Bypass:
 		return Verdict{Effect: Allow, Reason: "the mode is bypassPermissions", Check: CheckMode, Part: part(a)}, true
-	case PlanMode:
-		return c.inPlan(a)
 	case AcceptEdits:
 		w, ok := a.(Write)
 		if ok && !w.Blind && c.inDirs(w.Path) && (!w.Arg || c.pure) && (!w.Remove || !w.Tree || w.Moved) {
 			return Verdict{Effect: Allow, Reason: "the mode accepts edits inside the session's folders", Check: CheckMode, Part: w.Path}, true
 		}
-	case Default, Auto, DontAsk:
+	case Default, Auto, DontAsk, PlanMode:
 	}
 	return Verdict{}, false
 }
 
-// inPlan lets research pass to the ordinary checks and denies the rest.
+// inPlan lets research pass to the other checks and denies the rest.
 func (c *call) inPlan(a Action) (Verdict, bool) {
 	denied := func(why string) (Verdict, bool) {
 		return Verdict{Effect: Deny, Reason: "plan mode only reads: " + why, Check: CheckMode, Part: part(a)}, true
 	}
 	switch a := a.(type) {
 	case Exec:
-		if !a.ReadOnly {
-			return denied(cmp.Or(a.Beyond, a.Why, "no rule covers this command"))
+		switch {
+		case a.ReadOnly && a.Loses == "":
+		case a.Loses == "" && a.Edits:
+			return denied("this changes files")
+		default:
+			return denied(cmp.Or(a.Loses, a.Beyond, a.Why, "no rule covers this command"))
 		}
 	case Opaque:
-		return denied("this could not be read exactly: " + a.Why)
+		return denied(unclear(a))
 	case Write:
 		if !c.inAny(c.rules.Writable, a.Path) {
 			return denied("this writes " + c.show(a.Asked, a.Path))
@@ -60,6 +62,9 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 	case Exec:
 		if c.mixed && a.Unpinned != "" {
 			break
+		}
+		if a.Inside {
+			return Verdict{Effect: Allow, Reason: "no rule speaks against it", Check: CheckMaybe, Part: part(a)}, true
 		}
 		if a.ReadOnly && a.Beyond == "" {
 			return Verdict{Effect: Allow, Reason: "it provably only reads", Check: CheckReadOnly, Part: part(a)}, true
@@ -142,7 +147,7 @@ func (c *call) nothing(a Action) Verdict {
 			v.Reason, v.Check = "beside a command that does more than read, it runs with all settings, and then may do more itself: "+a.Unpinned, CheckUnpinned
 		}
 	case Opaque:
-		v.Reason, v.Check = "part of this could not be read exactly: "+a.Why, CheckOpaque
+		v.Reason, v.Check = unclear(a), CheckOpaque
 	case Read:
 		switch {
 		case a.secret():

@@ -55,6 +55,10 @@ type (
 		// Maybe means that the words of another command may mean this one. It
 		// is there for what forbids or asks, and needs no approval of its own.
 		Maybe bool
+		// Inside, of one that is ReadOnly, means that another command would start it, or
+		// a function that may be called: that one needs the approval, and this one is
+		// there for what forbids or asks.
+		Inside bool
 		// Guess, of one that is Maybe, means that nobody knows whether the program runs
 		// its words at all: what a rule forbids is a question then.
 		Guess bool
@@ -65,6 +69,8 @@ type (
 		// Listed means that all its commands are listed: what is not known is which
 		// files it touches, or with which variables.
 		Listed bool
+		// Whole means that it was read exactly, and Why says what speaks against it.
+		Whole bool
 	}
 	// Read names a file or folder whose content is read. Asked is what was
 	// written, Path what it resolves to.

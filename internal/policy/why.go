@@ -36,6 +36,11 @@ func noRule(e Exec) string {
 		if n == 1 && len(e.Argv) > 1 && plainWord(e.Argv[0]) && plainWord(e.Argv[1]) {
 			n = 2
 		}
+		for k := min(len(e.Argv), 4); k > n; k-- { // as many words as the reason names
+			if strings.HasPrefix(why, QuoteCommand(e.Argv[:k])+" is ") {
+				n = k
+			}
+		}
 		if name := QuoteCommand(e.Argv[:n]); len(name) <= maxForm {
 			out = "no rule allows `" + name + "`"
 			if rest, same := strings.CutPrefix(why, name+" is "); same {
@@ -77,10 +82,18 @@ func (c *call) unruled(a Write) string {
 	return fmt.Sprintf("no rule allows that %s %s", name, does)
 }
 
+// unclear is why a script, or a part of one, is not judged by what was read of it.
+func unclear(a Opaque) string {
+	if a.Whole {
+		return a.Why
+	}
+	return "part of this could not be read exactly: " + a.Why
+}
+
 // show names a path for a person: what was written, and what it means where that is
 // something else.
 func (c *call) show(asked, resolved string) string {
-	if asked == "" || asked == resolved {
+	if asked == "" || asked == resolved || strings.Trim(asked, "./") == "" { // dots are lost in a sentence
 		return resolved
 	}
 	rest, home := strings.CutPrefix(asked, "~/")

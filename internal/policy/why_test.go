@@ -49,6 +49,12 @@ func TestReasonsForPeople(t *testing.T) {
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"go", "test", "./..."}, Why: "it runs tests"}}, "no rule allows `go test`; it runs tests"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"curl", "-d", "x", "http://h"}, Beyond: "it sends"}}, "no rule allows `curl`; it sends"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"/" + strings.Repeat("x", 100)}}}, "no rule allows it"},
+		{policy.PlanMode, []policy.Action{policy.Exec{Argv: []string{"git", "reset", "--hard"}, Why: "w", Loses: "it drops changes"}}, "plan mode only reads: it drops changes"},
+		{policy.PlanMode, []policy.Action{edits, tree}, "plan mode only reads: this changes files"},
+		{policy.PlanMode, []policy.Action{policy.Write{Path: "/w", Asked: "."}}, "plan mode only reads: this writes /w"},
+		{policy.Default, []policy.Action{policy.Opaque{Source: "X=1", Why: "X may change it", Whole: true}}, "X may change it"},
+		{policy.PlanMode, []policy.Action{policy.Opaque{Source: "X=1", Why: "X may change it", Whole: true}}, "plan mode only reads: X may change it"},
+		{policy.PlanMode, []policy.Action{policy.Opaque{Source: "$x", Why: "why"}}, "plan mode only reads: part of this could not be read exactly: why"},
 		{policy.Default, []policy.Action{policy.Net{Host: "h"}}, "no rule allows connections to h"},
 	} {
 		if got := policy.Decide(rules, c.mode, policy.Request{Tool: "Bash", Actions: c.as}); got.Reason != c.want {

@@ -47,7 +47,7 @@ func builtin(name string) reading {
 		"mapfile", "readarray", "getopts", "let", "export", "declare", "typeset", "readonly", "local", "popd", "dirs", "logout",
 		"suspend", "disown", "bg", "fg", "caller", "times", "coproc",
 		"autoload", "emulate", "setopt", "unsetopt", "zmodload", "noglob", "nocorrect", "functions", "zcompile", "zle", "sched", "vared", "print", "whence", "where", "-":
-		return refuse(name + " changes or shows the shell itself")
+		return ofShell(name)
 	}
 	return nil
 }
@@ -98,9 +98,18 @@ func readSource(r *reader, ws []word, st state) (state, state) {
 	return refuse(why)(r, ws, st)
 }
 
-func refuse(why string) reading {
+func refuse(why string) reading { return refuseAs(policy.Opaque{Why: why}) }
+
+// ofShell is a builtin that acts on the shell: that is known of it, whatever its words are.
+func ofShell(name string) reading {
+	return refuseAs(policy.Opaque{Why: name + " changes or shows the shell itself", Whole: true})
+}
+
+func refuseAs(o policy.Opaque) reading {
+	why := o.Why
 	return func(r *reader, ws []word, st state) (state, state) {
-		r.Opaque(strings.Join(programs.Literals(ws), " "), why)
+		o.Source = strings.Join(programs.Literals(ws), " ")
+		r.Unclearly(o)
 		r.markExec(ws, st, why)
 		r.texts(ws, st)
 		r.looseGlobs = r.looseGlobs || ws[0].Is("shopt") || ws[0].Is("setopt") || ws[0].Is("emulate")
@@ -113,7 +122,7 @@ func refuse(why string) reading {
 func readLimit(r *reader, ws []word, st state) (state, state) {
 	for _, w := range ws[1:] {
 		if ws[0].Text == "hash" || w.Kind != exact || len(w.Text) < 2 || w.Text[0] != '-' || strings.Trim(w.Text[1:], "aSHcdefilmnpqrstuvx") != "" {
-			return refuse(ws[0].Text+" changes or shows the shell itself")(r, ws, st)
+			return ofShell(ws[0].Text)(r, ws, st)
 		}
 	}
 	e := r.begin(ws, st)

@@ -90,10 +90,10 @@ func (r *reader) setEnv(name, text string, known bool, src string) {
 	}
 	switch {
 	case !harmlessVariable(name) && !riskyVariable(name):
-		r.OpaqueListed(src, "the variable "+name+" may change what the command does")
+		r.Unclearly(policy.Opaque{Source: src, Why: "the variable " + name + " may change what the command does", Listed: true, Whole: true})
 		return
 	case !harmlessVariable(name):
-		r.Opaque(src, "the variable "+name+" may change what the command does")
+		r.Unclearly(policy.Opaque{Source: src, Why: "the variable " + name + " may change what the command does", Whole: true})
 		return
 	}
 	if !known || strings.ContainsAny(text, "/$`") {
@@ -276,7 +276,7 @@ func (r *reader) exec(ws []word, st state) {
 	u := r.Invoke(prog, st.dirs)
 	switch {
 	case !programs.StandardPath(ws[0].Text):
-		e.Why = ws[0].Text + " is a program of its own, not the one of that name"
+		e.Why = "what a program of its own does is not known"
 		e.Beyond = ""
 	default:
 		e.Why = u.ReadOnly(ws)

@@ -6,6 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/programs"
 	"github.com/adze-agent/adze/internal/shellread/scan"
 )
@@ -346,11 +347,8 @@ func (r *reader) casePattern(w *syntax.Word, st state) {
 func (r *reader) decl(c *syntax.DeclClause, st state) state {
 	if c.Variant.Value != "local" || len(r.calling) == 0 {
 		why := c.Variant.Value + " may change the environment of later commands"
-		if slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return a.Name == nil || riskyVariable(a.Name.Value) }) {
-			r.Opaque(r.source(c), why)
-		} else {
-			r.OpaqueListed(r.source(c), why)
-		}
+		risky := slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return a.Name == nil || riskyVariable(a.Name.Value) })
+		r.Unclearly(policy.Opaque{Source: r.source(c), Why: why, Listed: !risky, Whole: true})
 	}
 	for _, a := range c.Args {
 		if a.Naked && a.Name == nil {

@@ -460,7 +460,7 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 		return st, st
 	}
 	at := len(r.Actions)
-	r.markExec(ws, st, ws[0].Text+" runs another command with other rights or elsewhere")
+	r.markExec(ws, st, runsAnother(ws[0].Text))
 	if slices.ContainsFunc(ws[1:], func(w word) bool { return w.Kind != exact }) {
 		r.markUnseen(at, "a word behind "+ws[0].Text+" is not known before it runs")
 	}
@@ -475,6 +475,17 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 		r.MayName(word{Kind: unknown, Source: ws[0].Text}, st.dirs, true)
 	}
 	return st, st
+}
+
+// runsAnother says what a launcher does with the command behind it.
+func runsAnother(name string) string {
+	switch programs.Base(name) {
+	case "sudo", "doas", "su", "runuser", "pkexec", "sg", "newgrp", "run0", "please", "sudo-rs", "calife":
+		return name + " runs a command with other rights"
+	case "ssh", "rsh", "mosh":
+		return name + " may run a command on another machine"
+	}
+	return name + " may run another command"
 }
 
 // readOwn is adze itself: a command that it is to run in the sandbox is looked at as any

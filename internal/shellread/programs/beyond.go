@@ -65,13 +65,13 @@ func beyondFlags(name string, args []Word) string {
 			break
 		}
 		if matches(launchFlags()[name], name, w.Text) {
-			return name + " " + w.Text + " makes it do more than " + name + " does"
+			return name + " " + w.Text + " is more than a rule for " + name + " speaks of"
 		}
 		if name == "go" && strings.Contains(w.Text, "extld") {
 			return "go " + w.Text + " chooses the linker that go runs"
 		}
 		if _, ok := bundled(name, w.Text); ok {
-			return name + " " + w.Text + " may hold a flag that does more than " + name + " does"
+			return name + " " + w.Text + " may hold a flag that is more than a rule for " + name + " speaks of"
 		}
 	}
 	return ""

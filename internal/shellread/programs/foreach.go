@@ -31,7 +31,7 @@ type Found struct {
 // findRuns holds the program behind -exec against the table; tests is the expression
 // before it. It returns why the whole is not read-only, "" when it is.
 func (u *Invocation) findRuns(rest, tests []Word) string {
-	const why = "find -exec makes it do more than find does"
+	const why = "find -exec runs another command"
 	n := len(rest)
 	if n < 3 || !rest[n-1].Is(";") && !rest[n-1].Is("+") || !rest[n-2].Is("{}") {
 		return why

@@ -133,7 +133,7 @@ func (u *Invocation) git(ws []Word) string {
 	u.moved = true
 	row, args := u.r.Table.findGit(rest)
 	if row == nil {
-		return "git " + rest[0].Text + " is not known to be read-only"
+		return u.r.Table.unknownForm("git "+rest[0].Text, rest[1:])
 	}
 	command := strings.Join(Literals(rest[:len(rest)-len(args)]), " ")
 	u.name = "git " + command

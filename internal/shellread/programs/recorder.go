@@ -326,16 +326,17 @@ func (r *Recorder) Add(a policy.Action) {
 
 // Opaque notes a part that cannot be read exactly.
 func (r *Recorder) Opaque(source, why string) {
-	r.note(policy.Opaque{Source: source, Why: why})
+	r.Unclearly(policy.Opaque{Source: source, Why: why})
 }
 
 // OpaqueListed notes a part whose commands are all listed: what is not known is
 // which files it touches, or with which variables.
 func (r *Recorder) OpaqueListed(source, why string) {
-	r.note(policy.Opaque{Source: source, Why: why, Listed: true})
+	r.Unclearly(policy.Opaque{Source: source, Why: why, Listed: true})
 }
 
-func (r *Recorder) note(o policy.Opaque) {
+// Unclearly notes a part that is not judged by what was read of it.
+func (r *Recorder) Unclearly(o policy.Opaque) {
 	key := o.Source + "\x00" + o.Why
 	if r.Seen[key] {
 		return

@@ -302,7 +302,10 @@ var systemRows = sync.OnceValue(func() map[string]*command {
 		"pstree":  {flags: "-pcnuThGU", args: "x"},
 		"ss":      {flags: "-tulnaemoisx46rH --tcp --udp --listening --numeric --all --extended --memory --options --summary --unix --ipv4 --ipv6 --no-header"},
 		"ip addr": ipShow, "ip address": ipShow, "ip a": ipShow, "ip link": ipShow, "ip route": ipShow, "ip r": ipShow, "ip neigh": ipShow, "ip rule": ipShow,
-		"printenv": {args: "x*", min: 1, check: func(u *Invocation) string {
+		"printenv": {args: "x*", check: func(u *Invocation) string {
+			if len(u.args) == 0 {
+				return "printenv prints the environment, which may hold secrets"
+			}
 			for _, w := range u.args {
 				if w.Kind != Exact || !publicVariables()[w.Text] {
 					return w.Source + " may be a variable that holds a secret"

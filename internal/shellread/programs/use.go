@@ -126,6 +126,9 @@ func (u *Invocation) ReadOnly(ws []Word) string {
 		if u.r.Table.subcommands[u.name] {
 			return u.r.Table.unknownForm(u.name, ws[1:])
 		}
+		if u.r.Table.changes[u.name] != nil {
+			return u.name + " changes files"
+		}
 		return u.name + " is not known to be read-only"
 	}
 	if n := len(ws) - 1 - len(rest); n > 0 && u.name != "tar" {
@@ -134,30 +137,32 @@ func (u *Invocation) ReadOnly(ws []Word) string {
 	return u.hold(row, rest)
 }
 
-// unknownForm says which form of a command is not in the table, and some that
-// are.
+// unknownForm says which form of a command is not in the table, with all the words that
+// name it: docker compose ps, where there are rows for docker compose.
 func (t *Table) unknownForm(name string, args []Word) string {
 	form := name
-	if len(args) > 0 && args[0].Kind == Exact && strings.Trim(args[0].Text, "abcdefghijklmnopqrstuvwxyz-") == "" && !strings.HasPrefix(args[0].Text, "-") {
-		form += " " + args[0].Text
+	for _, w := range args[:min(len(args), 3)] {
+		if w.Kind != Exact || strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyz-") != "" || strings.HasPrefix(w.Text, "-") || !t.group(form) {
+			break
+		}
+		form += " " + w.Text
 	}
-	var known []string
-	for key := range t.reads {
-		if rest, sub := strings.CutPrefix(key, name+" "); sub && !strings.HasPrefix(rest, "-") {
-			known = append(known, key)
+	return form + " is not known to be read-only"
+}
+
+// group reports whether there are rows for subcommands of a form.
+func (t *Table) group(form string) bool {
+	rows := t.reads
+	verb, git := strings.CutPrefix(form, "git ")
+	if git {
+		form, rows = verb, t.git
+	}
+	for key := range rows {
+		if strings.HasPrefix(key, form+" ") {
+			return true
 		}
 	}
-	slices.Sort(known)
-	why := form + " is not known to be read-only"
-	switch {
-	case len(known) > 3:
-		return why + " (" + strings.Join(known[:3], ", ") + " and others are)"
-	case len(known) == 1:
-		return why + " (" + known[0] + " is)"
-	case len(known) > 0:
-		return why + " (" + strings.Join(known, ", ") + " are)"
-	}
-	return why
+	return false
 }
 
 // speakers are programs that are not in the table but say what they are, and no
@@ -180,7 +185,7 @@ func (u *Invocation) hold(row *command, rest []Word) string {
 		return why
 	}
 	if len(u.args) < row.min {
-		return u.name + " without its operands is not known"
+		return u.name + " is not known to be read-only when nothing is named"
 	}
 	if row.check != nil {
 		if why := row.check(u); why != "" {
