@@ -42,6 +42,9 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 	if split, more := fields(words); more && r.depth <= maxDepth/2 {
 		r.keepForRules(func() { r.simple(split, nil, in) })
 	}
+	if or, more := alternatively(words); more {
+		r.suppose(or, in)
+	}
 	r.env = r.env[:saved]
 	return ok, any
 }

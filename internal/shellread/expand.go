@@ -42,11 +42,14 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 		}
 		r.checkArithm(p.Slice.Offset, st)
 		r.checkArithm(p.Slice.Length, st)
-		return value{kind: unknown}
+		out := value{kind: unknown}
+		out.or, out.ors = supposedSlice(p, v)
+		return out
 	case p.Repl != nil:
-		r.value(p.Repl.Orig, st)
-		r.value(p.Repl.With, st)
-		return value{kind: unknown}
+		from, to := r.value(p.Repl.Orig, st), r.value(p.Repl.With, st)
+		out := value{kind: unknown}
+		out.or, out.ors = supposedReplacement(p, v, from, to)
+		return out
 	case p.Exp != nil:
 		return r.expansion(p, v, st, quoted)
 	}
@@ -131,7 +134,7 @@ func (r *reader) expansion(p *syntax.ParamExp, v value, st state, quoted bool) v
 				r.quotedPart(b, q, st)
 			}
 			arg = value{kind: unknown}
-			if b.kind == exact {
+			if arg.or, arg.ors = b.alternative(); b.kind == exact {
 				arg = value{kind: exact, text: b.plain.String()}
 			}
 		} else {
@@ -155,7 +158,9 @@ func (r *reader) expansion(p *syntax.ParamExp, v value, st state, quoted bool) v
 	default:
 		r.Opaque(r.source(p), "an expansion that is not bash")
 	}
-	return value{kind: unknown}
+	out := value{kind: unknown}
+	out.or, out.ors = supposedExpansion(p, v, arg)
+	return out
 }
 
 // variable is what is known of a name; unset means that the script has not

@@ -237,8 +237,12 @@ func loopValue(w word) value {
 		return value{kind: pattern, text: w.Text, head: w.Head}
 	case unset, unknown:
 	}
+	v := value{kind: unknown, head: w.Head}
 	if w.Many {
-		return value{kind: unknown}
+		v.head = ""
 	}
-	return value{kind: unknown, head: w.Head}
+	if len(w.Or) == 1 && w.Or[0].Kind == exact {
+		v.or, v.ors = w.Or[0].Text, true
+	}
+	return v
 }

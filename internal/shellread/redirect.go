@@ -114,6 +114,7 @@ func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
 	}
 	if len(ws) == 1 && ws[0].Kind == unknown {
 		r.MayName(ws[0], st.dirs, rd.Op != syntax.RdrIn)
+		r.mayRedirect(ws[0], rd.Op, st)
 	}
 	if len(ws) != 1 || ws[0].Kind != exact && !ws[0].Substitution || ws[0].Is("") {
 		r.OpaqueListed(r.source(rd), "a redirect whose file is not known")

@@ -77,23 +77,24 @@ func (r *reader) recovered(script string, st state) (end state) {
 // A reader walks one script. It belongs to one call of Read.
 type reader struct {
 	programs.Recorder
-	cmds       int
-	steps      int
-	quiet      int // bytes that were worked out beside being read
-	braced     int // words that brace expansions made
-	depth      int
-	outer      [][]string // the wrappers and shells around what is being read
-	env        []string   // assignments around it
-	exported   []string   // variables with settings of git that may be exported
-	funcs      map[string]*syntax.Stmt
-	ints       map[string]bool // variables that arithmetic has set
-	calling    []string        // functions being read, against recursion
-	remote     bool            // what is searched runs on another machine
-	jumped     *state          // what is known where break, continue or return was read
-	looseGlobs bool            // a pattern may match more than it does as a rule
-	input      input           // what stands on the standard input
-	sets       map[string]bool // names of variables that anything in it sets
-	sourced    bool            // it reads another script into the shell
+	cmds         int
+	steps        int
+	quiet        int // bytes that were worked out beside being read
+	braced       int // words that brace expansions made
+	depth        int
+	outer        [][]string // the wrappers and shells around what is being read
+	env          []string   // assignments around it
+	exported     []string   // variables with settings of git that may be exported
+	funcs        map[string]*syntax.Stmt
+	ints         map[string]bool // variables that arithmetic has set
+	calling      []string        // functions being read, against recursion
+	remote       bool            // what is searched runs on another machine
+	jumped       *state          // what is known where break, continue or return was read
+	looseGlobs   bool            // a pattern may match more than it does as a rule
+	alternatives int             // commands that were read once more, as they may be meant
+	input        input           // what stands on the standard input
+	sets         map[string]bool // names of variables that anything in it sets
+	sourced      bool            // it reads another script into the shell
 }
 
 // script parses and walks one text: the whole, or the argument of bash -c.

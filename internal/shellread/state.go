@@ -47,6 +47,9 @@ type value struct {
 	tail string
 	// commit: it is the number of a commit, or nothing.
 	commit bool
+	// or, with ors, is what a value that is not known most likely is.
+	or  string
+	ors bool
 }
 
 // define notes a function.

@@ -29,7 +29,9 @@ func (r *reader) subst(p *syntax.CmdSubst, st state) value {
 	if r.counts(p) {
 		return value{kind: number}
 	}
-	return value{kind: unknown, commit: r.namesCommit(p), head: r.temporary(p)}
+	v := value{kind: unknown, commit: r.namesCommit(p), head: r.temporary(p)}
+	v.or, v.ors = r.supposed(p, st)
+	return v
 }
 
 // temporary is how the name begins that mktemp prints: it is one in a folder for
@@ -74,10 +76,16 @@ func (r *reader) oddBackquotes(p *syntax.CmdSubst) (why string) {
 	return why
 }
 
+// escaped reports backquotes with a backslash in them, which may be taken off before
+// the text is read.
+func (r *reader) escaped(p *syntax.CmdSubst) bool {
+	return p.Backquotes && strings.Contains(r.text(p), `\`)
+}
+
 // printed knows $(cat <<'EOF' … EOF), which prints its here-document, $(pwd), and
 // what echo and printf print of plain words.
 func (r *reader) printed(p *syntax.CmdSubst, st state) (value, bool) {
-	if len(p.Stmts) != 1 || p.Backquotes {
+	if len(p.Stmts) != 1 || r.escaped(p) {
 		return value{}, false
 	}
 	s := p.Stmts[0]
@@ -199,7 +207,7 @@ func (r *reader) procSubst(p *syntax.ProcSubst, st state) {
 // namesCommit reports a substitution that prints the number of one commit, or
 // nothing: git merge-base of names, and git rev-parse --verify of one.
 func (r *reader) namesCommit(p *syntax.CmdSubst) bool {
-	if len(p.Stmts) != 1 || p.Backquotes || r.funcs["git"] != nil {
+	if len(p.Stmts) != 1 || r.escaped(p) || r.funcs["git"] != nil {
 		return false
 	}
 	s := p.Stmts[0]
@@ -230,7 +238,7 @@ func (r *reader) namesCommit(p *syntax.CmdSubst) bool {
 // counts reports a substitution that prints one number, or nothing: its only
 // statement ends in a command that does.
 func (r *reader) counts(p *syntax.CmdSubst) bool {
-	if len(p.Stmts) != 1 || p.Backquotes {
+	if len(p.Stmts) != 1 || r.escaped(p) {
 		return false
 	}
 	s := p.Stmts[0]

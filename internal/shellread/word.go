@@ -53,6 +53,9 @@ type builder struct {
 	parts    int
 	fields   []string // what the first fieldsAt parts are split into
 	fieldsAt int
+	ors      []orPart // what parts that are not known may be
+	marks    int      // parts that are not known
+	orGlob   bool
 }
 
 func (b *builder) add(s string) {
@@ -75,6 +78,7 @@ func (b *builder) add(s string) {
 
 func (b *builder) mark(k valueKind) {
 	b.parts++
+	b.marks++
 	b.tail, b.tailAt, b.commit = "", b.plain.Len(), false
 	if b.kind == exact {
 		b.head = b.plain.String()
@@ -201,6 +205,7 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 		if b.parts == b.fieldsAt {
 			out.Fields = b.fields
 		}
+		out.Or = b.alternatives(src)
 		out.Commit = b.commit && strings.Trim(out.Tail, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.~^/_") == ""
 	case unset, number:
 	}
@@ -243,7 +248,10 @@ func (r *reader) value(w *syntax.Word, st state) value {
 		return value{kind: pattern, text: b.glob.String(), head: b.head}
 	case unset, unknown:
 	}
-	return value{kind: unknown, head: b.head, tail: b.ends(), commit: b.commit && b.ends() == ""}
+	out := value{kind: unknown, head: b.head, tail: b.ends(), commit: b.commit && b.ends() == ""}
+	out.or, out.ors = b.alternative()
+	out.or = strings.ReplaceAll(out.or, "\x00", " ")
+	return out
 }
 
 // part adds an unquoted part of a word.
@@ -301,6 +309,7 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 		head := v.head
 		plain := b.plain.Len() == 0 && b.kind == exact
 		b.unknown(true)
+		b.or(v, true)
 		b.tail, b.commit = v.tail, v.commit && plain
 		if plain && v.kind == unknown && !strings.ContainsAny(head, " \t\n*?[\\") {
 			b.head = head
@@ -369,6 +378,7 @@ func (r *reader) whole(b *builder, v value, many bool) {
 	case unset, unknown:
 		first := b.plain.Len() == 0 && b.kind == exact
 		b.unknown(many)
+		b.or(v, false)
 		b.tail, b.commit = v.tail, v.commit && first
 		if first {
 			b.head = v.head

@@ -74,6 +74,9 @@ func killLoses(args []Word) string {
 // Loses says what a command would destroy for good, run in one of the folders; "" when
 // it is not one of those that do. Such a command is asked about in every mode.
 func (r *Recorder) Loses(name string, ws []Word, dirs []string) string {
+	if name == "rm" && len(dirs) == 0 && recurses(ws[1:]) && slices.ContainsFunc(ws[1:], wholeFolder) {
+		return "the folder that this runs in is not known, and everything in it would be removed"
+	}
 	if what := loses(name, ws); what != "" || name != "git" {
 		return what
 	}
@@ -83,6 +86,12 @@ func (r *Recorder) Loses(name string, ws []Word, dirs []string) string {
 		}
 	}
 	return ""
+}
+
+// wholeFolder reports a word that names all that is in the folder it counts from.
+func wholeFolder(w Word) bool {
+	text := strings.TrimPrefix(w.Text, "./")
+	return w.Kind == Pattern && (text == "*" || text == ".*") || w.Kind == Exact && (text == "." || text == "..")
 }
 
 // checksOutFile reports whether an operand of git checkout is a file and no commit,

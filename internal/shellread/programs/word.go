@@ -24,6 +24,7 @@ type Word struct {
 	Commit       bool      // unknown: it names one commit, or vanishes; the rest of it is known
 	Substitution bool      // it names a process substitution: harmless to read
 	Made         bool      // it came out of a brace expansion
+	Or           []Word    // unknown: the words that it most likely is, nil when nobody can say
 	Fields       []string  // unknown: the words that it becomes where a shell splits it at blanks
 }
 
