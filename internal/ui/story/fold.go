@@ -308,10 +308,11 @@ func (s *Story) agree(m llm.Message) {
 }
 
 // retell puts a reply that nobody heard into its order: calls that started
-// before it was whole come after what it said.
+// before it was whole come after what it said, unless they were printed.
 func (s *Story) retell(m llm.Message, now time.Time) {
-	early := slices.Clone(s.Items[s.Reply:])
-	s.Items = s.Items[:s.Reply]
+	from := min(max(s.Reply, s.Printed), len(s.Items))
+	early := slices.Clone(s.Items[from:])
+	s.Items = s.Items[:from]
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case llm.Text:

@@ -179,9 +179,17 @@ func (s *Story) Open() *Call {
 func (s *Story) Next(p Paper) []draw.Line { return s.next(p, len(s.Items)) }
 
 // NextButLast is Next without what the model said last: it may be the answer,
-// which is shown elsewhere.
+// which is shown elsewhere, and without calls that are over before the reply that
+// makes them is whole: what it said stands above them.
 func (s *Story) NextButLast(p Paper) []draw.Line {
 	n := len(s.Items)
+	if s.running && !s.live {
+		for i := max(s.Reply, s.Printed); i < n; i++ {
+			if s.Items[i].Kind == Called {
+				n = i
+			}
+		}
+	}
 	for i := n - 1; i >= s.Printed; i-- {
 		switch s.Items[i].Kind {
 		case Spoke:

@@ -149,3 +149,34 @@ func TestPutOff(t *testing.T) {
 		}
 	}
 }
+
+// A call can be over before the reply that makes it is whole. Where nothing streams,
+// what the reply said stands above the call, and each of both once.
+func TestCallsThatAreOverBeforeTheirReply(t *testing.T) {
+	s := story.New()
+	var out strings.Builder
+	feed := func(bodies ...event.Body) {
+		for _, b := range bodies {
+			s.Apply(event.Event{Body: b})
+			for _, l := range s.NextButLast(story.Paper{O: draw.Options{Width: 80}}) {
+				out.WriteString(l.String() + "\n")
+			}
+		}
+	}
+	feed(event.TurnStarted{ID: "t"})
+	for _, n := range []string{"1", "2"} {
+		feed(event.ToolFinished{Call: n, Name: "Edit", Text: "there is no file " + n, IsErr: true}, event.Noted{Level: "info", Text: "a note " + n},
+			event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "I say " + n}, llm.ToolUse{ID: n, Name: "Edit"}}}})
+	}
+	feed(event.ToolStarted{Call: "3", Name: "Bash", Title: "Bash ls"}, event.ToolFinished{Call: "3", Name: "Bash"},
+		event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "I say 3"}, llm.ToolUse{ID: "3", Name: "Bash"}}}}, event.TurnEnded{ID: "t", How: event.Done})
+	got := out.String()
+	at := -1
+	for _, want := range []string{"I say 1", "there is no file 1", "I say 2", "there is no file 2", "I say 3", "Bash"} {
+		i := strings.Index(got, want)
+		if i <= at || strings.Count(got, want) != 1 {
+			t.Errorf("%q is not once and in its order in\n%s", want, got)
+		}
+		at = i
+	}
+}

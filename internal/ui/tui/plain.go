@@ -262,6 +262,7 @@ func (m *Model) hushed(in Msg, out []effect) {
 			m.spoken.hush = m.now.Add(soon)
 		case away: // something else asks
 			m.spoken.hush = m.now.Add(24 * time.Hour)
+		default: // nobody waits for it
 		}
 	}
 }
