@@ -42,9 +42,9 @@ var table = []actionRow{
 	{Confirmation, ConfirmPrev, []string{"up", "k", "ctrl+p"}, "choice above"},
 	{Confirmation, ConfirmNext, []string{"down", "j", "ctrl+n"}, "choice below"},
 	{Confirmation, ConfirmComment, []string{"tab"}, "add a comment"},
-	{Confirmation, ConfirmMode, []string{"shift+tab"}, "yes, and next permission mode"},
+	{Confirmation, ConfirmMode, []string{"shift+tab"}, "yes, and accept edits, where it is offered"},
 	{Confirmation, ConfirmExplain, []string{"?", "ctrl+e"}, "the whole decision"},
-	{Confirmation, ConfirmEdit, []string{"e"}, "edit the rule"},
+	{Confirmation, ConfirmEdit, []string{"e"}, "edit the rule, or on yes the call"},
 
 	{Select, SelectNext, []string{"down", "ctrl+n"}, "choice below"},
 	{Select, SelectPrev, []string{"up", "ctrl+p"}, "choice above"},

@@ -211,6 +211,18 @@ func (p paper) fieldLine(label draw.Line, e *edit.Editor, width int) (draw.Line,
 	return append(slices.Clone(label), lines[0]...), w + col
 }
 
+// fieldLines draws a field behind a label, or below it in at most rows lines where it is
+// longer than what is left of a line; and says where its cursor is.
+func (p paper) fieldLines(label draw.Line, e *edit.Editor, width, rows int) ([]draw.Line, term.Cursor) {
+	indent := draw.L(draw.S("    ", draw.Plain))
+	if rows < 2 || label.Width()+draw.Width(e.Text()) < width {
+		l, col := p.fieldLine(label, e, width)
+		return []draw.Line{l}, term.Cursor{Col: col}
+	}
+	lines, row, col := e.View(clampLow(width-indent.Width()-1)+1, rows)
+	return append([]draw.Line{label}, draw.Indent(lines, indent[0])...), term.Cursor{Row: 1 + row, Col: indent.Width() + col}
+}
+
 // scrolled is the part of lines that fits, from off on, with a line that says
 // what is left out.
 func (p paper) scrolled(lines []draw.Line, off *reading, rows int) []draw.Line {

@@ -40,7 +40,9 @@ func TestAnswers(t *testing.T) {
 		"by number":       {[]string{"'2"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
 		"edited rule":     {[]string{"down", "e", "ctrl+u", "'Bash(git push origin *)", "enter", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push origin *)"}}},
 		"rule left as is": {[]string{"down", "e", "'xx", "esc", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
-		"accept edits":    {[]string{"shift+tab"}, op.Answer{Allow: true, Mode: "acceptEdits"}},
+		"after a rule":    {[]string{"down", "e", "enter", "'2"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
+		"after a rule, 1": {[]string{"down", "e", "esc", "'1"}, op.Answer{Allow: true}},
+		"after a rule, 3": {[]string{"down", "e", "enter", "'3do it otherwise", "enter"}, op.Answer{Comment: "do it otherwise"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 80, 24).open()
@@ -194,8 +196,7 @@ func TestKeysOfAnAnswer(t *testing.T) {
 	if n := len(r.frame()); n != rows {
 		t.Errorf("%d rows became %d", rows, n)
 	}
-	change := event.Asked{Call: "8", Tool: "Edit", View: view.Diff{Path: "calc.go", Unified: diffText}, Verdict: verdict()}
-	newRig(t, 100, 24).open().event(change).pass(time.Second).has("Shift+Tab yes, and accept edits").keys("down").hasNot("accept edits")
+	newRig(t, 100, 24).open().event(askedEdit()).pass(time.Second).has("Shift+Tab yes, and accept edits").keys("down").hasNot("accept edits")
 }
 
 // The rule that asks is named once, with where it stands.
@@ -285,5 +286,82 @@ func TestTrustOpensAnew(t *testing.T) {
 	}
 	if err := o.first(t.Context()); err != nil || !granted {
 		t.Error(err, granted)
+	}
+}
+
+func askedEdit() event.Asked {
+	return event.Asked{Call: "8", Tool: "Edit", View: view.Diff{Path: "calc.go", Unified: diffText}, Verdict: verdict()}
+}
+
+// The key that also accepts further edits is a yes only where the dialog says so: to an
+// edit, with yes marked.
+func TestYesToFurtherEdits(t *testing.T) {
+	command := asked("7", "git push origin main", verdict())
+	for name, c := range map[string]struct {
+		ask  event.Asked
+		rows int
+		mode policy.Mode
+		keys []string
+		yes  bool
+	}{
+		"edit":                     {ask: askedEdit(), yes: true},
+		"edit, rule marked":        {ask: askedEdit(), keys: []string{"down"}},
+		"edit, no marked":          {ask: askedEdit(), keys: []string{"'n"}},
+		"edit, a few rows":         {ask: askedEdit(), rows: 6},
+		"edit, the whole decision": {ask: askedEdit(), keys: []string{"?"}},
+		"edit, accepted already":   {ask: askedEdit(), mode: policy.AcceptEdits},
+		"command":                  {ask: command},
+		"command, no marked":       {ask: command, keys: []string{"'n"}},
+		"command, no by arrows":    {ask: command, keys: []string{"down", "down"}},
+		"command, yes marked":      {ask: command, keys: []string{"'y"}},
+	} {
+		rows := max(c.rows, 24)
+		if c.rows > 0 {
+			rows = c.rows
+		}
+		r := newRig(t, 100, rows).open()
+		if c.mode != "" {
+			r.event(event.ModeChanged{Mode: c.mode})
+		}
+		r.event(c.ask).pass(time.Second).keys(c.keys...).pass(time.Second)
+		if named := strings.Contains(r.text(), "Shift+Tab yes"); named != c.yes {
+			t.Errorf("%s: named %t:\n%s", name, named, r.text())
+		}
+		r.keys("shift+tab")
+		a, answered := last[op.Answer](r)
+		if answered != c.yes || c.yes && (!a.Allow || a.Mode != policy.AcceptEdits) || len(r.m.dialogs) > 0 == c.yes {
+			t.Errorf("%s: answered %t %+v", name, answered, a)
+		}
+	}
+}
+
+// A digit chooses an answer also after the call was looked at in the editor.
+func TestDigitAfterTheEditor(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.m.host.Edit = func(_ context.Context, was string) (string, error) { return was, nil }
+	r.event(asked("7", "git push origin main", verdict())).pass(time.Second).keys("'e")
+	r.carry(r.effects[len(r.effects)-1].(away).run(t.Context())(r.m))
+	r.keys("'1")
+	if a, ok := last[op.Answer](r); !ok || !a.Allow || a.Comment != "" {
+		t.Errorf("%t %+v", ok, a)
+	}
+}
+
+// A rule that is longer than a line is seen whole while it is edited.
+func TestLongRuleIsEdited(t *testing.T) {
+	v := verdict()
+	v.Suggest = []string{"Bash(touch x.txt)", "Bash(git push origin main)", "Bash(rm -rf build)", "Bash(go test ./internal/policy/...)"}
+	for _, size := range [][2]int{{100, 30}, {60, 24}, {40, 20}} {
+		r := newRig(t, size[0], size[1]).open().event(asked("7", "touch x.txt && git push origin main", v)).pass(time.Second).keys("down", "'e")
+		for _, key := range []string{"end", "home"} {
+			seen := strings.Join(strings.FieldsFunc(r.keys(key).text(), func(c rune) bool { return c == ' ' || c == '\n' || c == '│' }), "")
+			if want := strings.ReplaceAll(strings.Join(v.Suggest, ", "), " ", ""); !strings.Contains(seen, want) {
+				t.Errorf("%v, %s: not all of the rule is seen:\n%s", size, key, r.text())
+			}
+		}
+		r.keys("end", "left", "'x", "enter", "enter")
+		if a, _ := last[op.Answer](r); len(a.Rules) != 4 || a.Rules[3] != "Bash(go test ./internal/policy/...x)" {
+			t.Errorf("%v: %+v", size, a)
+		}
 	}
 }

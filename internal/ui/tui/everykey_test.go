@@ -68,7 +68,7 @@ var everyKey = map[keymap.Action]keyCase{
 	keymap.ConfirmPrev:    {ready: func(r *rig) { permission(r); r.keys("down", "down") }, want: "❯ 2 Yes, and do not"},
 	keymap.ConfirmNext:    {ready: permission, want: "❯ 2 Yes, and do not"},
 	keymap.ConfirmComment: {ready: permission, keys: "'gently enter", want: "“gently”"},
-	keymap.ConfirmMode:    {ready: permission, does: op.Answer{}},
+	keymap.ConfirmMode:    {ready: func(r *rig) { r.open().event(askedEdit()).pass(time.Second) }, does: op.Answer{}},
 	keymap.ConfirmExplain: {ready: permission, want: "shows less"},
 	keymap.ConfirmEdit:    {ready: func(r *rig) { permission(r); r.keys("down") }, want: "Enter takes the rule"},
 

@@ -40,6 +40,9 @@ const (
 	no
 )
 
+// ruleFieldRows is what a dialog has at least beside the rule that is edited.
+const ruleFieldRows = 11
+
 // optionLines bounds the lines of one answer.
 const optionLines = 3
 
@@ -60,6 +63,7 @@ type permit struct {
 	run      string   // the letters typed last, one soon after the other
 	lettered bool     // a letter has just marked an answer
 	ranAt    time.Time
+	offers   bool // the hint names the key that also accepts further edits
 }
 
 func newPermit(q event.Asked) *permit {
@@ -86,8 +90,8 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	}
 	cols := min(m.screen.size.Cols, story.TextCols)
 	inside := clampLow(cols - 6)
-	small := rows < 14
-	foot, cur := d.options(p, inside, small)
+	small := rows < smallRows
+	foot, cur := d.options(p, inside, rows)
 	if d.wrong != "" {
 		foot = append(foot, p.failed(d.wrong, inside)...)
 	}
@@ -104,7 +108,9 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cur.Row += len(lines) + 1
 	cur.Col += 2
 	lines = append(lines, foot...)
-	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), m.hinted(d, d.hint(m, p, inside))), cur
+	hint := d.hint(m, p, inside)
+	d.offers = strings.Contains(hint, yesToMore)
+	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), m.hinted(d, hint)), cur
 }
 
 func (d *permit) heading() string {
@@ -179,8 +185,12 @@ func (d *permit) body(p paper, width int, dir string) []draw.Line {
 	return append(out, d.why(p, width)...)
 }
 
-// options are the answers.
-func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Cursor) {
+// smallRows is the height below which a permit has no blank lines, and answers that are
+// not marked take one line.
+const smallRows = 14
+
+// options are the answers, of a dialog that has rows lines.
+func (d *permit) options(p paper, width, rows int) ([]draw.Line, term.Cursor) {
 	var out []draw.Line
 	cur := term.Cursor{Hidden: true}
 	for i, a := range d.answers {
@@ -190,9 +200,9 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 			out = append(out, append(lead, draw.S("Yes", role)))
 		case yesRule:
 			if d.rule != nil {
-				l, col := p.fieldLine(append(lead, draw.S("Yes, and do not ask again for ", role)), d.rule, width)
-				cur = term.Cursor{Row: len(out), Col: col}
-				if out = append(out, l); !p.Plain {
+				lines, at := p.fieldLines(append(lead, draw.S("Yes, and do not ask again for ", role)), d.rule, width, rows-ruleFieldRows)
+				cur = term.Cursor{Row: len(out) + at.Row, Col: at.Col}
+				if out = append(out, lines...); !p.Plain {
 					out = append(out, draw.L(draw.S("    Enter takes the rule, Esc leaves it as it was", draw.Quiet)))
 				}
 				continue
@@ -200,7 +210,7 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 			l := append(lead, draw.S("Yes, and do not ask again for ", role))
 			l = append(l, draw.Exact(strings.Join(d.rules, ", "), draw.Code)...)
 			l = append(l, draw.S(" "+keeps[d.keep].name, role))
-			if small {
+			if rows < smallRows {
 				if i != d.at { // marked, it is shown whole
 					l = l.Truncate(width, p.O)
 				}
@@ -284,6 +294,9 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.ConfirmEdit:
 		return d.edit(m), true
 	case keymap.ConfirmMode:
+		if !d.offers || !d.accepts(m) { // a yes is never said by a key that is not named
+			return nil, true
+		}
 		return d.answer(m, op.Answer{Allow: true, Comment: d.said, Mode: policy.AcceptEdits}), true
 	default:
 		return nil, false
@@ -294,11 +307,14 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 // wordPause is how soon after another a letter belongs to the same word.
 const wordPause = time.Second
 
+// inWord reports whether a letter was typed so recently that the next belongs to it.
+func (d *permit) inWord(m *Model) bool { return d.run != "" && m.now.Sub(d.ranAt) <= wordPause }
+
 // letter notes a letter that was typed, with the action it has, and takes several for
 // what somebody writes, not knowing that a question stands here: no answer then, but
 // the beginning of what to do instead.
 func (d *permit) letter(m *Model, a keymap.Action) bool {
-	if m.now.Sub(d.ranAt) > wordPause || a == keymap.ConfirmExplain {
+	if !d.inWord(m) || a == keymap.ConfirmExplain {
 		d.run = ""
 	}
 	if a == keymap.ConfirmExplain {
@@ -362,7 +378,7 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 		}
 		return nil
 	}
-	if r, _ := utf8.DecodeRuneInString(k.Text); k.Types() && (unicode.IsLetter(r) || d.run != "") && d.letter(m, "") {
+	if r, _ := utf8.DecodeRuneInString(k.Text); k.Types() && (unicode.IsLetter(r) || d.inWord(m)) && d.letter(m, "") {
 		return nil
 	}
 	switch k.Name {
@@ -440,7 +456,7 @@ func (d *permit) lint() []string {
 // edit changes the rule that would be kept, or the arguments of the call.
 func (d *permit) edit(m *Model) []effect {
 	if d.answers[d.at] == yesRule {
-		d.rule = field(m, strings.Join(d.rules, ", "))
+		d.rule, d.run = field(m, strings.Join(d.rules, ", ")), "" // the letter began no word
 		return nil
 	}
 	if m.host.Edit == nil || len(d.q.Input) == 0 {
@@ -451,6 +467,7 @@ func (d *permit) edit(m *Model) []effect {
 		return nil
 	}
 	was := b.String()
+	d.run = ""
 	return []effect{away{func(ctx context.Context) func(*Model) []effect {
 		now, err := m.host.Edit(ctx, was)
 		return func(m *Model) []effect {

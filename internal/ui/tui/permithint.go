@@ -1,10 +1,21 @@
 package tui
 
 import (
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/view"
 )
+
+// yesToMore is what the hint says of the key that accepts further edits along with one.
+const yesToMore = " yes, and accept edits"
+
+// accepts reports whether a yes to what is marked can be one to further edits: to an edit,
+// where these are asked about.
+func (d *permit) accepts(m *Model) bool {
+	_, edits := d.q.View.(view.Diff)
+	return edits && d.answers[d.at] == yes && m.mode() == policy.Default
+}
 
 // hint names the keys that no answer names, in words that fit.
 func (d *permit) hint(m *Model, p paper, width int) string {
@@ -33,11 +44,11 @@ func (d *permit) hint(m *Model, p paper, width int) string {
 		long, short = "Esc says no", "Esc: no"
 	}
 	more := ""
-	switch _, edits := d.q.View.(view.Diff); {
+	switch {
 	case d.answers[d.at] == yesRule:
 		more = "← → how long" + dot + m.keys.Hint(keymap.ConfirmEdit) + " edits the rule" + dot
-	case d.answers[d.at] == yes && edits:
-		more = m.keys.Hint(keymap.ConfirmMode) + " yes, and accept edits" + dot
+	case d.accepts(m):
+		more = m.keys.Hint(keymap.ConfirmMode) + yesToMore + dot
 	}
 	if more != "" {
 		for _, out := range []string{

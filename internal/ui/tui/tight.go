@@ -82,6 +82,7 @@ func (p paper) tight(body []draw.Line, off *reading, answers []draw.Line, marked
 func (d *permit) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cols := m.screen.size.Cols
 	width := max(cols-4, 1)
+	d.offers = false // no hint has room
 	var answers []draw.Line
 	for i, a := range d.answers {
 		lead, role := p.numbered(i, i == d.at)
