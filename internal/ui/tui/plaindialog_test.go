@@ -235,6 +235,7 @@ func TestPlainMenus(t *testing.T) {
 	want(t, r.line("/resume"), "The first one", "/all: those of all", "/rename N TITLE")
 	want(t, r.line("/preview 1"), "began")
 	want(t, r.line("/preview"), "The number of one has to follow")
+	want(t, r.line("/rename 1 taken"), "The title stays: it is open elsewhere.", "-1 taken")
 	want(t, r.line("/rename 1 Another name"), "1 Another name")
 	want(t, r.line("/all"), "Elsewhere")
 	want(t, r.line(""), "$>")

@@ -381,6 +381,5 @@ func (k *sessionPicker) retitled(m *Model, line string) []effect {
 		m.tell("The title has to follow: /rename 1 The new parser")
 		return nil
 	}
-	m.again()
 	return k.rename(m, c.ID, title)
 }

@@ -227,10 +227,15 @@ func (k *sessionPicker) rename(m *Model, id, title string) []effect {
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		err := m.host.Rename(ctx, id, title)
 		return func(m *Model) []effect {
-			if err != nil {
+			switch {
+			case err != nil && m.screen.plain:
+				m.tell("The title stays: " + draw.String(err.Error()) + ".")
+				return nil
+			case err != nil:
 				k.d.wrong = err.Error()
 				return nil
 			}
+			m.again()
 			for i := range k.list {
 				if k.list[i].ID == id {
 					k.list[i].Name, k.list[i].Title = title, title
