@@ -80,7 +80,7 @@ func TestUIGoesThroughTheModes(t *testing.T) {
 	judge := p.put("judge.txt", "> no\n")
 	x := p.ui(100, 24, "@ Bash {\"command\": \"make gone\"}\n---\n> Done.\n", "--small-model", "script/"+judge)
 	x.until(`What shall be done here`)
-	for _, mode := range []string{"accepts edits", "plan mode", "auto mode", "never asks"} {
+	for _, mode := range []string{"accepts edits", "plan mode", "auto mode", "refuses what it would ask"} {
 		x.keys("\x1b[Z")
 		x.until(mode + ` \(Shift\+Tab\)`)
 	}

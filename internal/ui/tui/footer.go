@@ -199,11 +199,23 @@ func modeName(md policy.Mode) string {
 	case policy.Auto:
 		return "auto mode"
 	case policy.DontAsk:
-		return "never asks"
+		return "refuses what it would ask"
 	case policy.Bypass:
 		return "asks nothing at all"
 	}
 	return string(md)
+}
+
+// modeAbout is what a permission mode does, where there is room to say it.
+func modeAbout(md policy.Mode) string {
+	switch md {
+	case policy.PlanMode:
+		return "reads only, then plans"
+	case policy.Auto:
+		return "a model says yes or no"
+	case policy.Default, policy.AcceptEdits, policy.DontAsk, policy.Bypass: // the name says it
+	}
+	return modeName(md)
 }
 
 // changed is told when the status line may say something else.

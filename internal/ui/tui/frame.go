@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
@@ -153,6 +154,9 @@ func (m *Model) header() []draw.Line {
 		}
 	}
 	left = append(left, draw.S(dot+where, draw.Quiet))
+	if p.Plain && m.mode() != policy.Default { // no footer says it
+		left = append(left, draw.S(dot+modeName(m.mode()), modeRole(m.mode(), draw.Quiet)))
+	}
 	help := "/help for keys"
 	if p.Plain {
 		help = "/help says what can be typed"

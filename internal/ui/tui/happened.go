@@ -124,6 +124,7 @@ func (m *Model) happened(e event.Event) []effect {
 		if b.Mode == m.towards { // not of a key that was pressed before
 			m.towards = ""
 		}
+		m.tellMode()
 		return m.changed()
 	case event.Titled:
 		return m.changed()

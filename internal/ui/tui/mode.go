@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/op"
@@ -24,15 +25,26 @@ func (m *Model) cycleMode() []effect {
 
 func (m *Model) setMode(to policy.Mode) []effect {
 	m.towards = to
+	same := to == m.mode()
 	return []effect{submit{op: op.SetMode{Mode: string(to)}, then: func(m *Model, err error) []effect {
 		if err == nil && m.st.Seq == 0 {
 			m.st.Mode = to // the log begins with the first prompt
+			m.tellMode()
+		} else if err == nil && same {
+			m.tellMode()
 		}
 		if m.towards == to && (err != nil || m.mode() == to) { // else its event says that it is there
 			m.towards = ""
 		}
 		return m.fail(err)
 	}}}
+}
+
+// tellMode says, in plain mode, which mode it is now: no line below the prompt does.
+func (m *Model) tellMode() {
+	if m.screen.plain {
+		m.tell(fmt.Sprintf("mode: %s, %s", m.mode(), modeAbout(m.mode())))
+	}
 }
 
 // modeCommand chooses the permission mode.
@@ -54,7 +66,7 @@ func (m *Model) modeCommand(args string) []effect {
 		}
 	}
 	for _, md := range modes {
-		all = append(all, Choice{ID: string(md), Name: string(md), About: modeName(md), Now: md == m.mode()})
+		all = append(all, Choice{ID: string(md), Name: string(md), About: modeAbout(md), Now: md == m.mode()})
 	}
 	d := newMenu(m, "Permission mode", all, func(m *Model, c Choice) []effect { return m.setMode(policy.Mode(c.ID)) })
 	d.fixed = true

@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/view"
@@ -221,5 +222,28 @@ Still running Bash Wait: 10 min 0 s. Ctrl+C stops it.` {
 	}
 	if at := r.m.wake(); !at.IsZero() {
 		t.Errorf("idle, it wakes at %s", at)
+	}
+}
+
+// The permission mode is said at the beginning, and whenever it is another one: there is
+// no line below the prompt that shows it.
+func TestPlainSaysTheMode(t *testing.T) {
+	r := plainRig(t)
+	want(t, r.line("/mode acceptEdits"), "mode: acceptEdits, accepts edits")
+	r.event(event.TurnStarted{ID: "t"}, event.TurnEnded{ID: "t"})
+	r.said()
+	r.event(event.ModeChanged{Mode: policy.PlanMode})
+	want(t, r.said(), "mode: plan, reads only, then plans")
+	want(t, r.line("/mode plan"), "mode: plan, reads only")
+	r.line("/mode")
+	want(t, r.seen().line("4"), "-mode: plan")
+	r.event(event.ModeChanged{Mode: policy.Auto})
+	want(t, r.said(), "mode: auto, a model says yes or no")
+
+	for mode, head := range map[policy.Mode]string{policy.Default: "-asks", policy.DontAsk: "calc on main · refuses what it would ask", policy.PlanMode: "calc on main · plan mode"} {
+		r := newRig(t, 160, 24)
+		r.m.screen.plain = true
+		r.do(openedMsg{&Session{Client: nobody{}, ID: "0199c5a2", Dir: "~/src/calc", Branch: "main", Model: "anthropic/sonnet-4.6", Mode: mode}, nil})
+		want(t, r.said(), head)
 	}
 }
