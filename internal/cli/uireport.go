@@ -241,14 +241,9 @@ func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (strin
 		return "", hint.With(errors.New("there is nothing to export yet"), "the session begins with the first prompt")
 	}
 	file := paths.Absolute(h.o.Dir, h.o.Home, first(args, "adze-"+s.ID[:8]+".md"))
-	format := "md"
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".html", ".htm":
-		format = "html"
-	case ".json":
-		format = "json"
-	case ".jsonl":
-		format = "jsonl"
+	format, err := exportFormat(file)
+	if err != nil {
+		return "", err
 	}
 	c, err := h.own(ctx, "export", s.ID, "--format", format, "--output", file)
 	if err != nil {
@@ -258,6 +253,19 @@ func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (strin
 		return "", failureOf(strings.Replace(string(out), "-o "+file, tilde(file, h.o.Home), 1), err)
 	}
 	return "Written to `" + tilde(file, h.o.Home) + "`.", nil
+}
+
+// exportFormat is the format that the ending of a file asks for: Markdown without one.
+func exportFormat(file string) (string, error) {
+	switch end := strings.ToLower(filepath.Ext(file)); end {
+	case "", ".md", ".markdown":
+		return "md", nil
+	case ".html", ".htm":
+		return "html", nil
+	case ".json", ".jsonl":
+		return end[1:], nil
+	}
+	return "", hint.With(fmt.Errorf("no session can be written as %q", filepath.Ext(file)), "the endings are .md, .html, .json and .jsonl")
 }
 
 // failureOf is the error of a command of adze that failed, by what it printed:

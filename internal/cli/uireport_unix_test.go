@@ -85,6 +85,13 @@ func TestUIReportsOfMistakes(t *testing.T) {
 	x.gone(`interrupts`)
 	x.keys("/export /nonexistent/x.md", enter)
 	x.until(`✗ /nonexistent/x\.md: no such file or directory`)
+	x.keys("/export out.pdf", enter)
+	x.until(`✗ no session can be written as "\.pdf"\n  the endings are \.md, \.html, \.json and \.jsonl`)
+	if _, err := os.Lstat(filepath.Join(p.dir, "out.pdf")); err == nil {
+		t.Error("it was written all the same")
+	}
+	x.keys("/export out.HTML", enter)
+	x.until("Written to .*out\\.HTML")
 	x.keys("/sandbox foo", enter)
 	x.until(`✗ there is no command "sandbox foo"\n  /help says what can stand behind /sandbox`)
 	x.keys("/stats --by foo", enter)
