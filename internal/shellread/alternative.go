@@ -89,13 +89,17 @@ func alternatively(ws []word) (out []word, more bool) {
 // suppose reads a command that may be meant. What it runs is for rules that forbid or
 // ask and for what is lost; what it reads and writes is judged as any other.
 func (r *reader) suppose(ws []word, st state) {
+	r.supposing(func() { r.simple(ws, nil, st) })
+}
+
+func (r *reader) supposing(read func()) {
 	if r.alternatives++; r.alternatives > maxAlternatives || r.depth > maxDepth/2 {
 		return
 	}
 	acts, unclear, unsafe, cmds, seen := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen
 	r.Actions, r.Seen = nil, nil
 	r.depth++
-	r.simple(ws, nil, st)
+	read()
 	r.depth--
 	found := r.Actions
 	r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen = acts, unclear, unsafe, cmds, seen

@@ -2,6 +2,7 @@ package shellread
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -212,7 +213,7 @@ func readEval(r *reader, ws []word, st state) (state, state) {
 		return st, st
 	}
 	r.depth++
-	out := r.script(strings.Join(text, " "), st)
+	out := r.script(strings.Join(text, " "), r.withEnv(st))
 	r.depth--
 	return out, out
 }
@@ -233,7 +234,11 @@ func readSet(r *reader, ws []word, st state) (state, state) {
 			okay = i < len(rest) && slices.Contains([]string{"pipefail", "errexit", "nounset", "xtrace"}, rest[i].Text)
 		}
 		if !okay {
-			return refuse("set changes how the shell reads")(r, ws, st)
+			refuse("set changes how the shell reads")(r, ws, st)
+			if rest[i].Is("--") {
+				st = st.parameters(rest[i+1:])
+			}
+			return st, st
 		}
 	}
 	return st, st
@@ -348,7 +353,14 @@ func readExit(r *reader, ws []word, st state) (state, state) {
 		return refuse("a form of "+ws[0].Text+" that is not known")(r, ws, st)
 	}
 	if ws[0].Text == "shift" {
-		st = st.forget([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9"})
+		n := 1
+		if len(ws) > 1 {
+			var err error
+			if n, err = strconv.Atoi(ws[1].Text); err != nil || n < 0 {
+				n = 9
+			}
+		}
+		st = st.shifted(min(n, 9))
 		return st, st
 	}
 	if ws[0].Text == "break" || ws[0].Text == "continue" || ws[0].Text == "return" {

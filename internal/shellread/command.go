@@ -45,7 +45,7 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 	if or, more := alternatively(words); more {
 		r.suppose(or, in)
 	}
-	r.env = r.env[:saved]
+	r.env, r.envValues = r.env[:saved], r.envValues[:saved]
 	return ok, any
 }
 
@@ -76,7 +76,7 @@ func (r *reader) prefix(a *syntax.Assign, st state) {
 	if v.kind == exact && v.text != "" && len(v.text) < 300 && !strings.ContainsAny(v.text, " \n") {
 		r.Recorder.Read(lit(v.text), st.dirs, policy.Read{Mention: true})
 	}
-	r.setEnv(a.Name.Value, v.text, v.kind == exact || v.kind == number, r.source(a))
+	r.setEnv(a.Name.Value, v, r.source(a))
 }
 
 // plainIFS reports IFS=text.
@@ -86,8 +86,10 @@ func (r *reader) plainIFS(a *syntax.Assign, st state) bool {
 
 // setEnv adds a variable to the environment of the commands inside; only
 // harmless ones pass.
-func (r *reader) setEnv(name, text string, known bool, src string) {
+func (r *reader) setEnv(name string, v value, src string) {
+	text, known := v.text, v.kind == exact || v.kind == number
 	r.env = append(r.env, name+"="+text)
+	r.envValues = append(r.envValues, v)
 	if harmlessValue(name, text) && known {
 		return
 	}
@@ -144,6 +146,7 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 		if len(r.env) > 0 {
 			r.Opaque(name.Source, "a function that is called with variables of its own")
 		}
+		st = r.withEnv(st)
 		if st.defs[name.Text] {
 			return r.callFunc(name.Text, body, ws[1:], st)
 		}
@@ -384,6 +387,9 @@ func (r *reader) launchedFrom(inner []word, st state) {
 	r.suspectOne(inner, st)
 	if wrapper(programs.Base(inner[0].Text)) != nil || r.otherShell(inner[0], st) != "" {
 		r.suspect(inner[1:], st)
+	}
+	if shellNames[programs.Base(inner[0].Text)] {
+		r.supposeShell(inner, st)
 	}
 	r.guessed(programs.Base(inner[0].Text), inner, st)
 	r.denyScript(inner[0].Text, st)

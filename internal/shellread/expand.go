@@ -171,13 +171,13 @@ func (r *reader) variable(name string, st state) value {
 		return value{kind: unknown}
 	case "#", "?", "$", "!", "PPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "BASHPID", "SHLVL":
 		return value{kind: number}
-	case "@", "*", "0", "-", "_":
+	case "-", "_":
 		return value{kind: unknown}
 	}
 	if v, ok := st.vars[name]; ok {
 		return v
 	}
-	if name[0] >= '0' && name[0] <= '9' {
+	if name[0] >= '0' && name[0] <= '9' || name == "@" || name == "*" {
 		return value{kind: unknown}
 	}
 	if st.crowded {
@@ -321,4 +321,9 @@ func (r *reader) visit(n syntax.Node, st state) {
 		}
 		return true
 	})
+}
+
+// isAll reports "$@" and "${a[@]}", which become several words even in quotes.
+func isAll(p *syntax.ParamExp) bool {
+	return p.Param != nil && p.Param.Value == "@" || p.Index != nil
 }

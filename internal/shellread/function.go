@@ -139,5 +139,5 @@ func locals(n syntax.Node) []string {
 // direct reports whether the shell itself runs the command, with nothing but
 // time before it: only then can it be a function.
 func (r *reader) direct() bool {
-	return !slices.ContainsFunc(r.outer, func(w []string) bool { return len(w) != 1 || w[0] != "time" })
+	return !slices.ContainsFunc(r.outer[min(r.shell, len(r.outer)):], func(w []string) bool { return len(w) != 1 || w[0] != "time" })
 }

@@ -184,11 +184,15 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 	for _, w := range l.Items {
 		for _, got := range r.words(w, in) {
 			r.TouchGlob(got, in.dirs)
-			vals = append(vals, loopValue(got))
+			vals = append(vals, loopValues(got)...)
 		}
 	}
 	if !l.InPos.IsValid() {
+		all := r.variable("@", in)
 		vals = append(vals, value{kind: unknown})
+		for _, f := range strings.Fields(all.or) {
+			vals = append(vals, value{kind: unknown, or: f, ors: true})
+		}
 	}
 	if len(vals) > maxUnroll {
 		if slices.ContainsFunc(vals, func(v value) bool { return v.kind != exact }) {
@@ -225,6 +229,17 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 		r.cmds = cmds
 	}
 	return out.with(name, value{kind: unknown})
+}
+
+// loopValues are the values that a loop's variable takes for a word.
+func loopValues(w word) []value {
+	out := []value{loopValue(w)}
+	if len(w.Or) > 1 {
+		for _, or := range w.Or {
+			out = append(out, value{kind: unknown, or: or.Text, ors: or.Kind == exact})
+		}
+	}
+	return out
 }
 
 func loopValue(w word) value {

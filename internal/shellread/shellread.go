@@ -84,6 +84,8 @@ type reader struct {
 	depth        int
 	outer        [][]string // the wrappers and shells around what is being read
 	env          []string   // assignments around it
+	shell        int        // how many of outer are around the shell that is being read
+	envValues    []value    // their values
 	exported     []string   // variables with settings of git that may be exported
 	funcs        map[string]*syntax.Stmt
 	ints         map[string]bool // variables that arithmetic has set

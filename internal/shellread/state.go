@@ -3,7 +3,9 @@ package shellread
 import (
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/adze-agent/adze/internal/shellread/programs"
 	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
@@ -140,11 +142,41 @@ func (s state) parameters(args []word) state {
 	for i := range 9 {
 		v := value{kind: unknown}
 		if i < len(args) && known {
-			if known = !args[i].Many; known && args[i].Kind == exact {
+			known = !args[i].Many
+			switch or := args[i].Or; {
+			case !known:
+			case args[i].Kind == exact:
 				v = value{kind: exact, text: args[i].Text}
+			case len(or) == 1 && or[0].Kind == exact:
+				v.or, v.ors = or[0].Text, true
 			}
 		}
 		s.vars[string(rune('1'+i))] = v
+	}
+	all := value{kind: unknown}
+	if or, more := alternatively(args); more || !slices.ContainsFunc(args, func(w word) bool { return w.Kind != exact }) {
+		all.or, all.ors = strings.Join(programs.Literals(or), " "), true
+	}
+	s.vars["@"], s.vars["*"] = all, all
+	return s
+}
+
+// shifted is the state behind shift.
+func (s state) shifted(n int) state {
+	s.vars = maps.Clone(s.vars)
+	for i := range 9 {
+		v, ok := s.vars[string(rune('1'+i+n))]
+		if !ok || i+n >= 9 {
+			v = value{kind: unknown}
+		}
+		s.vars[string(rune('1'+i))] = v
+	}
+	for _, name := range []string{"@", "*"} {
+		if v, ok := s.vars[name]; ok {
+			fields := strings.Fields(v.or)
+			v.or = strings.Join(fields[min(n, len(fields)):], " ")
+			s.vars[name] = v
+		}
 	}
 	return s
 }
@@ -152,8 +184,7 @@ func (s state) parameters(args []word) state {
 // parametersOf gives back the parameters that t has.
 func (s state) parametersOf(t state) state {
 	s.vars = maps.Clone(s.vars)
-	for i := range 9 {
-		name := string(rune('1' + i))
+	for _, name := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"} {
 		if v, ok := t.vars[name]; ok {
 			s.vars[name] = v
 		} else {

@@ -358,7 +358,8 @@ func (r *reader) decl(c *syntax.DeclClause, st state) state {
 		}
 		st = r.assign(a, st)
 		if a.Name != nil && slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil }) {
-			st = st.with(a.Name.Value, value{kind: unknown}) // with a flag it may stand for another
+			v, _ := supposedly(st.vars[a.Name.Value]) // with a flag it may stand for another
+			st = st.with(a.Name.Value, value{kind: unknown, or: v.or, ors: v.ors})
 		}
 	}
 	return st

@@ -378,17 +378,12 @@ func (r *reader) whole(b *builder, v value, many bool) {
 	case unset, unknown:
 		first := b.plain.Len() == 0 && b.kind == exact
 		b.unknown(many)
-		b.or(v, false)
+		b.or(v, many)
 		b.tail, b.commit = v.tail, v.commit && first
 		if first {
 			b.head = v.head
 		}
 	}
-}
-
-// isAll reports "$@" and "${a[@]}", which become several words even in quotes.
-func isAll(p *syntax.ParamExp) bool {
-	return p.Param != nil && p.Param.Value == "@" || p.Index != nil
 }
 
 // literal adds unquoted literal text: escapes, globs, a leading tilde.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/programs"
 	"github.com/adze-agent/adze/internal/shellread/scan"
@@ -269,7 +267,7 @@ func (r *reader) keepForRules(read func()) {
 func readEnv(r *reader, ws []word, st state) (state, state) {
 	rest := ws[1:]
 	saved, pinned := len(r.env), r.Unpinned
-	defer func() { r.env, r.Unpinned = r.env[:saved], pinned }()
+	defer func() { r.env, r.envValues, r.Unpinned = r.env[:saved], r.envValues[:saved], pinned }()
 	in := st
 	for len(rest) > 0 {
 		w := rest[0]
@@ -280,7 +278,7 @@ func readEnv(r *reader, ws []word, st state) (state, state) {
 		name, val, assign := strings.Cut(w.Text, "=")
 		switch {
 		case assign && !strings.HasPrefix(w.Text, "-"):
-			r.setEnv(name, val, true, w.Source)
+			r.setEnv(name, value{kind: exact, text: val}, w.Source)
 		case w.Text == "-i" || w.Text == "-" || w.Text == "--ignore-environment":
 			r.Unpinned = true
 		case (w.Text == "-u" || w.Text == "--unset") && len(rest) > 1:
@@ -400,58 +398,6 @@ func (r *reader) forRules(ws []word, st state) {
 	r.Add(e)
 }
 
-// readShell is bash -c '…': the literal is read as a script of its own.
-func readShell(r *reader, ws []word, st state) (state, state) {
-	if len(ws) < 3 || !shellCFlag(ws[1]) || ws[2].Kind != exact || strings.HasPrefix(ws[2].Text, "-") {
-		why := ws[0].Text + " runs a script that is not known here"
-		if len(ws) > 2 && ws[1].Text != "" && strings.IndexByte("-+", ws[1].Text[0]) >= 0 && strings.Contains(ws[1].Text, "c") {
-			r.Opaque(ws[0].Source, why)
-		}
-		if slices.ContainsFunc(ws[1:], func(w word) bool { return strings.Contains(w.Text, "glob") }) {
-			r.looseGlobs = true
-		}
-		at := len(r.Actions)
-		r.markExec(ws, st, why)
-		r.markUnseen(at, why)
-		r.fromFile(at, ws[1:], st)
-		r.suspect(ws[1:], st)
-		r.texts(ws, st)
-		return st, st
-	}
-	if r.Fed {
-		r.Opaque(ws[0].Source, "xargs gives the script arguments that are not known")
-	}
-	if programs.Base(ws[0].Text) != "bash" && programs.Base(ws[0].Text) != "sh" {
-		r.Opaque(ws[0].Source, ws[0].Text+" reads scripts in its own way")
-	}
-	if why := precheck(ws[2].Text); why != "" {
-		r.Opaque(programs.Clip(ws[2].Text), why)
-	}
-	before := len(r.Actions)
-	child := state{dirs: st.dirs, vars: map[string]value{}, fds: st.fds}
-	funcs := r.funcs
-	r.funcs = map[string]*syntax.Stmt{}
-	r.outer = append(r.outer, programs.Literals(ws[:2]))
-	r.depth++
-	if r.depth <= maxDepth {
-		r.script(ws[2].Text, child)
-	} else {
-		r.Opaque(programs.Clip(ws[2].Text), "it is nested too deeply")
-	}
-	r.depth--
-	r.outer = r.outer[:len(r.outer)-1]
-	r.funcs = funcs
-	if !slices.ContainsFunc(r.Actions[before:], func(a policy.Action) bool { _, runs := a.(policy.Exec); return runs }) {
-		r.markExec(ws, st, "a shell that is given nothing to run")
-	}
-	return st, st
-}
-
-// shellCFlag knows -c alone or with flags that only make the shell stricter.
-func shellCFlag(w word) bool {
-	return w.Kind == exact && len(w.Text) > 1 && w.Text[0] == '-' && strings.Count(w.Text, "c") == 1 && strings.Trim(w.Text[1:], "ceux") == ""
-}
-
 // launcher is a command that runs another one in a way this package does not
 // follow: sudo, ssh, watch … The whole asks; deny rules see what is inside.
 func launcher(r *reader, ws []word, st state) (state, state) {
@@ -497,5 +443,3 @@ func readOwn(r *reader, ws []word, st state) (state, state) {
 	r.exec(ws, st)
 	return st, st
 }
-
-var shellNames = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "ash": true, "mksh": true, "rbash": true}
