@@ -95,6 +95,9 @@ type (
 		// Mention means that the path stands inside of a word, in code or behind a
 		// flag: nothing but MayWrite is judged.
 		Mention bool
+		// Code, of a Mention, means that what the path stands in is given to a program
+		// that reads files by the names in it.
+		Code bool
 		// Below, of a Tree, are the files that would be read; nil when nobody looked.
 		Below *Below
 	}

@@ -76,6 +76,9 @@ func (r *reader) prefix(a *syntax.Assign, st state) {
 	if v.kind == exact && v.text != "" && len(v.text) < 300 && !strings.ContainsAny(v.text, " \n") {
 		r.Recorder.Read(lit(v.text), st.dirs, policy.Read{Mention: true})
 	}
+	if namesFile(a.Name.Value) && v.kind == exact {
+		r.Invoke(a.Name.Value, st.dirs).Named(v.text)
+	}
 	r.setEnv(a.Name.Value, v, r.source(a))
 }
 

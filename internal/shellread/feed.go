@@ -157,6 +157,82 @@ func (r *reader) printsNames(s *syntax.Stmt, st state) *programs.Found {
 	return &found
 }
 
+// says is the text that echo or printf at the beginning of a pipe prints, as far as its
+// words are known; "" for what any other command prints.
+func (r *reader) says(s *syntax.Stmt, st state) string {
+	switch c := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			return r.says(c.X, st)
+		}
+	case *syntax.CallExpr:
+		if in := r.inputOf(s, st); in.given && len(s.Redirs) > 0 {
+			return in.text
+		}
+		if len(c.Args) == 0 || len(c.Args) > 100 || c.Args[0].Lit() != "echo" && c.Args[0].Lit() != "printf" {
+			return ""
+		}
+		var text []string
+		r.quietly(c, func() value {
+			for _, w := range c.Args[1:] {
+				for _, got := range r.words(w, st) {
+					if got.Kind == exact {
+						text = append(text, got.Text)
+					}
+				}
+			}
+			return value{}
+		})
+		return strings.Join(text, " ")
+	}
+	return ""
+}
+
+// readsLines reports a builtin that takes what it is given to read into variables, or
+// xargs, which makes arguments of it.
+func readsLines(name string) bool {
+	switch programs.Base(name) {
+	case "read", "mapfile", "readarray", "xargs", "parallel":
+		return true
+	}
+	return false
+}
+
+// fedLines adds the paths that a text names which a statement reads line by line: what
+// it does with them is not known, but where every program in it only reads.
+func (r *reader) fedLines(s *syntax.Stmt, text string, st state) {
+	if text == "" {
+		return
+	}
+	reads, writes := false, false
+	syntax.Walk(s, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			if len(n.Args) == 0 {
+				return true
+			}
+			name := programs.Base(n.Args[0].Lit())
+			reads = reads || readsLines(name)
+			if name == "xargs" || name == "parallel" {
+				writes = writes || !r.feedsReader(n.Args[1:], st)
+			} else if !readsLines(name) && builtin(name) == nil && name != "echo" && name != "true" {
+				writes = writes || !r.Invoke(name, st.dirs).OnlyReads()
+			}
+			writes = writes || name == "read" && s.Cmd == n // a later command has it
+		case *syntax.Redirect:
+			writes = writes || n.Op != syntax.RdrIn && n.Op != syntax.WordHdoc && n.Op != syntax.Hdoc && n.Op != syntax.DashHdoc && n.Op != syntax.DplOut
+		}
+		return true
+	})
+	switch u := r.Invoke("read", st.dirs); {
+	case !reads:
+	case writes:
+		u.Named(text)
+	default:
+		u.NamedRead(text)
+	}
+}
+
 // leavesOut reports a filter that prints some of the lines it reads, as they are.
 func leavesOut(s *syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)

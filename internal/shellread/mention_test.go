@@ -171,6 +171,16 @@ git -C .git/hooks checkout-index -a
 git credential-store --file .git/config store
 git config help.autocorrect 1
 git apply --directory=.vscode x.patch
+/usr/bin/time -a -o .git/config ls
+strace -o .git/config ls
+HISTFILE=.git/config; history -s '[core] fsmonitor=x'; history -w
+xargs touch <<< .git/x
+CDPATH=.git; cd hooks; touch y
+CDPATH=.git cd hooks; touch y
+printf '%s\n' .git/x | while read f; do touch "$f"; done
+echo .git/x | { read f; touch "$f"; }
+read f <<< .git/x; touch "$f"
+docker cp c:x .git/hooks/
 gofmt -cpuprofile .git/hooks/x main.go
 pip download -d .git/hooks x
 jq --unknown . x | tee .git/hooks/x
@@ -223,6 +233,13 @@ git archive --prefix=x-1.0/ -o x.tar HEAD
 git checkout-index --prefix=out/ -a
 git mv main.go x.go
 git apply x.patch
+/usr/bin/time -o x.txt ls
+xargs cat <<< .git/config
+printf '%s\n' .git/config | while read f; do cat "$f"; done
+git ls-files .github | while read f; do wc -l "$f"; done
+while read f; do wc -l "$f"; done < list
+CDPATH=.; cd src; touch y
+docker cp c:x out/
 git -C src apply x.patch
 git credential-store --file .git-credentials get
 git config user.name x

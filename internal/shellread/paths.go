@@ -38,6 +38,9 @@ func (r *reader) cd(args []word, st state) (ok, any state) {
 		return r.folderUnknown("cd .. behind a link goes by names", args, st)
 	}
 	found := r.Resolve(to, st.dirs)
+	for _, dir := range r.searched(to.Text, st) {
+		found = append(found, r.Resolve(lit(path.Join(dir, to.Text)), st.dirs)...)
+	}
 	if len(found) == 0 {
 		return r.folderUnknown("the folder cd goes to is not known", args, st)
 	}
@@ -59,6 +62,25 @@ func (r *reader) cd(args []word, st state) (ok, any state) {
 		return ok, ok
 	}
 	return ok, merge(st, ok)
+}
+
+// searched are the folders of a CDPATH that the script sets, in which cd looks for a
+// folder first.
+func (r *reader) searched(to string, st state) []string {
+	list := ""
+	if v := st.vars["CDPATH"]; v.kind == exact {
+		list = v.text
+	}
+	for _, e := range r.env {
+		if val, ok := strings.CutPrefix(e, "CDPATH="); ok {
+			list = val
+		}
+	}
+	first, _, _ := strings.Cut(to, "/")
+	if list == "" || first == "" || first == "." || first == ".." {
+		return nil
+	}
+	return strings.Split(list, ":")
 }
 
 // cdMatch is cd to what a pattern matches: one of the folders that it matches now, as

@@ -89,3 +89,7 @@ func riskyVariable(name string) bool {
 	}
 	return false
 }
+
+// namesFile reports a variable of the shell whose value is a file that it reads or
+// writes.
+func namesFile(name string) bool { return name == "HISTFILE" || name == "BASH_ENV" || name == "ENV" }

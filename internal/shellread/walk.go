@@ -82,7 +82,11 @@ func keepsRedirects(s *syntax.Stmt) bool {
 func (r *reader) fedByPipe(c *syntax.BinaryCmd, st state) {
 	call, ok := c.Y.Cmd.(*syntax.CallExpr)
 	if !ok {
+		r.fedLines(c.Y, r.says(c.X, st), st)
 		return
+	}
+	if name := call.Args; len(name) > 0 && readsLines(name[0].Lit()) {
+		r.fedLines(c.Y, r.says(c.X, st), st)
 	}
 	r.fedText(c, call, st)
 	for i, w := range call.Args[:min(len(call.Args), 20)] { // also behind sudo, env and the like
@@ -92,12 +96,23 @@ func (r *reader) fedByPipe(c *syntax.BinaryCmd, st state) {
 			if r.feedsReader(call.Args[i+1:], st) {
 				return
 			}
+		case programs.TakesNames(name, r.written(call.Args)):
+			r.Invoke(name, st.dirs).NamedRead(r.says(c.X, st))
+			return
 		case !programs.TakesCode(name) && !shellNames[name]:
 			continue
 		}
 		r.Invoke(name, st.dirs).Named(r.source(c.X))
 		return
 	}
+}
+
+// written are words as the script has them.
+func (r *reader) written(ws []*syntax.Word) (out []string) {
+	for _, w := range ws[:min(len(ws), 40)] {
+		out = append(out, r.text(w))
+	}
+	return out
 }
 
 // feedsReader reports whether what xargs runs, as its words say, only reads what it
@@ -113,7 +128,8 @@ func (r *reader) feedsReader(ws []*syntax.Word, st state) bool {
 
 // fedBySubstitution searches what an interpreter reads through <(…).
 func (r *reader) fedBySubstitution(s *syntax.Stmt, c *syntax.CallExpr, name string, st state) {
-	if !programs.TakesCode(name) && !shellNames[name] && name != "source" && name != "." {
+	code := programs.TakesCode(name) || shellNames[name] || name == "source" || name == "."
+	if !code && !programs.TakesNames(name, r.written(c.Args)) {
 		return
 	}
 	words := slices.Clone(c.Args[1:])
@@ -125,7 +141,11 @@ func (r *reader) fedBySubstitution(s *syntax.Stmt, c *syntax.CallExpr, name stri
 	for _, w := range words {
 		for _, p := range w.Parts {
 			if sub, ok := p.(*syntax.ProcSubst); ok && sub.Op == syntax.CmdIn {
-				r.Invoke(name, st.dirs).Named(r.source(sub))
+				if code {
+					r.Invoke(name, st.dirs).Named(r.source(sub))
+				} else {
+					r.Invoke(name, st.dirs).NamedRead(r.source(sub))
+				}
 			}
 		}
 	}
@@ -135,20 +155,26 @@ func (r *reader) fedBySubstitution(s *syntax.Stmt, c *syntax.CallExpr, name stri
 // another interpreter is given for paths.
 func (r *reader) fedShell(s *syntax.Stmt, st state) {
 	c, ok := s.Cmd.(*syntax.CallExpr)
+	if in := r.inputOf(s, st); in.given && in.text != "" && len(s.Redirs) > 0 {
+		r.fedLines(s, in.text, st)
+	}
 	if !ok || len(c.Args) == 0 {
 		return
 	}
 	name := programs.Base(c.Args[0].Lit())
 	r.fedBySubstitution(s, c, name, st)
 	if !shellNames[name] {
+		if name == "xargs" {
+			return // fedLines has looked at it
+		}
 		for _, rd := range s.Redirs {
 			switch {
 			case rd.Op == syntax.WordHdoc:
 				if v := r.quietly(rd.Word, func() value { return r.value(rd.Word, st) }); v.kind == exact {
-					r.Invoke(name, st.dirs).Fed(v.text)
+					r.Invoke(name, st.dirs).Fed(v.text, r.written(c.Args))
 				}
 			case rd.Hdoc != nil:
-				r.Invoke(name, st.dirs).Fed(r.text(rd.Hdoc))
+				r.Invoke(name, st.dirs).Fed(r.text(rd.Hdoc), r.written(c.Args))
 			}
 		}
 		return
@@ -376,6 +402,11 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 		return st
 	}
 	name := a.Name.Value
+	if namesFile(name) && a.Value != nil {
+		if v := r.quietly(a, func() value { return r.value(a.Value, st) }); v.kind == exact {
+			r.Invoke(name, st.dirs).Named(v.text)
+		}
+	}
 	if name != "SECONDS" && name != "RANDOM" || a.Append || a.Value == nil || !scan.Number(a.Value.Lit()) {
 		r.checkName(name, a)
 	}

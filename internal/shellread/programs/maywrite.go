@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -15,6 +16,10 @@ func (u *Invocation) mayWrite(ws []Word) []policy.Action {
 		c.inPrograms(ws[1:])
 	case copies[u.name]:
 		c.destinations(ws[1:])
+	case containers[u.name]:
+		if at := slices.IndexFunc(ws, func(w Word) bool { return w.Is("cp") }); at > 0 {
+			c.destinations(ws[at+1:])
+		}
 	case u.name == "curl" || u.name == "wget":
 		for i, w := range ws[1:] {
 			if i > 0 && strings.HasPrefix(ws[i].Text, "-") || strings.HasPrefix(w.Text, "-") {
@@ -30,7 +35,8 @@ func (u *Invocation) mayWrite(ws []Word) []policy.Action {
 }
 
 var (
-	copies = map[string]bool{"cp": true, "mv": true, "install": true, "ln": true, "rsync": true, "scp": true}
+	containers = map[string]bool{"docker": true, "podman": true, "nerdctl": true, "kubectl": true, "oc": true}
+	copies     = map[string]bool{"cp": true, "mv": true, "install": true, "ln": true, "rsync": true, "scp": true}
 )
 
 // inPrograms adds the words of sed's and awk's programs, which may name files.

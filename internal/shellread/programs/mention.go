@@ -50,6 +50,8 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 		}
 		switch {
 		case slices.Contains(readingFlags[u.name], before):
+		case script && (before == "-o" || before == "--output"): // time -o, strace -o
+			told[i] = true
 		case slices.Contains(folderFlags, before):
 			told[i] = true
 		case script && !flag:
@@ -74,6 +76,7 @@ var editors = map[string]bool{"vim": true, "vi": true, "nvim": true, "ed": true,
 // (-o.git/x), behind a sign (-Wl,-Map=x, a:b), and in the code of an interpreter.
 func (u *Invocation) mentions(ws []Word, told []bool) {
 	code := takesCode(u.name) || RunsText(u.name) && u.name != "ssh"
+	u.code = code && !IsAwk(u.name) // what awk opens is read there
 	for i, w := range ws[:min(len(ws), 100)] {
 		if w.Kind != Exact || i == 0 || !told[i] && !(code && strings.ContainsAny(w.Text, " (")) || len(w.Text) > 5000 {
 			continue
@@ -89,21 +92,55 @@ func (u *Invocation) mentions(ws []Word, told []bool) {
 	}
 }
 
-// Fed adds the paths that the text on an interpreter's standard input names.
-func (u *Invocation) Fed(text string) {
-	if takesCode(u.name) {
+// Fed adds the paths that the text on an interpreter's standard input names, and those
+// in the input of a compiler, which may include them, or of a program that takes names
+// of files there. args are the program's own words as they are written.
+func (u *Invocation) Fed(text string, args []string) {
+	switch {
+	case takesCode(u.name):
 		u.Named(text)
+	case TakesNames(u.name, args):
+		u.NamedRead(text)
 	}
+}
+
+// TakesNames reports a program that reads the files which its standard input, or a file
+// with names, names: some only with a flag for that.
+func TakesNames(name string, args []string) bool {
+	flags := slices.Concat(listsNames()[name], programFlags[name])
+	return includes[name] || stdinNames[name] || name != "git" && slices.ContainsFunc(flags, func(f string) bool {
+		return slices.ContainsFunc(args, func(a string) bool {
+			return strings.HasPrefix(a, f) || len(f) == 2 && f[0] == '-' && clustered(a, f[1])
+		})
+	})
+}
+
+// includes are compilers and others that read what their input includes.
+var includes = map[string]bool{
+	"gcc": true, "g++": true, "cc": true, "c++": true, "clang": true, "clang++": true, "cpp": true, "tcc": true, "as": true, "nasm": true, "m4": true, "protoc": true, "tex": true, "latex": true, "pdflatex": true, "groff": true, "nroff": true, "troff": true,
+}
+
+// programFlags are flags whose value is a file with what the program does: files may be
+// named in it.
+var programFlags = map[string][]string{
+	"curl": {"-K", "--config"}, "wget": {"-i", "--input-file"}, "sed": {"-f", "--file"}, "awk": {"-f", "--file"}, "gawk": {"-f", "--file"}, "mawk": {"-f"}, "jq": {"-f", "--from-file"},
 }
 
 // TakesCode reports a program that runs, as a program of its own language, what it
 // is given to read.
 func TakesCode(name string) bool { return takesCode(name) }
 
-// Named adds the paths that a text names, as ones that may be written.
+// NamedRead is Named for what the program only reads.
+func (u *Invocation) NamedRead(text string) {
+	u.reading = true
+	u.Named(text)
+}
+
+// Named adds the paths that a text names, as ones that may be read and written.
 func (u *Invocation) Named(text string) {
-	text = strings.NewReplacer(`\n`, " ", `\t`, " ", `\`, "").Replace(text)
-	u.parts(Word{Kind: Exact, Text: text, Source: u.name})
+	text = strings.NewReplacer(`\n`, " ", `\t`, " ", `\0`, " ", `\r`, " ", `\`, "").Replace(text)
+	u.code = !IsAwk(u.name)
+	u.parts(Word{Kind: Exact, Text: text + " ", Source: u.name})
 	for _, a := range u.Actions {
 		u.r.Add(a)
 	}
@@ -127,8 +164,16 @@ func (u *Invocation) parts(w Word) {
 var interpreters = map[string]bool{"sqlite3": true, "psql": true, "mysql": true, "gnuplot": true, "octave": true, "R": true, "jshell": true}
 
 func (u *Invocation) mention(text string, w Word) {
-	if strings.ContainsAny(text, "./") && !strings.HasPrefix(text, "-") {
-		u.get(Word{Kind: Exact, Text: text, Source: w.Source}, policy.Read{MayWrite: true, Mention: true})
+	if !strings.ContainsAny(text, "./") || strings.HasPrefix(text, "-") {
+		return
+	}
+	from := len(u.Actions)
+	u.get(Word{Kind: Exact, Text: text, Source: w.Source}, policy.Read{MayWrite: !u.reading, Mention: true})
+	for i, a := range u.Actions[from:] {
+		if a, ok := a.(policy.Read); ok && u.code && !a.Tree && (policy.HoldsSecrets(a.Path) || policy.HoldsSecrets(a.Named)) && u.r.mayBe(a.Path) {
+			a.Code = true
+			u.Actions[from+i] = a
+		}
 	}
 }
 

@@ -149,7 +149,10 @@ func (u *Invocation) fromList(ws []Word) {
 	some := stdinNames[u.name]
 	for _, f := range listsNames()[u.name] {
 		some = some || slices.ContainsFunc(ws[1:], func(w Word) bool {
-			return w.Kind == Exact && (w.Text == f || strings.HasPrefix(w.Text, f+"=") || len(f) == 2 && f[0] == '-' && clustered(w.Text, f[1]))
+			if w.Kind != Exact {
+				return strings.HasPrefix(w.Source, f+"=") // --files0-from=<(…)
+			}
+			return w.Text == f || strings.HasPrefix(w.Text, f+"=") || len(f) == 2 && f[0] == '-' && clustered(w.Text, f[1])
 		})
 	}
 	if some {
