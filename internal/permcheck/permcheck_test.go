@@ -159,10 +159,18 @@ func TestReasons(t *testing.T) {
 		{policy.Default, "sudo ls", "no rule allows `sudo ls`; sudo runs a command with other rights"},
 		{policy.Default, "docker run -v .:/x img", "no rule allows `docker run`; docker -v is more than a rule for docker speaks of"},
 		{policy.Default, "./script.sh --help", "no rule allows `./script.sh`; what a program of its own does is not known"},
+		{policy.Default, "rm -rf src/*", "the mode default asks before all that is in DIR/src is removed"},
+		{policy.Default, "cat $(go env GOROOT)/VERSION", "no rule allows `cat`; $(go env GOROOT)/VERSION may become any argument"},
+		{policy.Default, "rg -l x | xargs wc -l", "which files it reads is not known, and DIR/.env may hold secrets"},
+		{policy.Default, "git log --format=%h -1 | xargs git show --stat", "no rule allows `git show`; xargs adds arguments that are not known before it runs"},
+		{policy.Default, "git log --format=%h -1 | xargs git diff", "which files it reads is not known, and DIR/.env may hold secrets"},
+		{policy.Default, "echo x > hooks/pre-commit", "hooks/pre-commit is protected: git runs a file of this name where the folder around it is a repository's own"},
+		{policy.Default, "less main.go", "no rule allows `less`; less may start other programs, unless it only copies what comes out of a pipe"},
 		{policy.Default, "printenv", "no rule allows `printenv`; printenv prints the environment, which may hold secrets"},
 	} {
 		o := project(t)
 		o.Mode = c.mode
+		c.want = strings.ReplaceAll(c.want, "DIR", o.Dir)
 		if got := permcheck.Check(c.command, o).Verdict.Reason; got != c.want && !(strings.HasSuffix(c.want, ": ") && strings.HasPrefix(got, c.want)) {
 			t.Errorf("%s %s:\n got %s\nwant %s", c.mode, c.command, got, c.want)
 		}

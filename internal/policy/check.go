@@ -32,3 +32,34 @@ const (
 	CheckNoRule      Check = "no-rule"           // no rule covers it
 	CheckAuto        Check = "auto"              // nothing covers it, in the mode whose classifier may rule
 )
+
+// license orders what allows by how much it lets pass that is not harmless by itself.
+func license(v Verdict) int {
+	switch v.Check {
+	case CheckSandbox:
+		return 4
+	case CheckMode:
+		return 3
+	case CheckRule:
+		return 2
+	case CheckReadOnly, CheckNone, CheckMaybe:
+		return 0
+	}
+	return 1
+}
+
+func gravity(v Verdict) int {
+	switch v.Check {
+	case CheckRemoval:
+		return 4
+	case CheckProtected, CheckPath:
+		return 3
+	case CheckRule, CheckPerson, CheckUnsafe, CheckNoAction:
+		return 2
+	case CheckOpaque, CheckSecret:
+		return 1
+	case CheckUnpinned: // what makes the others a question makes it one
+		return -1
+	}
+	return 0
+}

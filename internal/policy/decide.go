@@ -48,35 +48,6 @@ func graver(a, b Verdict) Verdict {
 	return strictest(a, b)
 }
 
-// license orders what allows by how much it lets pass that is not harmless by itself.
-func license(v Verdict) int {
-	switch v.Check {
-	case CheckSandbox:
-		return 4
-	case CheckMode:
-		return 3
-	case CheckRule:
-		return 2
-	case CheckReadOnly, CheckNone, CheckMaybe:
-		return 0
-	}
-	return 1
-}
-
-func gravity(v Verdict) int {
-	switch v.Check {
-	case CheckRemoval:
-		return 4
-	case CheckProtected, CheckPath:
-		return 3
-	case CheckRule, CheckPerson, CheckUnsafe, CheckNoAction:
-		return 2
-	case CheckOpaque, CheckSecret:
-		return 1
-	}
-	return 0
-}
-
 // each decides every action by itself.
 func each(r Rules, m Mode, q Request) []Verdict {
 	if m == Bypass && r.NoBypass {
@@ -364,6 +335,9 @@ func (c *call) immune(a Action) (Verdict, bool) {
 			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: CheckPath, Part: a.Path}, true
 		}
 		if lost := vital(c.rules.Rules, a); lost != "" {
+			if a.Content && !strings.HasPrefix(lost, "everything") {
+				lost = "all that is in " + lost
+			}
 			return Verdict{Effect: Ask, Reason: "this would remove " + lost, Check: CheckRemoval, Part: a.Path}, true
 		}
 		if name := device(a.Path); name != "" {

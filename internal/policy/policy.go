@@ -89,6 +89,8 @@ type (
 		// MayWrite means that a program of which that is not known may just as well
 		// write Path: what is protected needs a person then.
 		MayWrite bool
+		// Elsewhere means that the names of what is read come from another command.
+		Elsewhere bool
 		// Edits means that nobody knows that the program leaves alone what it is given:
 		// a rule that denies to edit Path makes it a question.
 		Edits bool
@@ -110,6 +112,8 @@ type (
 		Tree        bool   // everything below Path is removed or changed too
 		// Moved means that what is removed goes on under another name.
 		Moved bool
+		// Content, of what is removed, means what is in Path and not Path itself.
+		Content bool
 		// Blind means that what is written comes out of a pipe: acceptEdits
 		// does not cover it.
 		Blind bool

@@ -48,7 +48,7 @@ func protected(r Rules, file string) (why string, ci bool) {
 		return "git follows it to the settings of a repository", false
 	}
 	if n := len(segs); n > 1 && (segs[n-2] == "hooks" && gitHooks[segs[n-1]]) {
-		return "git runs this file", false
+		return "git runs a file of this name where the folder around it is a repository's own", false
 	}
 	return "", false
 }

@@ -71,7 +71,11 @@ func (c *call) readTree(a Read) Verdict {
 			return graver(v, c.unlessDontAsk(byRule(Ask, rule, one, "it would read "+p.Path+", which a rule denies")))
 		}
 		if one.secret() || c.find(Ask, one) != nil {
-			v = graver(v, c.judge(one))
+			of := c.judge(one)
+			if a.Elsewhere && of.Check == CheckSecret {
+				of.Reason = "which files it reads is not known, and " + of.Reason
+			}
+			v = graver(v, of)
 		}
 	}
 	return v

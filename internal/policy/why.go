@@ -69,6 +69,9 @@ func (c *call) unruled(a Write) string {
 		does = "is removed"
 	}
 	name := c.show(a.Asked, a.Path)
+	if a.Content {
+		name = "all that is in " + a.Path
+	}
 	switch {
 	case !c.inDirs(a.Path):
 		return name + " is outside the folders that may be changed"
@@ -76,6 +79,8 @@ func (c *call) unruled(a Write) string {
 		return fmt.Sprintf("the mode %s asks before %s %s", c.mode, name, does)
 	case c.mode == AcceptEdits && a.Blind:
 		return fmt.Sprintf("%s %s with what comes out of a pipe, which the mode %s asks about", name, does, c.mode)
+	case c.mode == AcceptEdits && a.Content:
+		return fmt.Sprintf("%s %s, which the mode %s asks about", name, does, c.mode)
 	case c.mode == AcceptEdits:
 		return fmt.Sprintf("%s %s with all that is in it, which the mode %s asks about", name, does, c.mode)
 	}

@@ -80,6 +80,17 @@ func wrapper(name string) reading {
 	return nil
 }
 
+// runsAnother says what a launcher does with the command behind it.
+func runsAnother(name string) string {
+	switch programs.Base(name) {
+	case "sudo", "doas", "su", "runuser", "pkexec", "sg", "newgrp", "run0", "please", "sudo-rs", "calife":
+		return name + " runs a command with other rights"
+	case "ssh", "rsh", "mosh":
+		return name + " may run a command on another machine"
+	}
+	return name + " may run another command"
+}
+
 // known reports whether a name means something to this package, so that a
 // function of that name changes the meaning of what follows.
 func (r *reader) known(name string) bool {

@@ -137,7 +137,7 @@ func (r *reader) printsNames(s *syntax.Stmt, st state) *programs.Found {
 		return nil
 	}
 	name := c.Args[0].Lit()
-	if name != "find" && name != "git" || r.funcs[name] != nil || r.Unpinned || len(r.outer) > 0 {
+	if name != "find" && name != "git" && name != "echo" || r.funcs[name] != nil || r.Unpinned || len(r.outer) > 0 {
 		return nil
 	}
 	var found programs.Found

@@ -17,6 +17,11 @@ func TestEachFile(t *testing.T) {
 		change         func(f fixture)
 	}{
 		{"allow", `
+			grep -rn x *.go
+			grep -rn x src/*
+			for f in src/*; do wc -l < "$f"; done
+			for f in src/*.go; do cat < $f; done
+			cat < main*.go
 			find src -name '*.go' -exec grep -n foo {} +
 			find src -type f -exec cat {} +
 			find src -exec wc -l {} +
@@ -29,8 +34,28 @@ func TestEachFile(t *testing.T) {
 			git ls-files src | xargs -n 5 head -3
 			git ls-files -z | xargs -0 grep foo
 			find src -name '*.go' -exec sed -n 1,5p {} +
+			echo main.go | xargs wc -l
+			echo main.go README.md | xargs -n1 head -3
 			cd src && find . -name '*.go' -exec cat {} +`, nil},
 		{"ask", `
+			echo .env | xargs cat
+			echo "src .env" | xargs cat
+			echo /etc/shadow | xargs cat
+			echo '.en\x76' | xargs cat
+			echo -e main.go | xargs cat
+			echo src | xargs grep -r foo
+			echo s/a/b/w | xargs sed
+			echo main.go | xargs rm
+			cp README.md x; echo x | xargs cat
+			for f in .e*; do wc -l < "$f"; done
+			for f in *; do cat < ".$f"; done
+			for f in /etc/pass*; do cat < "$f"; done
+			touch x; cat < *.go
+			cat < *.nope
+			grep -rn x .e*
+			grep -rn x .*
+			grep -rn x *.nope
+			touch x.go; grep -rn x *.go
 			find . -exec cat {} +
 			find . -type f -exec cat {} +
 			find . -type f -name '.e*' -exec cat {} +

@@ -351,7 +351,7 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 		rest = append(rest, word{Kind: unknown, Source: "…", Many: true})
 	}
 	if !programs.NamesOnly(programs.Base(rest[0].Text)) {
-		r.Invoke("xargs", st.dirs).ReadsBelow()
+		r.Invoke("xargs", st.dirs).ReadsBelow(rest)
 	}
 	saved := r.Fed
 	r.Fed = true
@@ -421,17 +421,6 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 		r.MayName(word{Kind: unknown, Source: ws[0].Text}, st.dirs, true)
 	}
 	return st, st
-}
-
-// runsAnother says what a launcher does with the command behind it.
-func runsAnother(name string) string {
-	switch programs.Base(name) {
-	case "sudo", "doas", "su", "runuser", "pkexec", "sg", "newgrp", "run0", "please", "sudo-rs", "calife":
-		return name + " runs a command with other rights"
-	case "ssh", "rsh", "mosh":
-		return name + " may run a command on another machine"
-	}
-	return name + " may run another command"
 }
 
 // readOwn is adze itself: a command that it is to run in the sandbox is looked at as any

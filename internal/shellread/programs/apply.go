@@ -33,7 +33,15 @@ func applyRemove(u *Invocation) bool {
 				u.globbed(w, policy.Write{Remove: true, Tree: tree})
 				continue
 			}
+			before := len(u.Actions)
 			u.put(w, policy.Write{Remove: true, Tree: true})
+			folders := u.r.foldersOf(w.Text, u.dirs)
+			for i, a := range u.Actions[before:] {
+				if wr, ok := a.(policy.Write); ok && folders[wr.Named] {
+					wr.Content = true
+					u.Actions[before+i] = wr
+				}
+			}
 			continue
 		}
 		if tree && (w.Text == "." || w.Text == ".." || w.Text == "/" || strings.HasSuffix(w.Text, "/.") || strings.HasSuffix(w.Text, "/..")) {

@@ -170,6 +170,8 @@ func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
 		return f, false
 	}
 	switch {
+	case u.name == "echo":
+		return u.spoken(ws[1:])
 	case u.name == "find":
 		tests := ws[1:]
 		if has("-printf", "-ls", "-exec", "-print", "-quit") || has("-print0") && !ws[len(ws)-1].Is("-print0") {
@@ -194,6 +196,23 @@ func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
 		}
 	}
 	return f, len(f.Reads) > 0 && (f.Zero || f.plain)
+}
+
+// spoken are the files that the words of echo name; ok is false when one is a folder, or
+// no name that xargs hands on as it is.
+func (u *Invocation) spoken(ws []Word) (f Found, ok bool) {
+	if len(u.r.Wrote) > 0 || u.r.Unsafe {
+		return f, false
+	}
+	for _, w := range ws {
+		if !plainName(w.Text) || u.folder(w) {
+			return f, false
+		}
+		for _, t := range u.r.Resolve(w, u.dirs) {
+			f.Reads = append(f.Reads, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true})
+		}
+	}
+	return f, len(f.Reads) > 0
 }
 
 // tracked are the files that git has below the folder, for git ls-files with these

@@ -229,6 +229,25 @@ func (r *Recorder) TouchGlob(w Word, dirs []string) {
 	}
 }
 
+// Matches reports whether a pattern matches something now, and all that it matches is
+// known.
+func (r *Recorder) Matches(pattern string, dirs []string) bool {
+	names, ok := r.matches(pattern, dirs)
+	return ok && len(names) > 0 && !strings.ContainsAny(pattern, `(\`) && !strings.Contains(pattern, "**")
+}
+
+// foldersOf are the folders that a pattern stands in, as they are reached.
+func (r *Recorder) foldersOf(pattern string, dirs []string) map[string]bool {
+	if strings.HasPrefix(pattern, "/") {
+		dirs = []string{""}
+	}
+	out := map[string]bool{}
+	for _, d := range dirs {
+		out[path.Clean(world.GlobBase(wholePattern(pattern, d)))] = true
+	}
+	return out
+}
+
 // CleanMatches reports whether every match of a pattern is a single word that
 // holds nothing to split or expand further.
 func (r *Recorder) CleanMatches(pattern string, dirs []string) bool {

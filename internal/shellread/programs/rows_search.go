@@ -80,7 +80,7 @@ var searchRows = sync.OnceValue(func() map[string]*command {
 // copies what comes in.
 var pagerRow = &command{flags: "-RFXSNre", check: func(u *Invocation) string {
 	if !u.r.Piped || u.r.Unpinned {
-		return "this form of " + u.name + " is not known to be read-only"
+		return u.name + " may start other programs, unless it only copies what comes out of a pipe"
 	}
 	return ""
 }}

@@ -322,10 +322,15 @@ func (u *Invocation) starts(ws []Word) {
 	}
 }
 
-// ReadsBelow adds that files below the folder the command runs in are read, by names
+// ofCommits are git's subcommands that print what is in the repository, whatever their
+// arguments name.
+var ofCommits = map[string]bool{"log": true, "show": true, "rev-parse": true, "rev-list": true, "ls-tree": true, "diff-tree": true, "merge-base": true}
+
+// ReadsBelow adds that files below the folder a command runs in are read, by names
 // that come from elsewhere.
-func (u *Invocation) ReadsBelow() {
-	u.get(Lit("."), policy.Read{Tree: true})
+func (u *Invocation) ReadsBelow(ws []Word) {
+	u.pick.tracked = len(ws) > 1 && ws[0].Is("git") && ws[1].Kind == Exact && ofCommits[ws[1].Text]
+	u.get(Lit("."), policy.Read{Tree: true, Elsewhere: true})
 	for _, a := range u.Actions {
 		u.r.Add(a)
 	}

@@ -285,7 +285,27 @@ func (u *Invocation) touch(kind byte, w Word) string {
 	u.r.Actions = nil
 	u.r.Read(w, u.dirs, like)
 	u.pick.visible = u.visible
+	if like.Tree && w.Kind == Pattern {
+		u.listOnly(w)
+	}
 	u.Actions = append(u.Actions, u.fill(u.r.Actions)...)
 	u.r.Actions = saved
 	return ""
+}
+
+// listOnly makes the folder that a pattern stands in one that is only listed: what
+// matches is read, with all below that. It stays a tree where the shell could hand over
+// more than what matches now: the folder itself for a name that begins with a dot,
+// nothing at all for a pattern that matches nothing, or what a command before it made.
+func (u *Invocation) listOnly(w Word) {
+	if !u.r.Matches(w.Text, u.dirs) || u.r.Unsafe || u.r.Unclear || strings.Contains("/"+w.Text, "/.") {
+		return
+	}
+	folders := u.r.foldersOf(w.Text, u.dirs)
+	for i, a := range u.r.Actions {
+		if r, read := a.(policy.Read); read && folders[r.Named] {
+			r.List, r.Tree = true, false
+			u.r.Actions[i] = r
+		}
+	}
 }
