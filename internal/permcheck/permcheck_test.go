@@ -177,6 +177,14 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// What "always" would save of a command that writes a file is about that file.
+func TestOfferIsAboutWhatWasAsked(t *testing.T) {
+	o := project(t)
+	if got, want := permcheck.Check("echo x > src/b.txt", o).Verdict.Suggest, "Edit(/"+o.Dir+"/src/b.txt)"; len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func FuzzBatch(f *testing.F) {
 	f.Add("id\tcommand\nx\tls\\u0041\tBash(x)\n{\"id\":\"a\",\"command\":\"ls\"}\n")
 	f.Fuzz(func(t *testing.T, in string) {

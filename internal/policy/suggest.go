@@ -24,7 +24,7 @@ func (c *call) suggest(a Action) []string {
 		if a.Remove || a.Blind {
 			return nil
 		}
-		if dir := c.holder(a.Path); dir != "" {
+		if dir := c.holder(a.Path); dir != "" && !shellTool(c.req.Tool) { // a command names one file, and says so
 			// The next edit in this folder is the same decision.
 			return []string{strings.TrimSuffix(pathRule("Edit", dir), ")") + "/**)"}
 		}

@@ -16,13 +16,15 @@ var goRows = sync.OnceValue(func() map[string]*command {
 		"go version":      {early: true, flags: "-m -v", dash: true, args: "p*"},
 		"go env":          {early: true, flags: "-json -changed", dash: true, args: "x*"},
 		"go help":         {args: "x*"},
+		"go --help":       {},
+		"go -h":           {},
 		"go doc":          {early: true, flags: "-all -c -cmd -short -src -u", dash: true, args: "x x", check: goDoc},
 		"go list":         {early: true, flags: "-json? -m -f=x -deps -test -e -find -u -versions -retracted -reuse=p -tags=x -mod=x -buildvcs=x", dash: true, args: "x*", check: goList},
 		"go mod graph":    {check: inRepo},
 		"go mod why":      {early: true, flags: "-m", dash: true, args: "x*", check: inRepo},
 		"gofmt":           {early: true, flags: "-l -d -s -e -r=x", dash: true, args: "t*", check: pickGo},
 		"goimports":       {early: true, flags: "-l -d -e -v -local=x", dash: true, args: "t*", check: pickGo},
-		"cargo --version": rustVersion, "cargo -V": rustVersion, "cargo version": rustVersion, "rustc --version": rustVersion, "rustc -V": rustVersion, "rustup --version": rustVersion,
+		"cargo --version": rustVersion, "cargo -V": rustVersion, "cargo --help": rustVersion, "cargo -h": rustVersion, "cargo version": rustVersion, "rustc --version": rustVersion, "rustc -V": rustVersion, "rustup --version": rustVersion,
 		"cargo locate-project": {flags: "--workspace --message-format=x", check: noCargoConfig},
 		"cargo metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: func(u *Invocation) string {
 			if !u.has("--no-deps") {
