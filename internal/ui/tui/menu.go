@@ -246,6 +246,24 @@ func (p paper) numbered(i int, marked bool) (draw.Line, draw.Role) {
 	return l, role
 }
 
+// narrowMenu is the width below which a choice keeps its name before what is known of it.
+const narrowMenu = 60
+
+// narrowed leaves out facts of a choice, the last first, and then the provider before a
+// model's name, as far as the name needs their room.
+func (p paper) narrowed(f found, room int) found {
+	if f.Now {
+		room -= 2
+	}
+	for f.Right != "" && draw.Width(f.Name)+1+draw.Width(f.Right) > room {
+		f.Right = f.Right[:max(0, strings.LastIndex(f.Right, "  "))]
+	}
+	if i := strings.IndexByte(f.Name, '/'); i > 1 && draw.Width(f.Name) > room && !strings.ContainsAny(f.Name, " (") {
+		f.Name, f.at = p.Sign(draw.Ellipsis)+f.Name[i:], nil
+	}
+	return f
+}
+
 // choice draws one line of a menu. With digits each has the one that takes it.
 func (p paper) choice(f found, i int, marked, digits bool, width int) draw.Line {
 	lead, role := p.lead(i, marked)
@@ -255,6 +273,9 @@ func (p paper) choice(f found, i int, marked, digits bool, width int) draw.Line 
 	}
 	if f.Lead != "" {
 		l = append(l, draw.S(f.Lead, draw.Quiet))
+	}
+	if width < narrowMenu {
+		f = p.narrowed(f, width-l.Width())
 	}
 	name, from := draw.String(f.Name), 0
 	if name == f.Name {

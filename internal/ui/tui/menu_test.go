@@ -28,3 +28,24 @@ func TestModelByItsAlias(t *testing.T) {
 	}
 	r.keys("'/model", "enter", "'snt").has("❯ a/sonnet") // letters count where no word does
 }
+
+// Where there is little room, what is chosen by is kept, and prices and places go.
+func TestNarrowMenusKeepNames(t *testing.T) {
+	models := func(r *rig) {
+		r.m.host.Models = func(context.Context) ([]Choice, error) {
+			return []Choice{
+				{ID: "a", Name: "anthropic/claude-sonnet-4-5", Right: "200k  $3 in, $15 out"},
+				{ID: "b", Name: "anthropic/opus-4", Right: "200k  $5 in, $25 out"},
+				{ID: "c", Name: "anthropic/claude-sonnet-4-5-20250929", Right: "1M  $5 in, $25 out"},
+			}, nil
+		}
+		r.open().keys("'/model", "enter")
+	}
+	r := newRig(t, 40, 20)
+	models(r)
+	r.has("anthropic/claude-sonnet-4-5   200k ", "anthropic/opus-4  ", "…/claude-sonnet-4-5-20250929 ").hasNot("$5 in")
+	r = newRig(t, 80, 20)
+	models(r)
+	r.has("anthropic/claude-sonnet-4-5-20250929", "$3 in, $15 out")
+	withRules(newRig(t, 40, 20)).keys("'/permissions", "enter").has("deny  Bash(git push --force:*)")
+}
