@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -363,5 +364,28 @@ func TestLongRuleIsEdited(t *testing.T) {
 		if a, _ := last[op.Answer](r); len(a.Rules) != 4 || a.Rules[3] != "Bash(go test ./internal/policy/...x)" {
 			t.Errorf("%v: %+v", size, a)
 		}
+	}
+}
+
+// A plan has at least half of a small screen: what is said about the answers goes before it.
+func TestPlanHasRoom(t *testing.T) {
+	about := "changes of files run without a question from then on, in this session"
+	steps := "# Fix things\n\n"
+	for i := range 15 {
+		steps += fmt.Sprintf("%d. Step\n", i+1)
+	}
+	long := view.Group{Blocks: []view.Block{view.Text{S: steps}, view.Questions{Items: []view.Question{{Header: "Plan", Text: "Carry out this plan?", Options: []view.Option{
+		{Label: "Yes, and accept edits", About: about}, {Label: "Yes, and ask", About: about}, {Label: "Yes, anew", About: about},
+	}}}}}}
+	for _, c := range []struct{ rows, least, abouts int }{{20, 6, 1}, {12, 1, 0}, {40, 15, 3}} {
+		r := newRig(t, 40, c.rows).open().event(event.Asked{Call: "c", Tool: "X", View: long}).pass(time.Second)
+		s := r.text()
+		if n := strings.Count(s, ". Step"); n < c.least {
+			t.Errorf("%d rows: %d steps are seen:\n%s", c.rows, n, s)
+		}
+		if n := strings.Count(s, "changes"); n != c.abouts {
+			t.Errorf("%d rows: %d answers are described:\n%s", c.rows, n, s)
+		}
+		r.has("No, and say what to change")
 	}
 }

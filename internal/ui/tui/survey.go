@@ -79,10 +79,6 @@ func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cols := min(m.screen.size.Cols, story.TextCols)
 	inside := clampLow(cols - 6)
 	pg := &d.pages[d.at]
-	foot, cur := d.options(p, pg, inside)
-	if d.wrong != "" {
-		foot = append(foot, p.failed(d.wrong, inside)...)
-	}
 	var body []draw.Line
 	for _, b := range d.about {
 		o := p.Inner(0, 0, false)
@@ -97,6 +93,16 @@ func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		body = append(body, nil)
 	}
 	body = append(body, draw.WrapAll(draw.Text(pg.Text, draw.Style{Attr: draw.Bold}), inside)...)
+	var foot []draw.Line
+	var cur term.Cursor
+	for _, told := range []describing{describeAll, describeMarked, describeNone} { // what is asked about gets half of the rows, if it needs them
+		if foot, cur = d.options(p, pg, inside, told); p.Plain || len(foot) <= (rows-3)/2 || len(body)+len(foot)+3 <= rows {
+			break
+		}
+	}
+	if d.wrong != "" {
+		foot = append(foot, p.failed(d.wrong, inside)...)
+	}
 	body = p.scrolled(body, &d.off, max(rows-len(foot)-3, 2))
 	lines := draw.Indent(body, draw.S(" ", draw.Plain))
 	if rows >= 14 {
@@ -157,7 +163,16 @@ func (d *survey) edit(m *Model) []effect {
 // leastField is how many columns a field has at least beside its label.
 const leastField = 20
 
-func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor) {
+// describing is which options are shown with what is said about them.
+type describing uint8
+
+const (
+	describeAll describing = iota
+	describeMarked
+	describeNone
+)
+
+func (d *survey) options(p paper, pg *page, width int, told describing) ([]draw.Line, term.Cursor) {
 	var out []draw.Line
 	cur := term.Cursor{Hidden: true}
 	for i := range len(pg.Options) + 1 {
@@ -188,7 +203,7 @@ func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor
 		}
 		o := pg.Options[i]
 		l = append(l, draw.S(o.Label, role))
-		if o.About != "" {
+		if o.About != "" && (told == describeAll || told == describeMarked && i == pg.at) {
 			l = append(l, draw.S("  "+o.About, draw.Quiet))
 		}
 		out = append(out, l.Wrap(width, draw.S("    ", draw.Plain))...)
