@@ -389,3 +389,28 @@ func TestPlanHasRoom(t *testing.T) {
 		r.has("No, and say what to change")
 	}
 }
+
+// An edit of a call's arguments with a mistake in it is not lost: it is opened again.
+func TestMistakeInArgumentsIsMended(t *testing.T) {
+	r := newRig(t, 100, 24).open()
+	var began []string
+	written := []string{"{\n  \"command\": \"git push\"", `{"command": "git push"}`}
+	r.m.host.Edit = func(_ context.Context, text string) (string, error) {
+		began = append(began, text)
+		return written[len(began)-1], nil
+	}
+	edits := func() {
+		r.keys("'e")
+		r.carry(r.effects[len(r.effects)-1].(away).run(t.Context())(r.m))
+	}
+	r.event(asked("7", "git push origin main", verdict())).pass(time.Second)
+	edits()
+	r.has("what was written is no JSON", "e opens it again", "Run this command?")
+	edits()
+	if len(began) != 2 || began[1] != written[0] {
+		t.Errorf("opened %q", began)
+	}
+	if a, ok := last[op.Answer](r); !ok || !a.Allow || string(a.Input) != written[1] {
+		t.Errorf("%t %+v", ok, a)
+	}
+}

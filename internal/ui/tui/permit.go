@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +54,7 @@ type permit struct {
 	said     string
 	rule     *edit.Editor // while the rule is edited
 	wrong    string       // with what was answered
+	draft    string       // the arguments as they were edited, with a mistake in them
 	whole    bool
 	off      reading
 	from     []string // the commands that may be what connects
@@ -451,37 +449,6 @@ func (d *permit) lint() []string {
 		}
 	}
 	return out
-}
-
-// edit changes the rule that would be kept, or the arguments of the call.
-func (d *permit) edit(m *Model) []effect {
-	if d.answers[d.at] == yesRule {
-		d.rule, d.run = field(m, strings.Join(d.rules, ", ")), "" // the letter began no word
-		return nil
-	}
-	if m.host.Edit == nil || len(d.q.Input) == 0 {
-		return nil
-	}
-	var b bytes.Buffer
-	if json.Indent(&b, d.q.Input, "", "  ") != nil {
-		return nil
-	}
-	was := b.String()
-	d.run = ""
-	return []effect{away{func(ctx context.Context) func(*Model) []effect {
-		now, err := m.host.Edit(ctx, was)
-		return func(m *Model) []effect {
-			switch {
-			case err != nil:
-				d.wrong = err.Error()
-			case !json.Valid([]byte(now)):
-				d.wrong = "what was written is no JSON"
-			case strings.TrimSpace(now) != strings.TrimSpace(was):
-				return d.answer(m, op.Answer{Allow: true, Comment: d.said, Input: json.RawMessage(now)})
-			}
-			return nil
-		}
-	}}}
 }
 
 func (d *permit) answer(m *Model, a op.Answer) []effect { return m.answer(d, d.q, a, &d.wrong) }
