@@ -201,7 +201,7 @@ func TestPlainMenus(t *testing.T) {
 		}
 		return all, nil
 	}
-	want(t, r.line("/model"), "40 model 39", "10 more: letters of a name narrow the list", "The number of one takes it, letters of some narrow the list, an empty line leaves.", "number or letters>")
+	want(t, r.line("/model"), "40 model 39", "10 more: letters of a name narrow the list", "The number of one takes it, letters of some narrow the list and take one that is left alone, an empty line leaves.", "number or letters>")
 	want(t, r.line("nosuch"), "Nothing matches “nosuch”", "-model 3")
 	want(t, r.line("odel 4"), "1 model 4\n", "2 model 40")
 	r.line("2")

@@ -84,7 +84,7 @@ func (d *menu) plain(*Model) (how, asks string) {
 	case d.fixed:
 		how, asks = "The number of one "+takes+", an empty line "+leaves+".", upTo(len(d.found))
 	default:
-		how, asks = "The number of one "+takes+", letters of some narrow the list, an empty line "+leaves+".", "number or letters"
+		how, asks = "The number of one "+takes+", letters of some narrow the list and take one that is left alone, an empty line "+leaves+".", "number or letters"
 	}
 	for _, w := range d.words {
 		how += " /" + strings.TrimSpace(w.word+" "+w.args) + ": " + w.about + "."
