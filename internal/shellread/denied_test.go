@@ -86,7 +86,7 @@ func TestSecretsNamedInCode(t *testing.T) {
 	for _, command := range []string{
 		`python3 -c 'print(open(".env").read())'`, `python3 -c "print(open('/home/u/project/.env').read())"`, `node -e 'console.log(require("fs").readFileSync(".env","utf8"))'`, `perl -e 'open F,"<.env"; print <F>'`, `ruby -e 'puts File.read(".env")'`,
 		`sqlite3 :memory: "select readfile('.env')"`, `sqlite3 <<< '.read .env'`, `python3 <<< 'print(open(".env").read())'`, `echo 'print(open(".env").read())' | python3`, `gcc -E -x c - <<< '#include ".env"'`, `echo '#include ".env"' | gcc -E -`,
-		`sort --files0-from=<(printf '.env\0')`, `printf '.env\0' | sort --files0-from=-`, `HISTFILE=.env; history -r; history`, `printf '%s\n' .env | while read f; do cat $f; done`, `x=.env; echo $x | while read f; do cat "$f"; done`,
+		`gzip -rc . | zcat`, `gzip -r .`, `zstd -rc .`, `sort --files0-from=<(printf '.env\0')`, `printf '.env\0' | sort --files0-from=-`, `HISTFILE=.env; history -r; history`, `printf '%s\n' .env | while read f; do cat $f; done`, `x=.env; echo $x | while read f; do cat "$f"; done`,
 		`while read f; do cat "$f"; done <<< .env`, `read f <<< .env; cat "$f"`, `xargs cat <<< .env`, `curl -K - <<< 'url = "file:.env"'`, `timeout 5 python3 -c 'print(open(".env").read())'`,
 	} {
 		if v := verdict(command, policy.Default); v.Effect != policy.Ask || v.Check != policy.CheckSecret {
@@ -98,7 +98,7 @@ func TestSecretsNamedInCode(t *testing.T) {
 	}
 	for _, command := range []string{
 		`python3 -c 'print(open("main.go").read())'`, `node -e 'console.log(process.env.HOME)'`, `python3 -c 'import os; print(os.environ)'`, `python3 -c 'open("nosuch/.env")'`, `python3 x.py`,
-		`printf '%s\n' main.go | while read f; do cat "$f"; done`, `git commit -m 'reads .env'`, `git commit -F - <<< 'reads .env'`, `echo 'see .env' > notes.md`, `cat > notes.md <<E§see .env§E`, `gcc -x c - <<< '#include "x.h"'`, `HISTFILE=/dev/null; ls`, `echo .env | wc -c`, `jq . <<< '{"a": ".env"}'`, `awk '{print $1}' <<< 'a .env'`, `curl -d @- http://h/x <<< '{"f": ".env"}'`, `printf '.env\n' >> .gitignore`,
+		`gzip -rc src`, `gzip main.go`, `zstd -c main.go`, `printf '%s\n' main.go | while read f; do cat "$f"; done`, `git commit -m 'reads .env'`, `git commit -F - <<< 'reads .env'`, `echo 'see .env' > notes.md`, `cat > notes.md <<E§see .env§E`, `gcc -x c - <<< '#include "x.h"'`, `HISTFILE=/dev/null; ls`, `echo .env | wc -c`, `jq . <<< '{"a": ".env"}'`, `awk '{print $1}' <<< 'a .env'`, `curl -d @- http://h/x <<< '{"f": ".env"}'`, `printf '.env\n' >> .gitignore`,
 	} {
 		if v := verdict(strings.ReplaceAll(command, "§", "\n"), policy.Default); v.Effect != policy.Allow {
 			t.Errorf("%q: %s (%s: %s), want allow", command, v.Effect, v.Check, v.Reason)

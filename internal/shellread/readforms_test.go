@@ -80,3 +80,28 @@ func TestReadForms(t *testing.T) {
 		}
 	}
 }
+
+// TestGoListStartsNoOtherVersionControl: go asks the version control of the folder for
+// the commit, and only git's settings are held off.
+func TestGoListStartsNoOtherVersionControl(t *testing.T) {
+	for _, c := range []struct{ made, command, want string }{
+		{"", "go list ./...", "allow"},
+		{"/home/u/project/.hg", "go list ./...", "ask"},
+		{"/home/u/project/.hg", "go list -json .", "ask"},
+		{"/home/u/project/.hg", "cd src && go list .", "ask"},
+		{"/home/u/project/.hg", "go list -buildvcs=false ./...", "allow"},
+		{"/home/u/project/.hg", "go list -buildvcs=true ./...", "ask"},
+		{"/home/u/.svn", "go list .", "ask"},
+		{"/home/u/project/.bzr", "go list .", "ask"},
+		{"/home/u/project/.fslckout", "go list .", "ask"},
+		{"/home/u/project/.hg", "go env GOFLAGS", "allow"},
+	} {
+		f := newFixture()
+		if c.made != "" {
+			f.mkdir(c.made)
+		}
+		if v := decide(t, f, c.command, policy.Default); v.Effect.String() != c.want {
+			t.Errorf("%s: %q: %s (%s), want %s", c.made, c.command, v.Effect, v.Reason, c.want)
+		}
+	}
+}

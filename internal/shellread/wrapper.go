@@ -417,10 +417,49 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 		r.keepForRules(func() { r.simple(ws[1+i:], nil, st) })
 	}
 	if programs.Base(ws[0].Text) == "parallel" {
+		r.combined(ws[1:], st)
 		r.MayName(word{Kind: unknown, Source: ws[0].Text}, st.dirs, false)
 		r.MayName(word{Kind: unknown, Source: ws[0].Text}, st.dirs, true)
 	}
 	return st, st
+}
+
+// combined lists, for rules that forbid or ask, the commands that parallel makes of its
+// words and of the values behind :::, or of what it is given to read.
+func (r *reader) combined(ws []word, st state) {
+	at := slices.IndexFunc(ws, func(w word) bool { return strings.HasPrefix(w.Text, "::") && w.Kind == exact })
+	values := []word{{Kind: unknown, Source: "…", Many: true}}
+	if at >= 0 {
+		values = nil
+		for _, w := range ws[at+1:] {
+			if w.Kind != exact || !strings.HasPrefix(w.Text, "::") {
+				values = append(values, w)
+			}
+		}
+		ws = ws[:at]
+	}
+	put := func(words []word, v word) (out []word) {
+		for _, w := range words {
+			if w.Kind == exact && v.Kind == exact {
+				if with := strings.ReplaceAll(strings.ReplaceAll(w.Text, "{}", v.Text), "{1}", v.Text); with != w.Text {
+					w = lit(with)
+				}
+			}
+			out = append(out, w)
+		}
+		return out
+	}
+	for i := range ws[:min(len(ws), 10)] {
+		if ws[i].Kind != exact || strings.HasPrefix(ws[i].Text, "-") {
+			continue
+		}
+		for _, v := range values[:min(len(values), 20)] {
+			r.suspectOne(append(put(ws[i:], v), v), st)
+		}
+		if len(values) > 1 && len(values) < 20 {
+			r.suspectOne(slices.Concat(ws[i:], values), st)
+		}
+	}
 }
 
 // readOwn is adze itself: a command that it is to run in the sandbox is looked at as any

@@ -28,7 +28,7 @@ func (u *Invocation) leavesAlone(ws []Word) bool {
 		return true
 	}
 	for _, f := range wholes()[u.name] {
-		if f.writes {
+		if f.writes && !f.short {
 			return true // its forms are known
 		}
 	}

@@ -1,6 +1,8 @@
 package programs
 
 import (
+	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -128,7 +130,30 @@ func goList(u *Invocation) string {
 	if u.has("-m") && len(u.args) > 0 && !u.args[0].Is("all") {
 		return "go list -m of a module may use the network"
 	}
+	if !slices.ContainsFunc(u.flags, func(f given) bool { return f.name == "-buildvcs" && f.val.Is("false") }) {
+		if why := u.otherVersions(); why != "" {
+			return why
+		}
+	}
 	return inRepo(u)
+}
+
+// otherVersions says which version control but git go would ask for the commit, whose
+// settings lie in the folder and can make it run programs.
+func (u *Invocation) otherVersions() string {
+	for _, d := range u.dirs {
+		for at := d; ; at = path.Dir(at) {
+			for _, name := range []string{".hg", ".svn", ".bzr", ".fslckout", "_FOSSIL_"} {
+				if u.r.mayBe(path.Join(at, name)) {
+					return "go list starts the version control that " + path.Join(at, name) + " is of, unless -buildvcs=false is given"
+				}
+			}
+			if at == path.Dir(at) {
+				break
+			}
+		}
+	}
+	return ""
 }
 
 // noRC refuses where an .npmrc of the project steers npm, and values that npm

@@ -15,6 +15,8 @@ type whole struct {
 	flags []string // one of these is given; none means any
 	// unless holds flags with which nothing is touched.
 	unless []string
+	// short: the flags of one letter stand among others, too.
+	short  bool
 	writes bool     // files are changed; otherwise they are copied or packed
 	names  []string // patterns of base names: those that are changed; none means all
 	// git packs what is tracked: the folders are the repository's, not the operands.
@@ -23,6 +25,7 @@ type whole struct {
 
 // wholes are such programs. Of what they copy or change a rule may deny some.
 var wholes = sync.OnceValue(func() map[string][]whole {
+	packed := []whole{{flags: []string{"-r", "--recursive"}, short: true, writes: true}}
 	return map[string][]whole{
 		"git": {{verbs: gitPacking, git: true}},
 		"npm": {{verbs: []string{"pack", "publish"}}}, "yarn": {{verbs: []string{"pack", "publish"}}}, "pnpm": {{verbs: []string{"pack", "publish", "deploy"}}}, "bun": {{verbs: []string{"publish", "pm"}}},
@@ -39,6 +42,7 @@ var wholes = sync.OnceValue(func() map[string][]whole {
 		"vercel": {{}}, "netlify": {{verbs: []string{"deploy"}}}, "firebase": {{verbs: []string{"deploy"}}}, "flyctl": {{verbs: []string{"deploy", "launch"}}}, "fly": {{verbs: []string{"deploy", "launch"}}}, "wrangler": {{verbs: []string{"deploy", "publish", "pages"}}},
 		"surge": {{}}, "eb": {{verbs: []string{"deploy"}}}, "serverless": {{verbs: []string{"deploy"}}}, "sam": {{verbs: []string{"build", "package", "deploy"}}}, "cf": {{verbs: []string{"push"}}}, "railway": {{verbs: []string{"up"}}}, "modal": {{verbs: []string{"deploy", "run"}}},
 		"repomix": {{}}, "gitingest": {{}}, "code2prompt": {{}}, "files-to-prompt": {{}}, "serve": {{}}, "http-server": {{}}, "live-server": {{}}, "hg": {{verbs: []string{"clone", "archive", "bundle", "cat"}}}, "svn": {{verbs: []string{"export", "import"}}},
+		"gzip": packed, "gunzip": packed, "pigz": packed, "unpigz": packed, "zstd": packed, "pzstd": packed, "lz4": packed, "compress": packed,
 		"http.server": {{}}, "zipfile": {{}}, "tarfile": {{}}, "build": {{}},
 
 		"prettier": {{flags: []string{"--write", "-w"}, writes: true}}, "eslint": {{flags: []string{"--fix"}, writes: true}}, "stylelint": {{flags: []string{"--fix"}, writes: true}}, "standard": {{flags: []string{"--fix"}, writes: true}}, "xo": {{flags: []string{"--fix"}, writes: true}},
@@ -111,7 +115,7 @@ func (f whole) fits(ws []Word) bool {
 	given := func(flags []string) bool {
 		return slices.ContainsFunc(ws, func(w Word) bool {
 			name, _, _ := strings.Cut(w.Text, "=")
-			return slices.Contains(flags, name)
+			return slices.Contains(flags, name) || f.short && slices.ContainsFunc(flags, func(flag string) bool { return len(flag) == 2 && clustered(w.Text, flag[1]) })
 		})
 	}
 	if len(f.verbs) > 0 && !slices.ContainsFunc(ws[:min(len(ws), 4)], func(w Word) bool { return slices.Contains(f.verbs, w.Text) }) {
