@@ -24,10 +24,33 @@ func (b *builder) or(v value, split bool) {
 	}
 	text := v.or
 	if split {
-		text = strings.Join(strings.Fields(text), "\x00")
+		text = strings.Join(b.split(text), "\x00")
 		b.orGlob = b.orGlob || strings.ContainsAny(text, "*?[")
 	}
 	b.ors = append(b.ors, orPart{at: b.plain.Len(), text: text})
+}
+
+// split is a text as the shell splits it where it is not quoted.
+func (b *builder) split(text string) []string {
+	if b.ifs == "" {
+		return strings.Fields(text)
+	}
+	return strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(b.ifs, c) })
+}
+
+// splitsBy is the IFS that a script has set, blanks with it where it is not sure; ""
+// where it has set none. What a script that sets IFS to nothing writes is not split.
+func splitsBy(st state) (ifs string, set bool) {
+	v, set := st.vars["IFS"]
+	switch {
+	case !set:
+		return "", false
+	case v.kind == exact:
+		return v.text, true
+	case v.ors:
+		return v.or + " \t\n", true
+	}
+	return " \t\n,:;=|/", true // whatever it is
 }
 
 // An orPart stands at a place of the text that is known.

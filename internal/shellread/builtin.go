@@ -268,14 +268,37 @@ func readRead(r *reader, ws []word, st state) (state, state) {
 		r.leaves("REPLY")
 		return st.with("REPLY", value{kind: unknown}), st.with("REPLY", value{kind: unknown})
 	}
-	for _, a := range names {
+	for i, a := range names {
 		if a.Kind != exact || !syntax.ValidName(a.Text) || riskyVariable(a.Text) {
 			return refuse("read sets a variable that is not known")(r, ws, st)
 		}
 		r.leaves(a.Text)
-		st = st.with(a.Text, value{kind: unknown})
+		st = st.with(a.Text, r.readsIn(i, len(names)))
 	}
 	return st, st
+}
+
+// readsIn is what read gives the variable at a place among several: the words of the
+// first line that comes in, as far as it is known, the last one the rest of it.
+func (r *reader) readsIn(at, of int) value {
+	v := value{kind: unknown, each: r.input.from}
+	if !r.input.given {
+		return v
+	}
+	line, _, _ := strings.Cut(r.input.text, "\n")
+	ifs := " \t"
+	if r.readIFS != "" {
+		ifs = r.readIFS
+	}
+	words := strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(ifs, c) })
+	switch {
+	case at >= len(words):
+	case at < of-1:
+		v.or, v.ors = words[at], true
+	default:
+		v.or, v.ors = strings.Join(words[at:], ifs[:1]), true
+	}
+	return v
 }
 
 // readPrintf is printf: -v sets a variable, and its name may hold code.

@@ -23,6 +23,8 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 	saved := len(r.env)
 	for _, a := range c.Assigns {
 		if a.Name != nil && a.Name.Value == "IFS" && c.Args[0].Lit() == "read" && r.plainIFS(a, in) {
+			r.readIFS = r.quietly(a, func() value { return r.value(a.Value, in) }).text
+			defer func() { r.readIFS = "" }()
 			continue // it lives for this read only, and only splits what comes in
 		}
 		r.prefix(a, in)
@@ -253,6 +255,9 @@ func (r *reader) gitEnv() []string { return slices.Concat(r.env, r.exported) }
 func (r *reader) loses(prog string, ws []word, dirs []string) string {
 	if lost := r.Loses(prog, ws, dirs); lost != "" {
 		return lost
+	}
+	if r.input.from == "git archive" && slices.Equal(r.input.dirs, dirs) && programs.UnpacksHere(prog, ws) {
+		return "unpacking what git archive prints drops changes that are not committed"
 	}
 	_, why := programs.GitRenamed(ws, r.gitEnv())
 	return why

@@ -19,6 +19,40 @@ type input struct {
 	// names are those of files, which a command before a pipe prints; nil when that is
 	// not known.
 	names *programs.Found
+	// from is the command before the pipe where it prints names of files, or an archive
+	// of them, and dirs where that runs.
+	from string
+	dirs []string
+}
+
+// printer is what input.from says of a command before a pipe.
+func printer(s *syntax.Stmt) string {
+	for {
+		b, ok := s.Cmd.(*syntax.BinaryCmd)
+		if !ok || b.Op != syntax.Pipe {
+			break
+		}
+		s = b.X
+	}
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return ""
+	}
+	var ws []string
+	operands := 0
+	for _, w := range c.Args {
+		ws = append(ws, w.Lit())
+		if !strings.HasPrefix(w.Lit(), "-") {
+			operands++
+		}
+	}
+	switch name := programs.Base(ws[0]); {
+	case name == "find" || isFd(name), name == "ls" && operands == 1:
+		return name
+	case name == "git" && len(ws) > 1 && (ws[1] == "ls-files" && operands == 2 || ws[1] == "archive" && !slices.ContainsFunc(ws, func(w string) bool { return strings.HasPrefix(w, "--prefix") || w == "" })):
+		return name + " " + ws[1]
+	}
+	return ""
 }
 
 // inputOf is the standard input of a statement, that around it when it has no

@@ -113,3 +113,30 @@ func (r *reader) folderUnknown(why string, args []word, st state) (ok, any state
 	st.old, st.dirs = st.dirs, nil
 	return st, st
 }
+
+// remembered adds what ~+, ~- and ~NAME stand for, as far as that is known, and
+// returns what is left of the word.
+func (r *reader) remembered(b *builder, name, rest string, slash bool, st state) string {
+	at := ""
+	switch {
+	case name == "+":
+		at = "." // whichever folder that is
+		if len(st.dirs) == 1 {
+			at = st.dirs[0]
+		}
+	case name == "-" && len(st.old) == 1:
+		at = st.old[0]
+	case r.World.Home != "" && path.Base(r.World.Home) == name:
+		at = r.World.Home
+	}
+	b.quoted = true
+	if at == "" {
+		b.unknown(false)
+	} else {
+		b.add(at)
+	}
+	if slash {
+		return "/" + rest
+	}
+	return ""
+}

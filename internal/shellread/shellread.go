@@ -85,6 +85,7 @@ type reader struct {
 	outer        [][]string // the wrappers and shells around what is being read
 	env          []string   // assignments around it
 	shell        int        // how many of outer are around the shell that is being read
+	readIFS      string     // what read splits at, "" for blanks
 	envValues    []value    // their values
 	exported     []string   // variables with settings of git that may be exported
 	funcs        map[string]*syntax.Stmt

@@ -52,6 +52,8 @@ type value struct {
 	// or, with ors, is what a value that is not known most likely is.
 	or  string
 	ors bool
+	// each is the program whose output, name by name, it is.
+	each string
 }
 
 // define notes a function.
@@ -91,12 +93,12 @@ func merge(a, b state) state {
 		if w, both := b.vars[name]; both {
 			out.vars[name] = join(v, w)
 		} else {
-			out.vars[name] = value{kind: unknown}
+			out.vars[name] = join(v, value{})
 		}
 	}
-	for name := range b.vars {
+	for name, v := range b.vars {
 		if _, both := a.vars[name]; !both {
-			out.vars[name] = value{kind: unknown}
+			out.vars[name] = join(v, value{})
 		}
 	}
 	return out
@@ -116,7 +118,16 @@ func join(a, b value) value {
 	case digits(a) && digits(b):
 		return value{kind: number}
 	}
-	return value{kind: unknown}
+	out := value{kind: unknown}
+	for _, v := range []value{b, a} { // the one that was there first, so that a loop comes to an end
+		if w, ok := supposedly(v); ok && w.ors {
+			out.or, out.ors = w.or, true
+		}
+		if v.each != "" {
+			out.each = v.each
+		}
+	}
+	return out
 }
 
 func mergeDirs(a, b []string) []string {

@@ -280,7 +280,7 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 		if c.Op == syntax.Pipe { // errors are no names
 			names = r.printsNames(c.X, in)
 		}
-		r.Piped, r.input = true, input{unknown: true, names: names}
+		r.Piped, r.input = true, input{unknown: true, names: names, from: printer(c.X), dirs: in.dirs}
 		_, last := r.stmt(c.Y, in)
 		r.Piped, r.input = piped, around
 		r.fedByPipe(c, in)

@@ -1,7 +1,6 @@
 package shellread
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -56,6 +55,8 @@ type builder struct {
 	ors      []orPart // what parts that are not known may be
 	marks    int      // parts that are not known
 	orGlob   bool
+	each     string // the program whose output, name by name, a part is
+	ifs      string // what unquoted values are split at, "" for blanks
 }
 
 func (b *builder) add(s string) {
@@ -205,7 +206,7 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 		if b.parts == b.fieldsAt {
 			out.Fields = b.fields
 		}
-		out.Or = b.alternatives(src)
+		out.Or, out.Each = b.alternatives(src), b.each
 		out.Commit = b.commit && strings.Trim(out.Tail, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.~^/_") == ""
 	case unset, number:
 	}
@@ -284,6 +285,14 @@ func (r *reader) part(b *builder, p syntax.WordPart, st state, first, last bool)
 
 // unquoted adds an expansion that bash splits at blanks and expands globs in.
 func (r *reader) unquoted(b *builder, v value, st state) {
+	if ifs, set := splitsBy(st); set && v.kind == exact && strings.ContainsAny(v.text, ifs+" \t\n") {
+		b.ifs = ifs
+		b.unknown(true)
+		b.or(value{or: v.text, ors: true}, ifs != "")
+		return
+	} else if set {
+		b.ifs = ifs
+	}
 	switch {
 	case v.kind == exact && !strings.ContainsAny(v.text, " \t\n*?[\\"):
 		b.add(v.text)
@@ -310,6 +319,7 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 		plain := b.plain.Len() == 0 && b.kind == exact
 		b.unknown(true)
 		b.or(v, true)
+		b.each = v.each
 		b.tail, b.commit = v.tail, v.commit && plain
 		if plain && v.kind == unknown && !strings.ContainsAny(head, " \t\n*?[\\") {
 			b.head = head
@@ -379,6 +389,7 @@ func (r *reader) whole(b *builder, v value, many bool) {
 		first := b.plain.Len() == 0 && b.kind == exact
 		b.unknown(many)
 		b.or(v, many)
+		b.each = v.each
 		b.tail, b.commit = v.tail, v.commit && first
 		if first {
 			b.head = v.head
@@ -462,33 +473,6 @@ func (r *reader) tilde(b *builder, s string, last bool, st state) string {
 	}
 	b.quoted = true
 	b.add(r.World.Home)
-	if slash {
-		return "/" + rest
-	}
-	return ""
-}
-
-// remembered adds what ~+, ~- and ~NAME stand for, as far as that is known, and
-// returns what is left of the word.
-func (r *reader) remembered(b *builder, name, rest string, slash bool, st state) string {
-	at := ""
-	switch {
-	case name == "+":
-		at = "." // whichever folder that is
-		if len(st.dirs) == 1 {
-			at = st.dirs[0]
-		}
-	case name == "-" && len(st.old) == 1:
-		at = st.old[0]
-	case r.World.Home != "" && path.Base(r.World.Home) == name:
-		at = r.World.Home
-	}
-	b.quoted = true
-	if at == "" {
-		b.unknown(false)
-	} else {
-		b.add(at)
-	}
 	if slash {
 		return "/" + rest
 	}

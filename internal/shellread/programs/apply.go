@@ -29,7 +29,7 @@ func applyRemove(u *Invocation) bool {
 	for _, w := range u.args {
 		if w.Kind == Pattern {
 			last := w.Text[strings.LastIndexByte(w.Text, '/')+1:]
-			if last != "*" && last != ".*" && last != "?*" {
+			if last != "*" && last != ".*" && last != "?*" && !u.mostOf(w) {
 				u.globbed(w, policy.Write{Remove: true, Tree: tree})
 				continue
 			}
@@ -51,6 +51,50 @@ func applyRemove(u *Invocation) bool {
 		u.put(w, policy.Write{Remove: true, Tree: tree})
 	}
 	return len(u.args) > 0
+}
+
+// mostOf reports a pattern without a letter that is meant which matches at least half of
+// what is in its folder now: [a-z]*, **.
+func (u *Invocation) mostOf(w Word) bool {
+	dir, last := "", w.Text
+	if at := strings.LastIndexByte(w.Text, '/'); at >= 0 {
+		dir, last = w.Text[:at+1], w.Text[at+1:]
+	}
+	if strings.Trim(bracketed().ReplaceAllString(last, "?"), "*?") != "" {
+		return false
+	}
+	if strings.Contains(last, "[:") {
+		last = bracketed().ReplaceAllString(last, "?") // more than it matches
+	}
+	saved := u.r.Actions
+	defer func() { u.r.Actions = saved }()
+	dirs := u.dirs
+	if strings.HasPrefix(w.Text, "/") {
+		dirs = []string{""}
+	}
+	for _, d := range dirs {
+		some, all := u.r.Glob(path.Clean(wholePattern(dir+last, d))), u.r.Glob(path.Clean(wholePattern(dir+"*", d)))
+		if some == nil || all == nil || len(some) > 0 && 2*len(some) >= len(all) {
+			return true
+		}
+	}
+	return len(dirs) == 0
+}
+
+// bracketed are the sets of characters of a pattern.
+var bracketed = pattern.Lazy(`\[[!^]?\]?(\[:[a-z]+:\]|[^\]])*\]`)
+
+// applyEmpty is truncate, shred and tee: of all that is in a folder, what they leave is as
+// good as removed.
+func applyEmpty(like policy.Write, harmless ...string) func(u *Invocation) bool {
+	return func(u *Invocation) bool {
+		for _, w := range u.args {
+			if w.Kind == Pattern && u.mostOf(w) && !u.has(harmless...) {
+				u.put(w, policy.Write{Remove: true, Tree: true, Maybe: true})
+			}
+		}
+		return applyAll(like)(u)
+	}
 }
 
 // globbed adds the matches of a pattern without its folder.

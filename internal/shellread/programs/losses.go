@@ -77,6 +77,9 @@ func (r *Recorder) Loses(name string, ws []Word, dirs []string) string {
 	if name == "rm" && len(dirs) == 0 && recurses(ws[1:]) && slices.ContainsFunc(ws[1:], wholeFolder) {
 		return "the folder that this runs in is not known, and everything in it would be removed"
 	}
+	if i := slices.IndexFunc(ws[1:], func(w Word) bool { return w.Each != "" }); i >= 0 && (name == "rm" || name == "unlink" || name == "shred") {
+		return name + " removes every file that " + ws[1+i].Each + " prints, for good"
+	}
 	if what := loses(name, ws); what != "" || name != "git" {
 		return what
 	}
@@ -197,4 +200,21 @@ func (u *Invocation) empties(ws []Word) {
 	for _, w := range names {
 		u.put(w, policy.Write{Remove: true, Tree: true, Maybe: true})
 	}
+}
+
+// UnpacksHere reports tar that unpacks where it runs.
+func UnpacksHere(name string, ws []Word) bool {
+	if name != "tar" && name != "bsdtar" && name != "gtar" || len(ws) < 2 {
+		return false
+	}
+	unpacks := !strings.HasPrefix(ws[1].Text, "-") && strings.Contains(ws[1].Text, "x")
+	for _, w := range ws[1:] {
+		switch t := w.Text; {
+		case strings.HasPrefix(t, "--dir"), strings.HasPrefix(t, "-") && !strings.HasPrefix(t, "--") && strings.Contains(t, "C"):
+			return false
+		case strings.HasPrefix(t, "--ex") && !strings.HasPrefix(t, "--exc"), t == "--get", strings.HasPrefix(t, "-") && !strings.HasPrefix(t, "--") && strings.Contains(t, "x"):
+			unpacks = true
+		}
+	}
+	return unpacks
 }

@@ -25,6 +25,7 @@ type Word struct {
 	Substitution bool      // it names a process substitution: harmless to read
 	Made         bool      // it came out of a brace expansion
 	Or           []Word    // unknown: the words that it most likely is, nil when nobody can say
+	Each         string    // unknown: the program whose output, name by name, it is
 	Fields       []string  // unknown: the words that it becomes where a shell splits it at blanks
 }
 
