@@ -139,7 +139,8 @@ func (x *terminal) gone(pattern string) string {
 
 func (x *terminal) when(what string, holds func(string) bool) string {
 	x.t.Helper()
-	limit := time.After(waitFor)
+	limit, look := time.After(waitFor), time.NewTicker(50*time.Millisecond)
+	defer look.Stop()
 	for {
 		s := x.screen()
 		if holds(s) {
@@ -147,6 +148,7 @@ func (x *terminal) when(what string, holds func(string) bool) string {
 		}
 		select {
 		case <-x.more:
+		case <-look.C: // what holds may be of files, not of the screen
 		case <-limit:
 			x.t.Fatalf("the screen never showed %s:\n%s", what, x.all())
 		}
