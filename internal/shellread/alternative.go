@@ -119,14 +119,7 @@ func (r *reader) supposing(read func()) {
 	if r.alternatives++; r.alternatives > maxAlternatives || r.depth > maxDepth/2 {
 		return
 	}
-	acts, unclear, unsafe, cmds, seen := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen
-	r.Actions, r.Seen = nil, nil
-	r.depth++
-	read()
-	r.depth--
-	found := r.Actions
-	r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen = acts, unclear, unsafe, cmds, seen
-	for _, a := range found {
+	for _, a := range r.apart(read) {
 		switch a := a.(type) {
 		case policy.Exec:
 			lost := a.Loses

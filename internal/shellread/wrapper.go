@@ -229,9 +229,8 @@ func (r *reader) denyScript(text string, st state) {
 	r.keepForRules(func() { r.script(text, state{dirs: st.dirs, vars: map[string]value{}}) })
 }
 
-// keepForRules reads something that may be run, keeping only what deny and ask rules
-// look at.
-func (r *reader) keepForRules(read func()) {
+// apart returns what reading something finds, and leaves all else as it was.
+func (r *reader) apart(read func()) []policy.Action {
 	acts, unclear, unsafe, cmds, seen := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen
 	r.Actions, r.Seen = nil, nil
 	r.depth++
@@ -239,7 +238,13 @@ func (r *reader) keepForRules(read func()) {
 	r.depth--
 	found := r.Actions
 	r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen = acts, unclear, unsafe, cmds, seen
-	for _, a := range found {
+	return found
+}
+
+// keepForRules reads something that may be run, keeping only what deny and ask rules
+// look at.
+func (r *reader) keepForRules(read func()) {
+	for _, a := range r.apart(read) {
 		switch a := a.(type) {
 		case policy.Exec:
 			lost := a.Loses
