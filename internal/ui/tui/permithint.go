@@ -31,11 +31,14 @@ func (d *permit) hint(m *Model, p paper, width int) string {
 		return explain + " or Esc shows less"
 	}
 	if d.lettered && (d.answers[d.at] == yes || d.answers[d.at] == no) {
-		says := "yes"
-		if d.answers[d.at] == no {
-			says = "no"
+		next := " says yes"
+		switch {
+		case d.answers[d.at] == no && d.said == "":
+			next = " asks what instead"
+		case d.answers[d.at] == no:
+			next = " says no"
 		}
-		return m.pressed.Text + " marks it" + dot + m.keys.Hint(keymap.ConfirmYes) + " says " + says
+		return m.pressed.Text + " marks it" + dot + m.keys.Hint(keymap.ConfirmYes) + next
 	}
 	long, short := "Esc stops the turn", "Esc stops"
 	if d.said != "" {

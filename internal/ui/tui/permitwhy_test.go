@@ -122,7 +122,8 @@ func TestReasonsOfOnePart(t *testing.T) {
 // bound to something else are not named.
 func TestLettersAreTold(t *testing.T) {
 	r := newRig(t, 80, 24).open().event(asked("c", "ls", verdict())).pass(time.Second).has("y, n mark, Enter answers")
-	r.keys("'n").has("n marks it · Enter says no").keys("up").hasNot("marks it").pass(2 * time.Second)
+	r.keys("'n").has("n marks it · Enter asks what instead").keys("up").hasNot("marks it").pass(2 * time.Second)
+	r.keys("'n", "enter").has("Enter says no").keys("esc", "up").pass(2 * time.Second)
 	r.keys("'y").has("❯ 1 Yes", "y marks it · Enter says yes").keys("enter")
 	if o, ok := last[op.Answer](r); !ok || !o.Allow {
 		t.Errorf("%+v", o)
