@@ -30,6 +30,12 @@ func (f *fan) add(r *feed) event.Seq {
 	return f.last
 }
 
+func (f *fan) newest() event.Seq {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
 func (f *fan) drop(r *feed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

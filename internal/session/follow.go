@@ -51,6 +51,10 @@ func (s *Session) Follow(ctx context.Context, seq event.Seq, d event.Detail) ite
 	}
 }
 
+// Last is the number of the newest durable event that readers were handed: what
+// a reader has to have seen to know what had happened by now.
+func (s *Session) Last() event.Seq { return s.fan.newest() }
+
 // Past yields the durable events above after, up to upTo: for a reader who
 // began late and goes back.
 func (s *Session) Past(ctx context.Context, after, upTo event.Seq) iter.Seq2[event.Event, error] {

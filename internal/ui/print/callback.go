@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )
@@ -29,6 +30,7 @@ type callback struct {
 	input    json.RawMessage
 	server   string                // of a message to an MCP server that the host serves; else ""
 	answer   chan<- callbackAnswer // takes one without blocking
+	after    event.Seq             // the last event that had happened when it was asked
 }
 
 type callbackAnswer struct {
@@ -90,8 +92,19 @@ func (c *Callbacks) Message(ctx context.Context, server string, message json.Raw
 
 // callbacks are the open questions of the host's hooks, by request ID.
 type callbacks struct {
+	held  []callback // not asked yet: the host has not read all that led to them
 	open  map[string]callback
 	count int
+}
+
+// callHeld puts the questions to the host that come next in what it reads: a call
+// is asked about behind the reply that made it and the results that the reply
+// answers.
+func (r *runner) callHeld() {
+	for len(r.callbacks.held) > 0 && r.callbacks.held[0].after <= r.seen {
+		r.call(r.callbacks.held[0])
+		r.callbacks.held = r.callbacks.held[1:]
+	}
 }
 
 // call puts the question of a hook to the host.
@@ -115,6 +128,7 @@ func (r *runner) call(c callback) {
 
 // forget withdraws the questions that nobody waits for any more.
 func (r *runner) forget() {
+	r.callbacks.held = slices.DeleteFunc(r.callbacks.held, func(c callback) bool { return c.ctx.Err() != nil })
 	for _, id := range slices.Sorted(maps.Keys(r.callbacks.open)) {
 		if r.callbacks.open[id].ctx.Err() != nil {
 			delete(r.callbacks.open, id)

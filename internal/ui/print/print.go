@@ -35,6 +35,7 @@ const (
 type Client interface {
 	Submit(ctx context.Context, o op.Op) error
 	Follow(ctx context.Context, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
+	Last() event.Seq
 }
 
 // Options of a run.
@@ -93,7 +94,7 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 	defer cancel()
 	r := &runner{
 		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream, o.Hooks),
-		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, asked: map[string]bool{}, running: map[string]bool{},
+		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, seen: o.After, asked: map[string]bool{}, running: map[string]bool{},
 		host: host{open: map[string]event.Asked{}}, callbacks: callbacks{open: map[string]callback{}}, ready: o.Ready,
 	}
 	follow := c.Follow(ctx, o.After, r.detail()) // before anything is submitted, so that nothing is missed
@@ -174,7 +175,9 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 				return r.res, err
 			}
 		case c := <-asked:
-			r.call(c)
+			c.after = r.c.Last()
+			r.callbacks.held = append(r.callbacks.held, c)
+			r.callHeld()
 			r.flush()
 		case <-late:
 			r.forget()
@@ -188,6 +191,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 			if r.Host {
 				r.consult(ctx, e.Body)
 			}
+			r.callHeld()
 			if len(events) == 0 {
 				r.flush()
 			}

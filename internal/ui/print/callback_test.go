@@ -1,0 +1,77 @@
+package print
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+)
+
+// late is a session whose readers are handed what happened when it says so.
+type late struct {
+	last   event.Seq
+	events chan event.Event // until it is closed
+}
+
+func (s late) Submit(context.Context, op.Op) error { return nil }
+func (s late) Last() event.Seq                     { return s.last }
+func (s late) Follow(context.Context, event.Seq, event.Detail) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for e := range s.events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A hook of the host is asked behind what had happened by then: a host that
+// waits for the result of a call does not skip the question about the next one.
+func TestCallbacksKeepTheirPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := late{last: 2, events: make(chan event.Event)}
+		var out bytes.Buffer
+		callbacks, inputs, over := NewCallbacks(), make(chan Input), make(chan error)
+		go func() {
+			_, err := Run(t.Context(), s, Options{Format: Stream, About: about(), After: 1, Out: &out, Err: io.Discard, Callbacks: callbacks, Inputs: inputs})
+			over <- err
+		}()
+		ask := func(ctx context.Context, id string, answered chan<- error) {
+			_, err := callbacks.Ask(ctx, id, json.RawMessage("{}"), "c1")
+			answered <- err
+		}
+		answered := make(chan error, 2)
+		hasty, cancel := context.WithCancel(t.Context())
+		go ask(hasty, "hasty", answered)
+		synctest.Wait()
+		go ask(t.Context(), "h", answered)
+		synctest.Wait()
+		cancel() // before the host heard of it
+		synctest.Wait()
+		if out.Len() > 0 {
+			t.Errorf("asked before the host read what it is about: %s", &out)
+		}
+		s.events <- event.Event{Seq: 2, Body: event.Noted{Level: "warning", Text: "what is asked about"}}
+		synctest.Wait()
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(lines) != 2 || !strings.Contains(lines[0], "what is asked about") || !strings.Contains(lines[1], `"callback_id":"h"`) {
+			t.Errorf("the host reads\n%s", &out)
+		}
+		inputs <- Input{Reply: &reply{Subtype: "success", RequestID: "hook-1", Response: json.RawMessage("{}")}}
+		close(s.events)
+		if err := <-over; err == nil {
+			t.Error("the session ended, and that was no error")
+		}
+		if a, b := <-answered, <-answered; !errors.Is(a, context.Canceled) || b != nil {
+			t.Errorf("answered: %v, %v", a, b)
+		}
+	})
+}
