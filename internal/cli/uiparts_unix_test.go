@@ -17,10 +17,11 @@ import (
 // terminal has colours only, by the terminal's own protocol where it says that
 // it has one, and not at all without colours.
 func TestUIPictures(t *testing.T) {
-	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
-	for y := range 64 {
-		for x := range 64 {
-			img.Set(x, y, color.RGBA{uint8(4 * x), uint8(4 * y), 128, 255})
+	const edge = 1024 // large enough that a person can leave before it is drawn
+	img := image.NewRGBA(image.Rect(0, 0, edge, edge))
+	for y := range edge {
+		for x := range edge {
+			img.Set(x, y, color.RGBA{uint8(x / 4), uint8(y / 4), 128, 255})
 		}
 	}
 	var b bytes.Buffer

@@ -143,6 +143,11 @@ func (s *Story) Ready(i int) bool {
 	return next.Kind != Called || next.Calls[0].started || next.Calls[0].Ended
 }
 
+// Drawing reports whether pictures are being made ready for what was not printed yet.
+func (s *Story) Drawing() bool {
+	return slices.ContainsFunc(s.Items[s.Printed:], func(it *Item) bool { return it.Drawing > 0 })
+}
+
 // Own is a command of the person's own that runs, nil without.
 func (s *Story) Own() *Call {
 	for _, it := range s.Items[s.Printed:] {

@@ -107,6 +107,9 @@ func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options
 	}
 	t.Probe()
 	left := l.run()
+	if left.Signal == "" && ctx.Err() == nil {
+		l.depict()
+	}
 	cancel()
 	l.unhear()
 	l.ops.close()
@@ -121,6 +124,21 @@ func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options
 
 func screenOf(z term.Size, o Options) screen {
 	return screen{size: z, ascii: o.ASCII, poor: o.ASCII, plain: o.Plain, dark: o.Dark, focused: true, canvas: canvas{on: o.Colors && !o.ASCII}}
+}
+
+// depict waits for the pictures of what was said, at most a second: what is left in
+// the scrollback is whole.
+func (l *loop) depict() {
+	late := time.After(time.Second)
+	for l.m.story.Drawing() && l.screen.Err() == nil {
+		select {
+		case in := <-l.msgs:
+			l.take(in)
+		case <-late:
+			return
+		}
+	}
+	l.draw(time.Now())
 }
 
 // drain waits for the goroutines, and takes what they still have to say.
