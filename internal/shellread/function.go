@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	// is read again in its place.
 	saved, unclear, unsafe, n, seen := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen
 	r.Seen = nil // what is unclear in it must be said again where it is called
-	r.stmt(c.Body, st)
+	r.keepFuncs(func() { r.stmt(c.Body, st) })
 	r.Seen = seen
 	found := r.Actions[len(saved):]
 	if r.funcs[name] == nil && name != "" && !r.known(name) {
@@ -73,6 +74,15 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	if name != "" {
 		r.funcs[name] = c.Body
 	}
+}
+
+// keepFuncs reads something that may never run: the functions that it defines are
+// not there behind it, nor in the place of others.
+func (r *reader) keepFuncs(read func()) {
+	funcs := r.funcs
+	r.funcs = maps.Clone(funcs)
+	read()
+	r.funcs = funcs
 }
 
 // compound reports whether a statement is one that bash takes as the body of a

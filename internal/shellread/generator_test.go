@@ -156,7 +156,8 @@ func (g generator) oddCompound(d int) string {
 	case 12:
 		return "f() { " + in + g.pick("; }", "; } >o1", "; } <f1", "; } | b", "; }; unset -f f") + "\nf " + w
 	case 13:
-		return "f() { g() { " + g.simple(d) + "; }; }; g " + w + "; f; g " + w
+		inner := "f() { g() { " + g.simple(d) + "; }; }; "
+		return g.pick(inner+"g "+w+"; f; g "+w, "g() { "+in+"; }; "+inner+"g "+w)
 	case 14:
 		return g.pick("f-x", "f.x", "-f", "f:x", "f$v", "1f", "ls", "if", "é", "f/g", "[", "@f") + "() { " + in + "; }; f-x"
 	case 15:

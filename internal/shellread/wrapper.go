@@ -234,7 +234,7 @@ func (r *reader) apart(read func()) []policy.Action {
 	acts, unclear, unsafe, cmds, seen := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen
 	r.Actions, r.Seen = nil, nil
 	r.depth++
-	read()
+	r.keepFuncs(read)
 	r.depth--
 	found := r.Actions
 	r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen = acts, unclear, unsafe, cmds, seen
