@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -160,6 +161,20 @@ func commands() *rapid.Generator[string] {
 			"ln -sfn '%[1]s' '%[2]s'", "rmdir '%[1]s'", "touch '%[1]s'", "cat '%[2]s' >'%[1]s'", "mkfifo '%[1]s.p'", "rm -f '%[1]s' && printf same >'%[1]s'",
 		}).Draw(rt, "op"), x, y, rapid.IntRange(0, 9).Draw(rt, "n"), rapid.SampledFrom([]string{"600", "755", "700", "2770"}).Draw(rt, "mode"))
 	})
+}
+
+// TestMain has random sequences tried 30 times, where nobody says how often: CI asks
+// for more, without the race detector.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "rapid.checks" })
+	if !said {
+		if err := flag.Set("rapid.checks", "30"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
 }
 
 // Whatever commands do to a tree, it can be put back, and the putting back can

@@ -14,10 +14,10 @@ import (
 
 // raced reports whether a script or a test runs adze with the race detector: it
 // takes three times the processor of one without, and tests here start thousands.
-// So where it is on, a third of them do and the others run adze as it is built for
+// So where it is on, a sixth of them do and the others run adze as it is built for
 // people. The terminal UI always has it.
 func raced(name string) bool {
-	return !raceDetector || strings.HasPrefix(name, "TestUI") || rotation.Due(name)
+	return !raceDetector || strings.HasPrefix(name, "TestUI") || rotation.OneOf(6, name)
 }
 
 // built is the folder of an adze without the race detector, made when it is first

@@ -11,21 +11,21 @@ func TestDue(t *testing.T) {
 	for c := range checks {
 		n := 0
 		for s := range seeds {
-			if due(fmt.Sprint("check ", c), fmt.Sprint(s)) {
+			if due(3, fmt.Sprint("check ", c), fmt.Sprint(s)) {
 				n++
 			}
 		}
 		if n < 3 || n > seeds*2/3 {
 			t.Errorf("check %d is made in %d of %d runs", c, n, seeds)
 		}
-		if !due(fmt.Sprint("check ", c), "all") {
+		if !due(3, fmt.Sprint("check ", c), "all") {
 			t.Errorf("all is not all: check %d", c)
 		}
 	}
 	for s := range seeds {
 		n := 0
 		for c := range checks {
-			if due(fmt.Sprint("check ", c), fmt.Sprint(s)) {
+			if due(3, fmt.Sprint("check ", c), fmt.Sprint(s)) {
 				n++
 			}
 		}

@@ -57,7 +57,7 @@ func run(m *testing.M) (int, error) {
 }
 
 // commands are what is run in each folder: always a prompt, and of the commands
-// that only show something a third, others with each commit. Those that look at
+// that only show something a sixth, others with each commit. Those that look at
 // extensions are left out where only git's files are hostile.
 func commands(r repo) [][]string {
 	out := [][]string{{"doctor"}, {"prompt", "--model", "script/" + filepath.Join(base, "hello.txt")}, {"config", "list"}}
@@ -65,7 +65,7 @@ func commands(r repo) [][]string {
 		out = append(out, []string{"mcp", "list"}, []string{"skills", "list"}, []string{"hooks", "list"}, []string{"hooks", "test", "SessionStart"}, []string{"agents"}, []string{"plugin", "list"})
 	}
 	out = slices.DeleteFunc(out, func(args []string) bool {
-		return !rotation.Due(r.name + " " + strings.Join(args[:min(2, len(args))], " "))
+		return !rotation.OneOf(6, r.name+" "+strings.Join(args[:min(2, len(args))], " "))
 	})
 	out = slices.Insert(out, 0, []string{"-p", "hello", "--model", "script/" + filepath.Join(base, "hello.txt")})
 	if r.say != "" {

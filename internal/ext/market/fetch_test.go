@@ -27,6 +27,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/ext/market"
+	"github.com/adze-agent/adze/internal/rotation"
 	"github.com/adze-agent/adze/internal/text/hint"
 )
 
@@ -228,6 +229,9 @@ func TestHostileArchives(t *testing.T) {
 		{[]entry{{name: "dot.", text: "x"}}, "not all systems", false},
 		{many, "20,000 files", false},
 	} {
+		if len(c.list) > 20_000 && !rotation.Due("too many files") {
+			continue
+		}
 		packed := map[string][]byte{".tgz": tarball(t, append([]entry{{name: "skills/x/SKILL.md"}}, c.list...)...)}
 		if !c.tar {
 			packed[".zip"] = zipped(t, append([]entry{{name: "skills/x/SKILL.md"}}, c.list...)...)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/rotation"
 )
 
 // Run runs the whole battery against a.
@@ -70,10 +71,16 @@ func Run(t *testing.T, a Adapter) {
 			if slices.Contains(a.Live, c.name) {
 				t.Skip("only for a live connection")
 			}
+			if slices.Contains(slow, c.name) {
+				rotation.Turn(t)
+			}
 			c.run(t, a)
 		})
 	}
 }
+
+// slow are those that take more time than all the others.
+var slow = []string{"stream_split_at_every_byte", "line_of_10_mb", "gzip_bomb"}
 
 func text(t *testing.T, a Adapter) {
 	const s = "Hello, wörld – \"quoted\" \\ and\ttabs.\n\nNext line 😀 end"

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/rotation"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 	"github.com/adze-agent/adze/internal/store/lease"
@@ -265,6 +266,7 @@ func TestFault16_ClockGoesBack(t *testing.T) {
 }
 
 func TestTooLargeAnEvent(t *testing.T) {
+	rotation.Turn(t)
 	l := mustOpen(t, jsonl.Options{Dir: filepath.Join(t.TempDir(), "s")})
 	add(t, l, 1, 2)
 	e := event.Event{Seq: 3, Time: at, Body: event.Noted{Text: strings.Repeat("x", event.MaxLine)}}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/rotation"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
@@ -14,6 +15,9 @@ import (
 // rows of it into the scrollback. What of a reply went there does not come again.
 func TestRowsThatTheTerminalTook(t *testing.T) {
 	for seed := range uint64(200) {
+		if !rotation.Due(fmt.Sprint("rows ", seed)) {
+			continue
+		}
 		r := rand.New(rand.NewPCG(seed, 11))
 		m, in := newModel(t, Size{80, 24}), newInline(Size{80, 24})
 		in.rewrap = true

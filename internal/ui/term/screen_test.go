@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/rotation"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
@@ -258,6 +259,9 @@ func check(t *testing.T, seed uint64, z Size, steps int) {
 
 func TestRandomFrames(t *testing.T) {
 	for seed := range uint64(40) {
+		if !rotation.Due(fmt.Sprint("frames ", seed)) {
+			continue
+		}
 		for _, z := range []Size{{40, 10}, {80, 24}, {7, 3}, {200, 50}} {
 			check(t, seed, z, 12)
 		}
