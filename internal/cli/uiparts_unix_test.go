@@ -17,11 +17,11 @@ import (
 // terminal has colours only, by the terminal's own protocol where it says that
 // it has one, and not at all without colours.
 func TestUIPictures(t *testing.T) {
-	const edge = 1024 // large enough that a person can leave before it is drawn
+	const edge = 512 // large enough that a person can leave before it is drawn
 	img := image.NewRGBA(image.Rect(0, 0, edge, edge))
 	for y := range edge {
 		for x := range edge {
-			img.Set(x, y, color.RGBA{uint8(x / 4), uint8(y / 4), 128, 255})
+			img.Set(x, y, color.RGBA{uint8(x / 2), uint8(y / 2), 128, 255})
 		}
 	}
 	var b bytes.Buffer

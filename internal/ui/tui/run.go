@@ -126,14 +126,19 @@ func screenOf(z term.Size, o Options) screen {
 	return screen{size: z, ascii: o.ASCII, poor: o.ASCII, plain: o.Plain, dark: o.Dark, focused: true, canvas: canvas{on: o.Colors && !o.ASCII}}
 }
 
-// depict waits for the pictures of what was said, at most a second: what is left in
-// the scrollback is whole.
+// depict waits for the pictures of what was said, so that what is left in the
+// scrollback is whole: at most five seconds, and not beyond the next key.
 func (l *loop) depict() {
-	late := time.After(time.Second)
+	late := time.After(5 * time.Second)
 	for l.m.story.Drawing() && l.screen.Err() == nil {
 		select {
 		case in := <-l.msgs:
 			l.take(in)
+		case ev := <-l.t.Events():
+			switch ev.(type) {
+			case term.Key, term.Stop:
+				return
+			}
 		case <-late:
 			return
 		}
