@@ -135,8 +135,8 @@ func (l *loop) depict() {
 		case in := <-l.msgs:
 			l.take(in)
 		case ev := <-l.t.Events():
-			switch ev.(type) {
-			case term.Key, term.Stop:
+			_, key := ev.(term.Key)
+			if _, stop := ev.(term.Stop); key || stop {
 				return
 			}
 		case <-late:
