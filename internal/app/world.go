@@ -204,14 +204,17 @@ func (w *World) inherited(cfg *config.Config) (environ, allow []string) {
 
 // Close ends every session and what they shared.
 func (w *World) Close() error {
-	var watch sync.WaitGroup
-	watch.Go(w.live.Close) // takes milliseconds, and nothing here needs it
+	w.live.Release()
+	w.ext.Release()
+	for _, r := range w.sessions() {
+		r.sandboxes.Release()
+	}
 	var errs []error
 	for _, r := range slices.Backward(w.sessions()) { // the youngest first: it may be a child of others
 		errs = append(errs, r.Close())
 	}
 	w.ext.Close()
-	watch.Wait()
+	w.live.Close()
 	w.temp.remove()
 	w.sweep()
 	return errors.Join(errs...)

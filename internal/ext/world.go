@@ -405,6 +405,16 @@ func (w *World) changed() {
 	}
 }
 
+// Release stops the watch of every folder of skills, before Close: see [watch.Watcher.Release].
+func (w *World) Release() {
+	w.mu.Lock()
+	shelf := w.shelf
+	w.mu.Unlock()
+	if shelf != nil {
+		shelf.Release()
+	}
+}
+
 // Close ends all connections.
 func (w *World) Close() {
 	w.mu.Lock()

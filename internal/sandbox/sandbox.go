@@ -365,6 +365,14 @@ func (s *Sandbox) proxyAddress() string {
 	return s.proxy.Address()
 }
 
+// Release stops the watch of every folder, before Close: see [watch.Watcher.Release].
+// Commands should be over.
+func (s *Sandbox) Release() {
+	if s.auditor != nil {
+		s.auditor.release()
+	}
+}
+
 // Close ends what runs for the sandbox and removes what it left on disk.
 // Commands must be over.
 func (s *Sandbox) Close() error {

@@ -31,6 +31,15 @@ func (t *auditor) arm(seen sight) {
 	}
 }
 
+// release lets go of the folders when no command runs; close follows.
+func (t *auditor) release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.names != nil && len(t.runs) == 0 {
+		t.names.Release()
+	}
+}
+
 func (t *auditor) disarm() {
 	t.mu.Lock()
 	names := t.names

@@ -183,6 +183,13 @@ func (l *Live) Start() {
 	})
 }
 
+// Release stops the watch of every folder, before Close: see [watch.Watcher.Release].
+func (l *Live) Release() {
+	if l.Watching() {
+		l.watcher.Release()
+	}
+}
+
 // Close ends the watch. Nothing changes afterwards.
 func (l *Live) Close() {
 	l.once.Do(func() {}) // a watch that has not begun never does

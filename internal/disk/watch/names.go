@@ -56,6 +56,16 @@ func (n *Names) Add(dirs ...string) {
 	}
 }
 
+// Release stops the watch of every folder, before Close: see [Watcher.Release].
+func (n *Names) Release() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for dir := range n.armed {
+		_ = n.fs.Remove(dir) // it may be gone already
+		delete(n.armed, dir)
+	}
+}
+
 // Close ends the watch.
 func (n *Names) Close() {
 	if n.fs != nil {

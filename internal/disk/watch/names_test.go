@@ -55,6 +55,36 @@ func TestNamesThatComeAreTold(t *testing.T) {
 	told(true, "sub/.d")
 }
 
+// After Release nothing is told, by neither kind of watcher, and folders are not
+// armed any more.
+func TestReleased(t *testing.T) {
+	dir := t.TempDir()
+	n := WatchNames(10, func(string) bool { return true })
+	defer n.Close()
+	told := make(chan struct{}, 10)
+	w := Start(Config{Files: []string{filepath.Join(dir, "a")}, Changed: func() { told <- struct{}{} }})
+	defer w.Close()
+	if n.fs == nil || w.fs == nil {
+		t.Skip("this system watches nothing")
+	}
+	n.Add(dir)
+	n.Release()
+	w.Release()
+	if left := append(n.fs.WatchList(), w.fs.WatchList()...); len(left) > 0 || len(n.armed) > 0 {
+		t.Errorf("still watched: %q, %v", left, n.armed)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-n.Came():
+		t.Error("a name was told")
+	case <-told:
+		t.Error("a change was told")
+	case <-time.After(2 * Quiet):
+	}
+}
+
 func TestNamesAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	n := WatchNames(1, func(string) bool { return true })

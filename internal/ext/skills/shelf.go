@@ -45,6 +45,7 @@ type Shelf struct {
 	mu       sync.Mutex // guards the rest
 	list     []contrib.Contribution
 	problems []skill.Problem
+	watcher  *watch.Watcher // nil: nothing is watched yet
 }
 
 // maxWatched bounds how many folders are watched.
@@ -84,6 +85,15 @@ func (s *Shelf) Reread() {
 	}
 }
 
+// Release stops the watch of every folder, before Close: see [watch.Watcher.Release].
+func (s *Shelf) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watcher != nil {
+		s.watcher.Release()
+	}
+}
+
 // Close ends the watch, and waits for a Changed that runs.
 func (s *Shelf) Close() {
 	close(s.quit)
@@ -116,6 +126,9 @@ func (s *Shelf) run() {
 					w.Close()
 				}
 				w, watched = watch.Start(watch.Config{Dirs: dirs, Changed: s.Reread}), dirs
+				s.mu.Lock()
+				s.watcher = w
+				s.mu.Unlock()
 				s.Reread() // what changed meanwhile nobody told
 			}
 		}

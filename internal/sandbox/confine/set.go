@@ -257,6 +257,17 @@ func (b *Set) Excluded(actions []policy.Action) bool {
 	return c != nil && c.excluded != nil && c.excluded(actions)
 }
 
+// Release stops the watch of every folder, before Close: see [sandbox.Sandbox.Release].
+func (b *Set) Release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.all {
+		if box := c.made.Load(); box != nil {
+			box.Release()
+		}
+	}
+}
+
 // Close ends what they began, and waits for it.
 func (b *Set) Close() error {
 	b.mu.Lock()
