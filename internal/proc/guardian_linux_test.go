@@ -45,6 +45,34 @@ func TestGuardianComesAndGoes(t *testing.T) {
 	}
 }
 
+// Ahead starts the guardian before any command, once, and not after Close.
+func TestGuardianAhead(t *testing.T) {
+	tab := New(Config{Guardian: true})
+	tab.Ahead()
+	tab.Ahead()
+	tab.wg.Wait()
+	pid := tab.os.guardian.pid()
+	if pid == 0 || syscall.Kill(pid, 0) != nil {
+		t.Errorf("guardian %d is not there", pid)
+	}
+	p, _ := start(t, tab, "true", false)
+	<-p.Done()
+	if again := tab.os.guardian.pid(); again != pid {
+		t.Errorf("guardian %d, then %d", pid, again)
+	}
+	tab.Close(0)
+	tab.Ahead()
+	if again := tab.os.guardian.pid(); again != 0 {
+		t.Errorf("guardian %d after Close", again)
+	}
+	without := New(Config{})
+	defer without.Close(0)
+	without.Ahead()
+	if pid := without.os.guardian.pid(); pid != 0 {
+		t.Errorf("guardian %d, which nobody wanted", pid)
+	}
+}
+
 // A guardian that was killed costs nothing but itself.
 func TestGuardianIsGone(t *testing.T) {
 	tab := New(Config{Guardian: true})

@@ -49,6 +49,15 @@ func (g *guardian) watchOver(w ward) {
 	g.tell(fmt.Sprintf("+%d %d %d\n", w.pid, w.tag.soft, w.tag.hard))
 }
 
+// ahead starts the guardian when there is none.
+func (g *guardian) ahead() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.gone && g.pipe == nil {
+		g.start()
+	}
+}
+
 // inherit tells the guardian what is left to see to when this process is killed.
 func (g *guardian) inherit(estate string) {
 	g.mu.Lock()

@@ -177,6 +177,16 @@ type Process struct {
 	status Status
 }
 
+// Ahead begins what the first command would wait for, because one is to come: with
+// Config.Guardian it starts that.
+func (t *Table) Ahead() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ward && !t.closed {
+		t.wg.Go(t.os.guardian.ahead)
+	}
+}
+
 // Start runs c. Its standard input is empty; what it writes to standard
 // output and standard error goes to w as it comes, from one goroutine, until
 // Done.

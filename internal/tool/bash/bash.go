@@ -131,10 +131,18 @@ type runner struct {
 
 func (b *runner) tools() []tool.Tool {
 	spec := tool.Spec{
-		Name: "Bash", Again: true, Description: bashText, Limit: limit, Shell: true, Ahead: b.Ahead,
+		Name: "Bash", Again: true, Description: bashText, Limit: limit, Shell: true, Ahead: b.ahead,
 		Facts: []string{"command", "timeout", "run_in_background", "dangerously_disable_sandbox"},
 	}
 	return []tool.Tool{tool.New(spec, b.plan, b.run), outputTool(b.tasks), killTool(b.tasks)}
+}
+
+// ahead begins what a command needs while its call still arrives.
+func (b *runner) ahead() {
+	if b.Ahead != nil {
+		b.Ahead()
+	}
+	b.tasks.table.Ahead()
 }
 
 func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
