@@ -60,14 +60,25 @@ func offer() (info, begin *os.File, done func(), err error) {
 		return nil, nil, nil, err
 	}
 	go func() { // ends when bwrap has spoken, or with done
-		var said struct {
-			Child int `json:"child-pid"`
-		}
-		if json.NewDecoder(io.LimitReader(r, 4096)).Decode(&said) == nil && said.Child > 1 {
-			_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", said.Child), []byte("500"), 0) // it may be over
+		if child, err := childOf(r); err == nil {
+			_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", child), []byte("500"), 0) // it may be over
 		}
 		_, _ = w.WriteString("\n") // it may be over
 		_, _ = r.Close(), w.Close()
 	}()
 	return info, begin, func() { _ = r.Close() }, nil
+}
+
+// childOf is the number of bwrap's child, as it says on the descriptor of --info-fd.
+func childOf(info io.Reader) (pid int, err error) {
+	var said struct {
+		Child int `json:"child-pid"`
+	}
+	if err := json.NewDecoder(io.LimitReader(info, 4096)).Decode(&said); err != nil {
+		return 0, err
+	}
+	if said.Child <= 1 {
+		return 0, fmt.Errorf("bubblewrap says that its child is %d", said.Child)
+	}
+	return said.Child, nil
 }

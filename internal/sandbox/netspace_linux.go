@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,8 +24,13 @@ type netspace struct {
 	enter string // nsenter, which joins it
 	conn  *os.File
 	cmd   *exec.Cmd
-	l     net.Listener
 	pid   int // of the helper, a child of bwrap
+	// listens waits until the helper does what it is told, and says why it does not.
+	// Its namespaces can be entered before.
+	listens func() error
+	waited  func()       // ends what bounds that
+	l       net.Listener // set once it listens
+	said    strings.Builder
 }
 
 // network starts the netspace. Where that cannot be had, commands get no
@@ -56,7 +62,16 @@ func (b *bubblewrap) helper(ctx context.Context, enter string) (*netspace, error
 // do nothing show it.
 func (b *bubblewrap) works(ctx context.Context) error {
 	steps, links := b.s.policy.layout()
-	if b.nursery.at(b, newLayout(steps, links, b.links.count()), true) != nil {
+	w := b.nursery.at(b, newLayout(steps, links, b.links.count()), true)
+	if b.net != nil {
+		if err := b.net.listens(); err != nil {
+			b.noNetwork(err.Error(), "")
+			b.net, b.space = nil, nil
+			b.nursery.drop(w) // it is in that network
+			return b.works(ctx)
+		}
+	}
+	if w != nil {
 		b.working = true
 		return nil
 	}
@@ -83,7 +98,8 @@ func (b *bubblewrap) noNetwork(why, hint string) {
 	}
 }
 
-// startNetspace runs the helper, which sends a listener in its network.
+// startNetspace runs the helper, which sends a listener in its network. It returns as
+// soon as that network can be entered.
 func startNetspace(ctx context.Context, bwrap, self, enter string) (*netspace, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -91,30 +107,66 @@ func startNetspace(ctx context.Context, bwrap, self, enter string) (*netspace, e
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "netspace"), os.NewFile(uintptr(pair[1]), "netspace")
 	defer theirs.Close()
+	child, info, err := os.Pipe()
+	if err != nil {
+		_ = ours.Close()
+		return nil, fmt.Errorf("make a network: %w", err)
+	}
+	defer child.Close()
+	defer info.Close()
 	n := &netspace{enter: enter, conn: ours}
-	n.cmd = exec.Command(bwrap, "--unshare-user", "--unshare-net", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--dev-bind", "/", "/", "--die-with-parent", "--", self, HelperArg, "listen")
+	n.cmd = exec.Command(bwrap, "--unshare-user", "--unshare-net", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--dev-bind", "/", "/", "--die-with-parent", "--info-fd", "4", "--", self, HelperArg, "listen")
 	n.cmd.Env = []string{}
-	n.cmd.ExtraFiles = []*os.File{theirs}
-	var said strings.Builder
-	n.cmd.Stderr = &said
+	n.cmd.ExtraFiles = []*os.File{theirs, info}
+	n.cmd.Stderr = &n.said
 	n.cmd.WaitDelay = time.Second
 	if err := n.cmd.Start(); err != nil {
 		_ = ours.Close()
 		return nil, fmt.Errorf("make a network: %w", err)
 	}
-	_ = theirs.Close()
-	stop := context.AfterFunc(ctx, func() { _ = n.cmd.Process.Kill() }) // ends the wait below
-	defer stop()
-	late := time.AfterFunc(5*time.Second, func() { _ = n.cmd.Process.Kill() })
-	defer late.Stop()
-	if err := n.receive(pair[0]); err != nil {
-		_ = n.close()
-		if text := strings.TrimSpace(said.String()); text != "" {
-			err = errors.New(text)
+	_, _ = theirs.Close(), info.Close()
+	end := func() { _ = n.cmd.Process.Kill() } // which ends the waits below
+	stop, late := context.AfterFunc(ctx, end), time.AfterFunc(5*time.Second, end)
+	n.waited = func() { stop(); late.Stop() }
+	n.listens = sync.OnceValue(func() error {
+		defer n.waited()
+		if err := n.receive(pair[0]); err != nil {
+			return n.failed(err)
 		}
-		return nil, fmt.Errorf("make a network: %w", err)
+		return nil
+	})
+	if n.pid, err = entered(child); err != nil {
+		return nil, n.failed(err)
 	}
 	return n, nil
+}
+
+// failed ends the helper, and says why it could not be had.
+func (n *netspace) failed(err error) error {
+	_ = n.close()
+	if text := strings.TrimSpace(n.said.String()); text != "" {
+		err = errors.New(text)
+	}
+	return fmt.Errorf("make a network: %w", err)
+}
+
+// entered reads from info, where bwrap says its child, and waits until that is
+// somebody in its namespaces, so that others can enter them.
+func entered(info *os.File) (pid int, err error) {
+	if pid, err = childOf(info); err != nil {
+		return 0, errors.New("the helper ended")
+	}
+	// bwrap tells nobody that it wrote this map, which is the last that it writes.
+	for {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/gid_map", pid))
+		if err != nil {
+			return 0, errors.New("the helper ended")
+		}
+		if len(b) > 0 {
+			return pid, nil
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
 }
 
 func (n *netspace) receive(fd int) error {
@@ -132,7 +184,7 @@ func (n *netspace) receive(fd int) error {
 		used, size = k, m
 		break
 	}
-	if n.pid, _ = strconv.Atoi(string(data[:size])); n.pid <= 1 {
+	if pid, _ := strconv.Atoi(string(data[:size])); pid != n.pid {
 		return errors.New("the helper ended")
 	}
 	msgs, err := unix.ParseSocketControlMessage(oob[:used])
@@ -180,11 +232,12 @@ func (n *netspace) args(bwrap string, network, mounts bool) []string {
 // number may belong to another process.
 func (n *netspace) alive() bool {
 	var b [1]byte
-	_, _, err := unix.Recvfrom(int(n.conn.Fd()), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-	return errors.Is(err, unix.EAGAIN)
+	k, _, err := unix.Recvfrom(int(n.conn.Fd()), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	return errors.Is(err, unix.EAGAIN) || err == nil && k > 0
 }
 
 func (n *netspace) close() error {
+	n.waited()
 	_ = n.conn.Close()
 	if n.l != nil {
 		_ = n.l.Close()
@@ -274,6 +327,9 @@ func holdLink(path string) error {
 
 // ask has the helper do something: see mountAsTold.
 func (n *netspace) ask(what string) error {
+	if err := n.listens(); err != nil {
+		return err
+	}
 	fd := int(n.conn.Fd())
 	if _, err := unix.Write(fd, []byte(what)); err != nil {
 		return err

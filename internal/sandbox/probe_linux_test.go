@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,5 +47,27 @@ func TestBubblewrapThatDoesNotWork(t *testing.T) {
 		if cold != "" {
 			t.Errorf("it was told that commands start slowly: %s", cold)
 		}
+	}
+}
+
+// A helper that ends before it listens costs commands the network, and nothing else.
+func TestHelperThatDoesNotListen(t *testing.T) {
+	c := testConfig(t, "bwrap")
+	c.Settings.Network.AllowedDomains = []string{"example.com"}
+	c.Self = "/bin/false"
+	s, err := New(context.Background(), c)
+	if err != nil {
+		t.Skipf("without bubblewrap: %v", err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if l := s.Level(); !slices.ContainsFunc(l.Weaker, func(w string) bool { return strings.Contains(w, "no network at all") }) {
+		t.Errorf("got %+v", l)
+	}
+	if out, code := sh(t, s, "echo ok"); out != "ok" || code != 0 {
+		t.Errorf("a command: %q, code %d", out, code)
 	}
 }
