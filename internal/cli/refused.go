@@ -12,14 +12,27 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
-// refusedCall says which call permissions refused, why, and what would let it
-// run.
-func refusedCall(b event.ToolFinished) error {
-	name := b.Name
-	if what := refusedPart(b); what != "" {
-		name += "(" + clip.Line(clip.Visible(what), 80) + ")"
+// maxRefused bounds how many refused calls are named.
+const maxRefused = 5
+
+// refusedCalls says which calls permissions refused, why, and what would let them
+// run: of several the first, each a line.
+func refusedCalls(list []event.ToolFinished) error {
+	var lines, ways []string
+	for _, b := range list[:min(maxRefused, len(list))] {
+		name := b.Name
+		if what := refusedPart(b); what != "" {
+			name += "(" + clip.Line(clip.Visible(what), 80) + ")"
+		}
+		lines = append(lines, fmt.Sprintf("%s was refused: %s", name, b.Verdict.Why()))
+		if way := wayOut(b.Verdict); !slices.Contains(ways, way) {
+			ways = append(ways, way)
+		}
 	}
-	return &failure{exitRefused, fmt.Sprintf("%s was refused: %s", name, b.Verdict.Why()), wayOut(b.Verdict)}
+	if more := len(list) - maxRefused; more > 0 {
+		lines = append(lines, "and so were "+clip.Count(more, "more call"))
+	}
+	return &failure{exitRefused, strings.Join(lines, "\n"), strings.Join(ways, "\n")}
 }
 
 // refusedPart is the part of a call that was refused, as a person knows it: of a

@@ -33,10 +33,35 @@ func TestWayOut(t *testing.T) {
 }
 
 func TestRefusalNamesTheCall(t *testing.T) {
-	err := refusedCall(event.ToolFinished{Name: "Bash", Verdict: policy.Verdict{Part: "touch a", Reason: "a rule denies it: Bash(touch:*)", Rule: "Bash(touch:*)", Source: "--disallowed-tools", Check: policy.CheckRule}})
+	err := refusedCalls([]event.ToolFinished{{Name: "Bash", Verdict: policy.Verdict{Part: "touch a", Reason: "a rule denies it: Bash(touch:*)", Rule: "Bash(touch:*)", Source: "--disallowed-tools", Check: policy.CheckRule}}})
 	var f *failure
 	if !errors.As(err, &f) || f.code != exitRefused || f.cause != "Bash(touch a) was refused: a rule denies it: Bash(touch:*) (--disallowed-tools)" {
 		t.Errorf("%v", err)
+	}
+}
+
+// Of several calls each is named once, the first five, and each way out once.
+func TestRefusalNamesEveryCall(t *testing.T) {
+	call := func(command, suggest string) event.ToolFinished {
+		v := policy.Verdict{Check: policy.CheckNotReadOnly, Part: command, Reason: "it is not known", Suggest: []string{suggest}}
+		return event.ToolFinished{Name: "Bash", Input: []byte(`{"command":"` + command + `"}`), Verdict: v}
+	}
+	list := []event.ToolFinished{call("npm run a", "Bash(npm run:*)"), call("make b", "Bash(make:*)"), call("npm run c", "Bash(npm run:*)")}
+	var f *failure
+	if !errors.As(refusedCalls(list), &f) || f.code != exitRefused {
+		t.Fatalf("%v", f)
+	}
+	if want := "Bash(npm run a) was refused: it is not known\nBash(make b) was refused: it is not known\nBash(npm run c) was refused: it is not known"; f.cause != want {
+		t.Errorf("got\n%s\nwant\n%s", f.cause, want)
+	}
+	if want := `--allowed-tools "Bash(npm run:*)" allows it` + "\n" + `--allowed-tools "Bash(make:*)" allows it`; f.hint != want {
+		t.Errorf("got\n%s\nwant\n%s", f.hint, want)
+	}
+	for len(list) < 7 {
+		list = append(list, list[0])
+	}
+	if got := refusedCalls(list).Error(); strings.Count(got, "was refused") != 5 || !strings.HasSuffix(got, "\nand so were 2 more calls") {
+		t.Errorf("got\n%s", got)
 	}
 }
 
@@ -51,7 +76,7 @@ func TestRefusedNamesTheCommand(t *testing.T) {
 		{``, "", "Bash was refused"},
 	} {
 		v := policy.Verdict{Part: c.part, Reason: "no", Parts: []policy.Piece{{Kind: "command", Text: "touch a"}, {Kind: "read", Text: "/etc/hosts"}}}
-		if got := refusedCall(event.ToolFinished{Name: "Bash", Input: []byte(c.input), Verdict: v}).Error(); !strings.HasPrefix(got, c.want) {
+		if got := refusedCalls([]event.ToolFinished{{Name: "Bash", Input: []byte(c.input), Verdict: v}}).Error(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, not %q", c.input, got, c.want)
 		}
 	}

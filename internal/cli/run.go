@@ -381,8 +381,8 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 		if e.Reason == event.ToolDeferred && f.output == "text" {
 			tell(sys.Stderr, "adze: ", "a hook put the last call off; go on with it with: adze -p --resume "+a.ID)
 		}
-		if res.Refused != nil && f.output != "stream-json" { // there the wire wants 0, and permission_denials says it
-			return refusedCall(*res.Refused)
+		if len(res.Refused) > 0 && f.output != "stream-json" { // there the wire wants 0, and permission_denials says it
+			return refusedCalls(res.Refused)
 		}
 		return nil
 	case event.Interrupted:

@@ -73,8 +73,8 @@ type Options struct {
 // An Outcome is what the last turn of a run came to.
 type Outcome struct {
 	Ended event.TurnEnded
-	// Refused is the last thing the model tried, when permissions refused it.
-	Refused *event.ToolFinished
+	// Refused are the calls that the model tried last, when permissions refused all of them.
+	Refused []event.ToolFinished
 	// Lost is why the result could not be written, nil when it was.
 	Lost error
 	// Stopped: the host interrupted the last turn, so that is what it came to.

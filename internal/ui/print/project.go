@@ -79,15 +79,15 @@ type totals struct {
 	usage   llm.Usage
 	first   time.Duration
 	denials []denialLine
-	// batch and denied count the results of the newest reply with calls; when
-	// all of them were denials, the run gave up there.
-	batch, denied int
-	last          event.ToolFinished // that was denied
+	// batch counts the results of the newest reply with calls, denied are those that
+	// were denied; when all of them were, the run gave up there.
+	batch  int
+	denied []event.ToolFinished
 }
 
-func (t totals) refused() *event.ToolFinished {
-	if t.batch > 0 && t.batch == t.denied {
-		return &t.last
+func (t totals) refused() []event.ToolFinished {
+	if t.batch == len(t.denied) {
+		return t.denied
 	}
 	return nil
 }
@@ -277,7 +277,7 @@ func (p *projection) replied(id string, b event.Replied) []any {
 		}
 	}
 	if len(p.waiting) > 0 {
-		p.turn.batch, p.turn.denied = 0, 0
+		p.turn.batch, p.turn.denied = 0, nil
 	}
 	return append(out, p.ready()...)
 }
@@ -307,8 +307,7 @@ func (p *projection) show(r event.ToolFinished) (out []any) {
 	delete(p.results, r.Call)
 	p.turn.batch++
 	if r.Denied {
-		p.turn.denied++
-		p.turn.last = r
+		p.turn.denied = append(p.turn.denied, r)
 		p.turn.denials = append(p.turn.denials, denialLine{Tool: r.Name, ID: r.Call, Input: r.Input})
 		out = append(out, deniedLine{Type: "system", Subtype: "permission_denied", Tool: r.Name, ID: r.Call, Input: r.Input, Reason: r.Verdict.Reason, Message: r.Text, UUID: p.about.NewID(), SessionID: p.about.SessionID})
 	}

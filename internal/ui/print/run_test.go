@@ -217,7 +217,7 @@ func TestRunOutcomes(t *testing.T) {
 			}
 			tried := ""
 			if res.Refused != nil {
-				tried = res.Refused.Name
+				tried = res.Refused[0].Name
 			}
 			if out := d.out.String(); tried != c.refused || !strings.Contains(out, c.out) || c.out == "" && out != "" {
 				t.Errorf("refused %q, wrote %q", tried, out)
