@@ -108,7 +108,7 @@ func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options
 	t.Probe()
 	left := l.run()
 	if left.Signal == "" && ctx.Err() == nil {
-		l.depict()
+		left.Signal = l.depict()
 	}
 	cancel()
 	l.unhear()
@@ -127,23 +127,27 @@ func screenOf(z term.Size, o Options) screen {
 }
 
 // depict waits for the pictures of what was said, so that what is left in the
-// scrollback is whole: at most five seconds, and not beyond the next key.
-func (l *loop) depict() {
+// scrollback is whole: at most five seconds, and not beyond the next key. It
+// returns the signal that ended the run meanwhile, "" without.
+func (l *loop) depict() (signal string) {
 	late := time.After(5 * time.Second)
 	for l.m.story.Drawing() && l.screen.Err() == nil {
 		select {
 		case in := <-l.msgs:
 			l.take(in)
 		case ev := <-l.t.Events():
-			_, key := ev.(term.Key)
-			if _, stop := ev.(term.Stop); key || stop {
-				return
+			stop, stopped := ev.(term.Stop)
+			if _, key := ev.(term.Key); key || stopped {
+				return stop.Signal
 			}
+		case <-l.ctx.Done():
+			return ""
 		case <-late:
-			return
+			return ""
 		}
 	}
 	l.draw(time.Now())
+	return ""
 }
 
 // drain waits for the goroutines, and takes what they still have to say.
