@@ -145,9 +145,12 @@ func TestUIPlainLogin(t *testing.T) {
 	x.until(`adze login was interrupted`)
 	x.until(`(?s)was interrupted.*There is no model yet`)
 	x.typed("1 to 3", "")
+	x.until(`there is no session: what you send asks again, /exit leaves`)
 	x.typed("", "hello")
 	x.until(`there is no session to send it to`)
 	x.until(`Not sent: “hello”`)
+	x.typed("1 to 3", "3")
+	x.until(`(?s)1 to 3> 3\n.*Nothing was found\.`)
 }
 
 // Where Ctrl+C comes as a signal, one interrupts and two leave.

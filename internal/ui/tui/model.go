@@ -52,13 +52,14 @@ type Model struct {
 	files    fileList
 	kept     kept
 	now      time.Time
-	left     bool      // the end was asked for
-	greeted  bool      // what a first start asks was asked
-	spoken   plainly   // in plain mode
-	placed   []placing // the pictures among what the last frame printed
-	hung     []hung    // pictures of an earlier run
-	trusting bool      // whether the folder is trusted was asked
-	gone     error
+	left     bool              // the end was asked for
+	greeted  bool              // what a first start asks was asked
+	spoken   plainly           // in plain mode
+	placed   []placing         // the pictures among what the last frame printed
+	hung     []hung            // pictures of an earlier run
+	trusting bool              // whether the folder is trusted was asked
+	gone     error             // why there is no session
+	looked   bool              // a model is looked for again
 	aside    func()            // stops the question of /btw that is being asked, nil when none is
 	cutOff   bool              // the turn before was interrupted or put off, and Enter goes on with it
 	troubled map[string]string // MCP servers that were said to need a person, and their state then

@@ -1,5 +1,7 @@
 package tui
 
+import "github.com/adze-agent/adze/internal/ui/draw"
+
 // without asks what to do when there is no session: nothing can be sent until
 // there is one.
 func (m *Model) without() []effect {
@@ -54,7 +56,16 @@ func (m *Model) sessionless() dialog {
 		}
 		return m.begin(was)
 	})
-	d.fixed, d.place = true, rankWelcome
+	d.fixed, d.place, d.dropped = true, rankWelcome, (*Model).stays
 	d.hint = "Enter takes it, Esc closes"
 	return d
+}
+
+// stays says how to go on where there is no session and nothing was chosen; below
+// the box it stands anyway.
+func (m *Model) stays() []effect {
+	if m.screen.plain {
+		m.say("there is no session: what you send asks again, /exit leaves", draw.Quiet)
+	}
+	return nil
 }

@@ -80,9 +80,13 @@ func (m *Model) firstModel() dialog {
 		case "login":
 			return m.reportOf("login", login, "")
 		}
+		m.looked = true
 		return m.begin(m.start)
 	})
-	d.fixed, d.place = true, rankWelcome
+	if m.looked {
+		d.about, m.looked = "Nothing was found.", false
+	}
+	d.fixed, d.place, d.dropped = true, rankWelcome, (*Model).stays
 	d.hint = "Enter takes it, Esc closes"
 	return d
 }
