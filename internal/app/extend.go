@@ -52,7 +52,7 @@ func (r *Running) extend(cfg *config.Config) {
 		Session: r.ID, Transcript: r.log.File(), Source: source, Setup: r.spec.Setup, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside, Main: r.mainName(), Defers: w.front.Print,
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
 		Rules: func() policy.Rules {
-			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}
+			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home, FoldCase: w.Paths.FoldCase}
 		},
 		Callback: r.spec.Callback,
 		Confine:  r.sandboxes.Confine,

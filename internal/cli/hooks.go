@@ -247,7 +247,7 @@ func scene(p settings.Paths, tool, input string) hook.Scene {
 		File    string `json:"file_path"`
 	}
 	_ = json.Unmarshal([]byte(input), &args) // what is no object was refused already
-	actions, rules := permcheck.Actions(args.Command, permcheck.Options{Rules: policy.Rules{}, Dir: p.Dir, Home: p.Home})
+	actions, rules := permcheck.Actions(args.Command, permcheck.Options{Rules: policy.Rules{FoldCase: p.FoldCase}, Dir: p.Dir, Home: p.Home})
 	switch {
 	case args.Command != "":
 	case tool == "Read" && args.File != "":

@@ -40,6 +40,8 @@ type Paths struct {
 	Dir  string // where the session works
 	Root string // the repository's, or Dir
 	Home string
+	// FoldCase: names in Dir that differ in case alone lead to the same file.
+	FoldCase bool
 	config.Folders
 }
 
@@ -68,6 +70,7 @@ func findPaths(e Environment) (Paths, error) {
 	if h, err := place.Resolve(e.Home); err == nil && e.Home != "" {
 		out.Home = h
 	}
+	out.FoldCase = place.FoldsCase(dir)
 	out.Root = cmp.Or(conf.Root(dir), dir)
 	if out.Folders, err = config.FindFolders(out.Home, e.Env, exists); err != nil {
 		return out, &hint.Mistake{Why: err.Error(), What: "set HOME, or set ADZE_HOME to an absolute path: HOME=/home/me adze …"}

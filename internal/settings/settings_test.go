@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 )
 
@@ -108,6 +109,29 @@ func TestRulesThatCannotBeUsed(t *testing.T) {
 	}
 	if rules, _ := UsableRules(cfg, p, func(error) {}); len(rules.Dirs) != 1 {
 		t.Errorf("folders: %q", rules.Dirs)
+	}
+}
+
+// Where names that differ in case alone lead to the same file, a rule names it
+// however it is written.
+func TestRulesWhereCaseDoesNotMatter(t *testing.T) {
+	p, cfg, err := Load(run(t, map[string]string{"~/.adze/settings.json": `{"permissions":{"deny":["Read(keys/prod.txt)"]}}`}), Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.FoldCase != place.FoldsCase(p.Dir) {
+		t.Errorf("case does not matter in %s: %v", p.Dir, p.FoldCase)
+	}
+	for _, fold := range []bool{false, true} {
+		p.FoldCase = fold
+		rules, _, err := Rules(cfg, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := policy.Request{Tool: "Read", Actions: []policy.Action{policy.Read{Path: filepath.Join(p.Dir, "Keys", "PROD.txt")}}}
+		if v := policy.Decide(rules, policy.Default, read); (v.Effect == policy.Deny) != fold {
+			t.Errorf("case does not matter: %v, and the verdict is %s", fold, v.Effect)
+		}
 	}
 }
 
