@@ -232,6 +232,11 @@ func (b *bubblewrap) enter() (path string, args []string, err error) {
 	if !b.space.alive() {
 		return "", nil, errors.New("the network of the sandbox ended")
 	}
+	if held { // its mounts are complete once it listens
+		if err := b.space.listens(); err != nil {
+			return "", nil, err
+		}
+	}
 	return b.space.enter, b.space.args(b.path, b.net != nil, held), nil
 }
 
