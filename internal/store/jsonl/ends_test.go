@@ -3,6 +3,7 @@ package jsonl_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -82,6 +83,28 @@ func TestASnapshotNeedsEachLook(t *testing.T) {
 		}
 		if d.allClosed(t, fmt.Sprint("after look ", n)); !met {
 			return
+		}
+	}
+}
+
+// What is written to a log without a name is nowhere: the event that finds it out is
+// refused, and so is each after it.
+func TestALogThatWasRemoved(t *testing.T) {
+	for name, remove := range map[string]func(dir string) error{
+		"the file":   func(dir string) error { return os.Remove(filepath.Join(dir, jsonl.LogName)) },
+		"the folder": os.RemoveAll,
+	} {
+		dir := filepath.Join(t.TempDir(), "s")
+		l := mustOpen(t, jsonl.Options{Dir: dir})
+		add(t, l, 1, 2)
+		if err := remove(dir); err != nil {
+			t.Fatal(err)
+		}
+		for seq := event.Seq(3); seq <= 4; seq++ {
+			err := l.Append(t.Context(), event.Event{Seq: seq, Time: at, Body: event.TurnEnded{ID: "t"}})
+			if !errors.Is(err, store.ErrRemoved) {
+				t.Errorf("%s, event %d: %v", name, seq, err)
+			}
 		}
 	}
 }
