@@ -330,6 +330,18 @@ func TestClaims(t *testing.T) {
 }
 
 // Servers and skills count in folders below too, settings do not.
+// The folders of a session lead from the root down to where it starts, and nowhere else.
+func TestDirs(t *testing.T) {
+	for _, c := range []struct{ root, dir, want string }{
+		{"/w", "/w", ""}, {"/w", "/w/a/b", ", a, a/b"}, {"/w", "/v", ""}, {"/w", "/", ""}, {"/w/a", "/w/ab", ""},
+	} {
+		f := trust.Folder{Root: filepath.FromSlash(c.root), Dir: filepath.FromSlash(c.dir)}
+		if got := strings.Join(f.Dirs(), ", "); got != c.want {
+			t.Errorf("%s in %s: %q, not %q", c.dir, c.root, got, c.want)
+		}
+	}
+}
+
 func TestFoldersBetween(t *testing.T) {
 	r := newRig(t)
 	r.Dir = filepath.Join(r.Root, "a", "b", "c")
