@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -266,53 +265,4 @@ func wording(h hook.Hook, q question) string {
 		return words + "\n\n" + text
 	}
 	return strings.ReplaceAll(h.Handler.Prompt, "$ARGUMENTS", text)
-}
-
-// ruling reads what a model ruled.
-func ruling(h hook.Hook, answer string, err error) hook.Ran {
-	if err != nil {
-		return failed(fmt.Errorf("has no ruling: %w", err))
-	}
-	rule, found := ruled(answer)
-	if !found {
-		return failed(errors.New("was answered by the model with something that is no ruling"))
-	}
-	switch {
-	case *rule.OK:
-		return hook.Ran{Stdout: []byte("{}")}
-	case h.Event == hook.PostToolUse && !h.OnBlock: // in the format, it ends the turn then
-		out, err := json.Marshal(map[string]any{"continue": false, "stopReason": rule.Reason})
-		return hook.Ran{Stdout: out, Err: err}
-	}
-	return hook.Ran{Code: 2, Stderr: rule.Reason}
-}
-
-// A rule is what a model rules.
-type rule struct {
-	OK     *bool  `json:"ok"`
-	Reason string `json:"reason"`
-}
-
-// maxObjects bounds how many objects a ruling is looked for in.
-const maxObjects = 1000
-
-// ruled is the last ruling in what a model says: models think aloud, and quote what
-// they were asked about.
-func ruled(answer string) (last rule, found bool) {
-	for n, at := 0, 0; n < maxObjects; n++ {
-		next := strings.IndexByte(answer[at:], '{')
-		if next < 0 {
-			break
-		}
-		at += next
-		var one rule
-		d := json.NewDecoder(strings.NewReader(answer[at:]))
-		if d.Decode(&one) == nil && one.OK != nil {
-			last, found = one, true
-			at += int(d.InputOffset())
-		} else {
-			at++
-		}
-	}
-	return last, found
 }
