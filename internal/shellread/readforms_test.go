@@ -81,6 +81,230 @@ func TestReadForms(t *testing.T) {
 	}
 }
 
+// TestFormsThatOnlyShow: of programs that else do anything, the forms that show something
+// need no question.
+func TestFormsThatOnlyShow(t *testing.T) {
+	f := newFixture()
+	for want, commands := range map[string]string{
+		"allow": `
+			less main.go
+			less -N src/a.go README.md
+			more main.go
+			ssh -V
+			tmux -V
+			tmux ls
+			tmux list-sessions -F '#{session_name}: #{session_windows}'
+			tmux list-panes -a
+			strace -V
+			gdb --version
+			docker-compose --version
+			gcc -v
+			gcc -dumpversion
+			mvn -v
+			npm run
+			npm help install
+			man ls
+			man 3 printf
+			man git-log | head -50
+			man -k regex
+			apropos grep
+			whatis ls
+			cargo help build
+			rustc --print sysroot
+			rustc --explain E0308
+			rustc --version --verbose
+			rustup show
+			rustup toolchain list
+			cargo fmt --version
+			gem list
+			apt show git
+			lsof -i :3000
+			lsof -ti:8080
+			lsof -iTCP -sTCP:LISTEN -P -n
+			netstat -tlnp
+			ss -tlnp
+			ldconfig -p | grep ssl
+			lspci -nn
+			lsmod
+			sysctl kernel.pid_max
+			sysctl -n hw.ncpu
+			systemctl is-active nginx
+			systemctl list-units --type=service --no-pager
+			pkg-config --cflags zlib
+			pkg-config --list-all
+			javap -c -p Main.class
+			openssl x509 -in main.go -noout -text
+			shfmt -d src
+			shellcheck main.go
+			clang-format --dry-run src/a.go
+			bat main.go
+			bat -pp --color=never src/a.go
+			eza -la
+			eza --tree -L 2 src
+			yq eval '.a' data.txt
+			yq e -o=json '.a' data.txt
+			podman ps -a
+			podman logs --tail 5 web
+			docker context show
+			kubectl rollout status deploy/x
+			helm search repo x
+			gh workflow view ci.yml
+			gh variable list
+			gh secret list
+			ip -br addr
+			ip -4 a
+			lsb_release -a
+			timeout 5 ssh -V`,
+		"ask": `
+			less +!id main.go
+			less -o x main.go
+			less .env
+			less /etc/shadow
+			less $x
+			less *
+			env -i less main.go
+			more .env
+			more +/x main.go
+			ssh -V host
+			ssh -Vo ProxyCommand=id host
+			./ssh -V
+			tmux ls -F '#(id)'
+			tmux ls -F '#{E:@x}'
+			tmux ls -F $x
+			tmux ls \; kill-server
+			tmux -f x ls
+			tmux new -d id
+			tmux list-panes -f '#(id)'
+			tmux display-message -p '#S'
+			tmux save-buffer x
+			strace -V ls
+			strace -o x -V
+			gdb --version x
+			gdb -ex 'shell id' --version
+			docker-compose ps
+			gcc -v main.c
+			gcc -v -o x
+			gcc -dumpversion -o x main.c
+			npm run build
+			npm help --viewer x
+			npm help $x
+			man ./main.go
+			man src/a.go
+			man -l main.go
+			man -P id ls
+			man -H ls
+			man $x
+			env -i man ls
+			MANPAGER=./x man ls
+			man -k -P id ls
+			cargo help /etc/passwd
+			rustc --print cfg=x
+			rustc --print=cfg=x
+			rustc --print link-args
+			rustc --print sysroot main.rs
+			rustup show x
+			rustup toolchain install nightly
+			rustup run nightly id
+			gem list -r
+			gem install x
+			apt show ./x.deb
+			apt install git
+			lsof -i @evil.example.com:80
+			lsof -i evil.example.com
+			lsof -i@evil.example.com
+			lsof -r 1
+			lsof +r 1
+			lsof -i :80 host
+			netstat -c
+			netstat 5
+			ss -K
+			ss -D x
+			ldconfig
+			ldconfig -C x -p
+			lspci -q
+			lspci -i /etc/shadow
+			dmesg -C
+			sysctl kernel.pid_max=5
+			sysctl -w kernel.pid_max=5
+			sysctl -p
+			sysctl $x
+			systemctl restart nginx
+			systemctl status nginx
+			systemctl -H host is-active x
+			systemctl is-active -H host x
+			systemctl show-environment
+			systemctl edit x
+			journalctl --rotate
+			pkg-config --cflags /etc/x.pc
+			pkg-config --log-file=x zlib
+			jar tf .env
+			jar tf @args
+			jar xf x.jar
+			jar cf x.jar src
+			javap http://example.com/x.class
+			javap @args
+			javap -J-agentpath:x Main
+			javap -cp x Main
+			openssl x509 -in main.go -out x
+			openssl x509 -in main.go -engine x
+			openssl x509 -in http://example.com/x
+			openssl x509 -in /etc/shadow -text
+			shfmt -w src
+			shfmt -l -w src
+			shellcheck -x main.go
+			shellcheck .env
+			clang-format -i src/a.go
+			clang-format --style=file:/etc/shadow src/a.go
+			clang-format --files=x
+			clang-format @x
+			bat .env
+			bat --pager=id main.go
+			bat --paging=always main.go
+			bat cache --build
+			bat cache
+			bat --config-file x main.go
+			eza /etc
+			eza -X
+			yq eval -i '.a' data.txt
+			yq e 'load("x")' data.txt
+			yq e '.a' .env
+			podman run x
+			podman exec web id
+			docker context use x
+			kubectl rollout restart deploy/x
+			helm install x
+			helm repo list
+			gh workflow run ci.yml
+			gh workflow view ci.yml --web
+			gh workflow view -R evil.example.com/x/y ci.yml
+			gh variable set x
+			gh secret set x
+			ip -br link set eth0 down
+			ip -batch x
+			sudo ssh -V`,
+	} {
+		for command := range strings.Lines(commands) {
+			if command = strings.TrimSpace(command); command == "" {
+				continue
+			}
+			if v := decide(t, f, command, policy.Default); v.Effect.String() != want {
+				t.Errorf("%s: %s (%s), want %s", command, v.Effect, v.Reason, want)
+			}
+		}
+	}
+}
+
+// TestMavenOfAFolder: Maven starts with the options that a folder has for it.
+func TestMavenOfAFolder(t *testing.T) {
+	f := newFixture()
+	f.mkdir("/home/u/project/.mvn")
+	for _, command := range []string{"mvn -v", "cd src && mvn --version"} {
+		if v := decide(t, f, command, policy.Default); v.Effect != policy.Ask {
+			t.Errorf("%s: %s (%s)", command, v.Effect, v.Reason)
+		}
+	}
+}
+
 // TestGoListStartsNoOtherVersionControl: go asks the version control of the folder for
 // the commit, and only git's settings are held off.
 func TestGoListStartsNoOtherVersionControl(t *testing.T) {

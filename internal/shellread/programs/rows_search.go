@@ -76,11 +76,16 @@ var searchRows = sync.OnceValue(func() map[string]*command {
 	}
 })
 
-// pagerRow is a pager behind a pipe: without a terminal, which no command has, it
-// copies what comes in.
-var pagerRow = &command{flags: "-RFXSNre", check: func(u *Invocation) string {
-	if !u.r.Piped || u.r.Unpinned {
-		return u.name + " may start other programs, unless it only copies what comes out of a pipe"
+// pagerRow is a pager: without a terminal, which no command has, it copies what it is
+// given, and only LESSOPEN, which pins take away, makes it start another program.
+var pagerRow = &command{flags: "-RFXSNre", args: "p*", check: func(u *Invocation) string {
+	if u.r.Unpinned {
+		return u.name + " may start other programs, unless variables are taken away that say so"
+	}
+	for _, w := range u.args {
+		if w.Kind == Exact && strings.HasPrefix(w.Text, "+") || w.Kind != Exact && w.Head == "" {
+			return w.Source + " may be a command of " + u.name
+		}
 	}
 	return ""
 }}

@@ -9,6 +9,7 @@ import (
 // A Table is what is known of programs. It is never changed once it is made.
 type Table struct {
 	reads       map[string]*command // what only reads, by the program and its subcommands
+	forms       map[string]*command // the same of forms that say nothing of their program
 	git         map[string]*command // the same of git, by its subcommands
 	changes     map[string]*changeRow
 	subcommands map[string]bool // programs with rows for their subcommands
@@ -17,7 +18,7 @@ type Table struct {
 
 // Standard is the one table there is, made when it is first asked for.
 var Standard = sync.OnceValue(func() *Table {
-	t := &Table{reads: map[string]*command{}, git: gitRows(), changes: changeRows(), subcommands: map[string]bool{}, flags: map[*command]map[string]flagKind{}}
+	t := &Table{reads: map[string]*command{}, forms: formRows(), git: gitRows(), changes: changeRows(), subcommands: map[string]bool{}, flags: map[*command]map[string]flagKind{}}
 	for _, family := range []map[string]*command{printRows(), fileRows(), textRows(), systemRows(), searchRows(), goRows(), packageRows(), containerRows(), hostRows()} {
 		maps.Copy(t.reads, family)
 	}
@@ -25,6 +26,9 @@ var Standard = sync.OnceValue(func() *Table {
 		if first, _, sub := strings.Cut(name, " "); sub {
 			t.subcommands[first] = true
 		}
+		t.compile(row)
+	}
+	for _, row := range t.forms {
 		t.compile(row)
 	}
 	for _, row := range t.git {

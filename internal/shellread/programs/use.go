@@ -201,7 +201,7 @@ func (u *Invocation) hold(row *command, rest []Word) string {
 func (t *Table) find(name string, rest []Word) (*command, []Word) {
 	var best *command
 	left := rest
-	if row, ok := t.reads[name]; ok {
+	if row := t.row(name); row != nil {
 		best = row
 	}
 	key := name
@@ -210,11 +210,19 @@ func (t *Table) find(name string, rest []Word) (*command, []Word) {
 			break
 		}
 		key += " " + w.Text
-		if row, ok := t.reads[key]; ok {
+		if row := t.row(key); row != nil {
 			best, left = row, rest[i+1:]
 		}
 	}
 	return best, left
+}
+
+// row is what stands in the table for the words of a command's name.
+func (t *Table) row(key string) *command {
+	if row := t.reads[key]; row != nil {
+		return row
+	}
+	return t.forms[key]
 }
 
 // operands turns the operands into the paths they read.
