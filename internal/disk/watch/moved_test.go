@@ -1,11 +1,15 @@
 package watch
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // Folders that are renamed and removed while others are added: the system's
@@ -13,22 +17,86 @@ import (
 // takes, so that they have to be read at all times.
 func TestFoldersAreMovedWhileOthersAreAdded(t *testing.T) {
 	dir := t.TempDir()
-	n := WatchNames(100_000, func(string) bool { return true })
-	defer n.Close()
-	n.Add(dir)
-	var wait sync.WaitGroup
-	for g := range 4 {
-		wait.Go(func() {
-			for i := range 300 {
-				a, b := filepath.Join(dir, fmt.Sprint("a", g, ".", i)), filepath.Join(dir, fmt.Sprint("b", g, ".", i))
-				if os.Mkdir(a, 0o700) != nil {
-					continue
-				}
-				n.Add(a)
-				_ = os.Rename(a, b)
-				_ = os.Remove(b)
-			}
-		})
+	asked := make(chan struct{}) // for the last name
+	n := WatchNames(100_000, func(path string) bool {
+		if filepath.Base(path) == "last" {
+			close(asked)
+		}
+		return false
+	})
+	if n.fs == nil {
+		t.Skip("this system watches nothing")
 	}
-	wait.Wait()
+	n.Add(dir)
+	within := func(what string, done <-chan struct{}) {
+		t.Helper()
+		select {
+		case <-done:
+		case <-time.After(time.Minute):
+			t.Fatalf("for a minute it is waited %s", what)
+		}
+	}
+	all := make(chan struct{})
+	go func() { // ends when the folders were moved; a watch that hangs fails the test before
+		defer close(all)
+		var wait sync.WaitGroup
+		for g := range 4 {
+			wait.Go(func() {
+				for i := range 300 {
+					a, b := filepath.Join(dir, fmt.Sprint("a", g, ".", i)), filepath.Join(dir, fmt.Sprint("b", g, ".", i))
+					if os.Mkdir(a, 0o700) != nil {
+						continue
+					}
+					if g%2 == 0 { // it stays, and is added once more when it is told
+						continue
+					}
+					n.Add(a)
+					_ = os.Rename(a, b)
+					_ = os.Remove(b)
+				}
+			})
+		}
+		wait.Wait()
+	}()
+	within("for folders to be added", all)
+	kept := filepath.Join(dir, "kept")
+	if err := os.Mkdir(kept, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	n.Add(kept)
+	if err := os.WriteFile(filepath.Join(kept, "last"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	within("for a name that comes after them", asked)
+	closed := make(chan struct{})
+	go func() { n.Close(); close(closed) }() // ends with the watch
+	within("for the watch to end", closed)
+}
+
+// The same, step by step: the system's library has the lock that adding a folder
+// takes, the watch waits for that with a folder that came, and the library gets rid of its
+// errors all the same.
+func TestErrorsAreReadWhileAFolderIsAdded(t *testing.T) {
+	dir := t.TempDir()
+	fs := &fsnotify.Watcher{Events: make(chan fsnotify.Event), Errors: make(chan error)}
+	n := &Names{fs: fs, matters: func(string) bool { return false }, came: make(chan struct{}, 1), done: make(chan struct{}), armed: map[string]bool{dir: true}, most: 1}
+	go n.run() // ends with the channels
+	n.mu.Lock()
+	fs.Events <- fsnotify.Event{Name: dir, Op: fsnotify.Create}
+	for i := range 3 {
+		select {
+		case fs.Errors <- errors.New("the folder is gone"):
+		case <-time.After(10 * time.Second):
+			t.Fatalf("error %d is not read while a folder is added", i+1)
+		}
+	}
+	n.mu.Unlock()
+	select {
+	case <-n.Came():
+	case <-time.After(10 * time.Second):
+		t.Fatal("that something may be lost is not told")
+	}
+	close(fs.Errors)
+	close(fs.Events)
+	<-n.done
 }
