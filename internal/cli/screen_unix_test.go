@@ -214,7 +214,7 @@ func (x *terminal) ended() int {
 // restored checks that every mode that was set was taken back.
 func (x *terminal) restored() {
 	x.t.Helper()
-	x.off(2004, 1004, 1049, 1002, 1006)
+	x.off(2004, 1004, 1049, 1000, 1006)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	out := string(x.bytes)

@@ -105,7 +105,7 @@ func TestUIIsKilledBelowAShell(t *testing.T) {
 			x.last("\x1b[?1004h", "\x1b[?1004l", "\x1b[?25h")
 			x.keys("echo it-''works" + enter)
 			x.until(`(?m)^it-works`)
-			x.off(1049, 1002)
+			x.off(1049, 1000)
 		})
 	}
 }

@@ -23,16 +23,12 @@ type (
 	// Focus says that the terminal's window got or lost the keyboard.
 	Focus struct{ In bool }
 
-	// Resize says that the terminal has another size.
-	Resize struct{ Size Size }
+	// Resize says that the terminal has another size, which Size tells: of two
+	// events the later may come first.
+	Resize struct{}
 
-	// Mouse is a click or a turn of the wheel, in full-screen mode only.
-	Mouse struct {
-		Kind     MouseKind
-		Button   int // 1 left, 2 middle, 3 right
-		Row, Col int
-		Mod      Mod
-	}
+	// Wheel is a turn of the mouse's wheel, in full-screen mode only.
+	Wheel struct{ Down bool }
 
 	// Background says what the terminal's background is.
 	Background struct{ Dark bool }
@@ -53,7 +49,7 @@ func (Key) event()        {}
 func (Paste) event()      {}
 func (Focus) event()      {}
 func (Resize) event()     {}
-func (Mouse) event()      {}
+func (Wheel) event()      {}
 func (Background) event() {}
 func (Caps) event()       {}
 func (Resumed) event()    {}
@@ -68,18 +64,6 @@ const (
 	Alt
 	Ctrl
 	Super
-)
-
-// A MouseKind is what the mouse did.
-type MouseKind uint8
-
-// What a mouse does.
-const (
-	Press MouseKind = iota
-	Release
-	Drag
-	WheelUp
-	WheelDown
 )
 
 // String writes k as keybindings do: "ctrl+x", "alt+shift+enter", "A".

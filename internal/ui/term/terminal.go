@@ -134,8 +134,8 @@ func (t *Terminal) begin() error {
 }
 
 const (
-	mouseOn  = "\x1b[?1002h\x1b[?1006h"
-	mouseOff = "\x1b[?1002l\x1b[?1006l"
+	mouseOn  = "\x1b[?1000h\x1b[?1006h"
+	mouseOff = "\x1b[?1000l\x1b[?1006l"
 )
 
 // endless is how soon after one end another follows when a terminal is gone.
@@ -255,10 +255,14 @@ func (t *Terminal) handle(ev uv.Event) bool {
 		return t.send(Focus{In: true})
 	case uv.BlurEvent:
 		return t.send(Focus{})
-	case uv.MouseEvent:
-		if m, ok := mouse(ev); ok {
-			return t.send(m)
+	case uv.MouseWheelEvent:
+		switch ev.Button {
+		case uv.MouseWheelUp:
+			return t.send(Wheel{})
+		case uv.MouseWheelDown:
+			return t.send(Wheel{Down: true})
 		}
+	case uv.MouseEvent: // clicks mean nothing
 	case uv.BackgroundColorEvent:
 		if ev.Color == nil {
 			return true
@@ -273,41 +277,6 @@ func (t *Terminal) handle(ev uv.Event) bool {
 
 // dark reports whether light text is seen better on a color, by its luma.
 func dark(r, g, b uint32) bool { return 299*r+587*g+114*b < 128*1000 }
-
-func mouse(ev uv.MouseEvent) (Mouse, bool) {
-	m := ev.Mouse()
-	out := Mouse{Row: m.Y, Col: m.X}
-	for theirs, ours := range map[uv.KeyMod]Mod{uv.ModShift: Shift, uv.ModAlt: Alt, uv.ModCtrl: Ctrl} {
-		if m.Mod&theirs != 0 {
-			out.Mod |= ours
-		}
-	}
-	switch m.Button {
-	case uv.MouseLeft:
-		out.Button = 1
-	case uv.MouseMiddle:
-		out.Button = 2
-	case uv.MouseRight:
-		out.Button = 3
-	case uv.MouseWheelUp:
-		out.Kind = WheelUp
-		return out, true
-	case uv.MouseWheelDown:
-		out.Kind = WheelDown
-		return out, true
-	default:
-		return out, false
-	}
-	switch ev.(type) {
-	case uv.MouseClickEvent:
-		out.Kind = Press
-	case uv.MouseReleaseEvent:
-		out.Kind = Release
-	case uv.MouseMotionEvent:
-		out.Kind = Drag
-	}
-	return out, true
-}
 
 // signals handles what the system tells.
 func (t *Terminal) signals() {
@@ -356,7 +325,7 @@ func (t *Terminal) measured() {
 		t.Screen.Resize(z)
 	}
 	if changed {
-		t.send(Resize{Size: z})
+		t.send(Resize{})
 	}
 }
 
@@ -370,10 +339,9 @@ func (t *Terminal) becomes(z Size) bool {
 }
 
 // sized tells of a size that the terminal answered before the system told of it.
-// Who takes the event asks for Size: of two events the later may come first.
 func (t *Terminal) sized(z Size) {
 	if t.becomes(z) {
-		t.wg.Go(func() { t.send(Resize{Size: z}) }) // ends when the program takes it, or with quit
+		t.wg.Go(func() { t.send(Resize{}) }) // ends when the program takes it, or with quit
 	}
 }
 

@@ -71,15 +71,15 @@ func child(how string) {
 		case Paste:
 			say(fmt.Sprintf("paste %q.", ev.Text))
 		case Resize:
-			say(fmt.Sprintf("size %d %d.", ev.Size.Cols, ev.Size.Rows))
+			say(fmt.Sprintf("size %d %d.", t.Size().Cols, t.Size().Rows))
 		case Background:
 			say(fmt.Sprintf("dark %v.", ev.Dark))
 		case Caps:
 			say(fmt.Sprintf("caps %+v.", ev.Caps))
 		case Focus:
 			say(fmt.Sprintf("focus %v.", ev.In))
-		case Mouse:
-			say(fmt.Sprintf("mouse %d %d %d.", ev.Button, ev.Row, ev.Col))
+		case Wheel:
+			say(fmt.Sprintf("wheel down %v.", ev.Down))
 		case Resumed:
 			say("resumed.")
 		case Stop:
@@ -314,9 +314,11 @@ func TestWhatTheTerminalSays(t *testing.T) {
 	s.wait("size 50 11.")
 	s.send("f")
 	s.wait("full.")
-	s.send("\x1b[<0;5;3M")
+	s.send("\x1b[<0;5;3M") // a click
+	s.send("\x1b[<65;5;3M")
+	s.send("\x1b[<64;5;3M")
 	s.send("q")
 	s.ends()
-	s.wait("mouse 1 2 4.") // printed when full screen ended
+	s.wait("key f.\x1b[B\rwheel down true.\r\nwheel down false.\r\nkey q.") // printed when full screen ended
 	s.restored()
 }

@@ -245,13 +245,11 @@ func (l *loop) event(ev term.Event) {
 	case term.Resize:
 		l.urgent = true
 		l.take(sizeMsg{l.t.Size()})
-	case term.Mouse:
-		switch ev.Kind {
-		case term.WheelUp:
-			l.take(mouseMsg{-3})
-		case term.WheelDown:
+	case term.Wheel:
+		if ev.Down {
 			l.take(mouseMsg{3})
-		case term.Press, term.Release, term.Drag:
+		} else {
+			l.take(mouseMsg{-3})
 		}
 	case term.Background:
 		l.take(backgroundMsg{ev.Dark})
