@@ -273,9 +273,27 @@ func readRead(r *reader, ws []word, st state) (state, state) {
 			return refuse("read sets a variable that is not known")(r, ws, st)
 		}
 		r.leaves(a.Text)
-		st = st.with(a.Text, r.readsIn(i, len(names)))
+		v := r.readsIn(i, len(names))
+		if len(names) == 1 {
+			v.found = r.readsName(ws[1 : len(ws)-1])
+			v.commit = r.input.commits && strings.Trim(r.readIFS, " \t\n") == "" && (len(ws) == 2 || len(ws) == 3 && ws[1].Is("-r"))
+		}
+		st = st.with(a.Text, v)
 	}
 	return st, st
+}
+
+// readsName are the files of which a read with these flags gets the name of one.
+func (r *reader) readsName(flags []word) *programs.Found {
+	found := r.input.lines
+	if found == nil || !found.Sheer() || strings.Trim(r.readIFS, " \t\n") != "" {
+		return nil
+	}
+	text := strings.Join(programs.Literals(flags), " ")
+	if found.Zero && (text == "-r -d " || text == "-rd " || text == "-d  -r") || !found.Zero && (text == "-r" || text == "") {
+		return found
+	}
+	return nil
 }
 
 // readsIn is what read gives the variable at a place among several: the words of the
@@ -368,7 +386,9 @@ func readTest(r *reader, ws []word, st state) (state, state) {
 	}
 	r.Add(e)
 	for _, w := range reads {
-		r.Read(w, st.dirs, policy.Read{Arg: true, List: true})
+		if !r.ReadFound(w, st.dirs, true) {
+			r.Read(w, st.dirs, policy.Read{Arg: true, List: true})
+		}
 	}
 	return st, st
 }

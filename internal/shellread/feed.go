@@ -19,6 +19,10 @@ type input struct {
 	// names are those of files, which a command before a pipe prints; nil when that is
 	// not known.
 	names *programs.Found
+	// lines are the same where only the read at the head of a loop takes them, one a line.
+	lines *programs.Found
+	// commits: what comes in are the numbers of commits, one a line.
+	commits bool
 	// from is the command before the pipe where it prints names of files, or an archive
 	// of them, and dirs where that runs.
 	from string
@@ -74,6 +78,9 @@ func (r *reader) inputOf(s *syntax.Stmt, st state) input {
 			}
 		case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn:
 			in = input{unknown: rd.Word == nil || rd.Word.Lit() != "/dev/null"}
+			if p := processed(rd); p != nil && readsByLine(s) {
+				in.lines = r.printsNames(p, st)
+			}
 		default:
 		}
 	}
@@ -171,7 +178,7 @@ func (r *reader) printsNames(s *syntax.Stmt, st state) *programs.Found {
 		return nil
 	}
 	name := c.Args[0].Lit()
-	if name != "find" && name != "git" && name != "echo" || r.funcs[name] != nil || r.Unpinned || len(r.outer) > 0 {
+	if name != "find" && name != "git" && name != "echo" && name != "rg" && !strings.HasSuffix(name, "grep") || r.funcs[name] != nil || r.Unpinned || len(r.outer) > 0 {
 		return nil
 	}
 	var found programs.Found
@@ -189,6 +196,87 @@ func (r *reader) printsNames(s *syntax.Stmt, st state) *programs.Found {
 		return nil
 	}
 	return &found
+}
+
+// processed is the only statement of <(…) behind a redirect, nil when there is none.
+func processed(rd *syntax.Redirect) *syntax.Stmt {
+	if rd.Op != syntax.RdrIn || rd.Word == nil || len(rd.Word.Parts) != 1 {
+		return nil
+	}
+	if p, ok := rd.Word.Parts[0].(*syntax.ProcSubst); ok && p.Op == syntax.CmdIn && len(p.Stmts) == 1 {
+		return p.Stmts[0]
+	}
+	return nil
+}
+
+// readsByLine reports a while loop in which nothing but the read at its head takes from
+// the standard input: what is left of a name by another command would be another name.
+func readsByLine(s *syntax.Stmt) bool {
+	loop, ok := s.Cmd.(*syntax.WhileClause)
+	if !ok || loop.Until || len(loop.Cond) != 1 {
+		return false
+	}
+	head, ok := loop.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(head.Args) < 2 || head.Args[0].Lit() != "read" || len(loop.Cond[0].Redirs) > 0 {
+		return false
+	}
+	name := head.Args[len(head.Args)-1].Lit()
+	apart := map[syntax.Node]bool{head: true} // commands that have another standard input
+	for _, st := range loop.Do {
+		syntax.Walk(st, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.BinaryCmd:
+				apart[n.Y.Cmd] = n.Op == syntax.Pipe
+			case *syntax.Stmt:
+				for _, rd := range n.Redirs {
+					if n.Cmd != nil && rd.N == nil && (rd.Op == syntax.RdrIn || rd.Op == syntax.Hdoc || rd.Op == syntax.WordHdoc) {
+						apart[n.Cmd] = true
+					}
+				}
+			case *syntax.CallExpr:
+				ok = ok && (apart[n] || len(n.Args) == 0 || leavesInput(n, name))
+			case *syntax.FuncDecl, *syntax.CoprocClause:
+				ok = false
+			}
+			return ok
+		})
+	}
+	return ok
+}
+
+// leavesInput reports a command that takes nothing from its standard input: it never
+// does, or it reads the file that the variable names.
+func leavesInput(c *syntax.CallExpr, variable string) bool {
+	switch name := c.Args[0].Lit(); {
+	case slices.Contains([]string{"echo", "printf", "test", "[", "true", ":", "continue", "break", "basename", "dirname"}, name):
+		return true
+	case !programs.ReadsEach(name) && name != "git":
+		return false
+	}
+	reads := false
+	for _, w := range c.Args[1:] {
+		text := w.Lit()
+		if strings.HasPrefix(text, "-") && strings.HasSuffix(text, "-") || strings.HasPrefix(text, "/") {
+			return false
+		}
+		reads = reads || namesOnly(w, variable)
+	}
+	return reads
+}
+
+// namesOnly reports a word that is $name or "$name".
+func namesOnly(w *syntax.Word, name string) bool {
+	parts := w.Parts
+	if len(parts) == 1 {
+		if q, ok := parts[0].(*syntax.DblQuoted); ok && !q.Dollar {
+			parts = q.Parts
+		}
+	}
+	if len(parts) != 1 {
+		return false
+	}
+	p, ok := parts[0].(*syntax.ParamExp)
+	return ok && p.Param != nil && p.Param.Value == name && !p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil
 }
 
 // says is the text that echo or printf at the beginning of a pipe prints, as far as its

@@ -35,10 +35,103 @@ func TestEachFile(t *testing.T) {
 			git ls-files -z | xargs -0 grep foo
 			find src -name '*.go' -exec sed -n 1,5p {} +
 			echo main.go | xargs wc -l
+			grep -rl foo src | xargs wc -l
+			grep -rl foo links | xargs cat
+			grep -rl foo src | sort | xargs sed -n 1,5p
+			grep -rlZ foo src | xargs -0 wc -l
+			grep -ln foo src/*.go | xargs head -3
+			rg -l foo src | xargs wc -l
+			rg --files src | xargs wc -l
+			rg -l -g '*.go' foo src | head -5 | xargs cat
+			find src -name '*.go' | xargs -I{} head -3 {}
+			git ls-files | xargs -I{} wc -l {}
+			git ls-files | xargs -I % grep -n foo %
+			for f in $(git ls-files); do wc -l "$f"; done
+			for f in $(find src -name '*.go'); do echo "$f: $(wc -l < "$f")"; done
+			for f in $(find src -name '*.go' | head -3); do echo "== $f"; head -5 $f; done
+			files=$(find src -name '*.go'); for f in $files; do cat "$f"; done
+			wc -l $(git ls-files)
+			grep -n foo $(rg -l foo src)
+			cat $(find src -name '*.go')
+			find src -name '*.go' | while read -r f; do echo "== $f"; head -5 "$f"; done
+			find src -name '*.go' | while IFS= read -r f; do grep -n foo "$f" | head -3; done
+			find src -type f -print0 | while IFS= read -r -d '' f; do wc -l "$f"; done
+			while read -r f; do wc -l "$f"; done < <(git ls-files)
+			for f in $(git ls-files); do [[ -f $f ]] && sort "$f"; done
+			for f in $(git ls-files); do [ -f "$f" ] && jq . "$f"; done
 			echo main.go README.md | xargs -n1 head -3
 			cd src && find . -name '*.go' -exec cat {} +`, nil},
 		{"ask", `
 			echo .env | xargs cat
+			find src -type f | (cd links && xargs cat)
+			find src -type f | { head -c 3; xargs cat; }
+			f() { head -c 3; xargs cat; }; find src -type f | f
+			xargs() { rm x; }; find src -type f | xargs cat
+			grep -rl foo src | xargs rm
+			grep -rl foo . | xargs cat
+			grep -rL foo . | xargs cat
+			grep -r foo src | xargs cat
+			grep -rlc foo src | xargs cat
+			grep -rlZ foo src | xargs cat
+			grep -rl foo src | xargs -0 cat
+			grep -l foo - | xargs cat
+			rg -l --color=always foo src | xargs cat
+			rg -l --hidden foo | xargs cat
+			rg --files -uu | xargs cat
+			rg -l --json foo src | xargs cat
+			rg -l --pre ./x foo src | xargs cat
+			rg -l foo /etc | xargs cat
+			find src | xargs -I{} cat {} .env
+			find src | xargs -I{} cat {}.bak
+			find src | xargs -I{} cat ../{}
+			find src | xargs -I{} rm {}
+			find src | xargs -I{} sh -c 'cat {}'
+			find src | xargs -I{} {} x
+			find src | xargs -I{} awk {}
+			for f in $(git ls-files); do cat ".$f"; done
+			for f in $(git ls-files); do cat "$f.bak"; done
+			for f in $(git ls-files); do cat "/$f"; done
+			for f in $(git ls-files); do cat "${f#src}"; done
+			for f in $(git ls-files); do f=/etc/shadow; cat "$f"; done
+			for f in $(git ls-files); do (cd links; cat "$f"); done
+			for f in $(git ls-files); do rm "$f"; done
+			for f in $(git ls-files); do [[ -f /etc/$f ]]; done
+			for f in $(git ls-files); do [ -f "/etc/$f" ]; done
+			for f in $(git ls-files); do echo x > "$f"; done
+			for f in $(git ls-files); do cat "$f"; ln -sf /etc/shadow src/a.go; done
+			for f in $(git ls-files); do "$f"; done
+			for f in $(git ls-files); do bash "$f"; done
+			for f in $(git ls-files); do source "$f"; done
+			for f in $(git ls-files); do awk "$f"; done
+			for f in $(git ls-files); do sed "$f" main.go; done
+			for f in $(git ls-files); do sort -o "$f" main.go; done
+			for f in $(git ls-files); do grep -f "$f" /etc/shadow; done
+			for f in $(git ls-files); do grep -r foo "$f"; done
+			for f in $(git ls-files); do uniq main.go "$f"; done
+			for f in $(git ls-files; echo /etc/shadow); do cat "$f"; done
+			for f in $(git ls-files) /etc/shadow; do cat "$f"; done
+			for f in $(git ls-files /etc); do cat "$f"; done
+			for f in $(find . -type f); do cat "$f"; done
+			for f in $(find links); do cat "$f"; done
+			IFS=/; for f in $(git ls-files); do cat "$f"; done
+			IFS=c; cat $(git ls-files)
+			x="$(git ls-files)"; cat "/etc/$x"
+			find src -type f | while read -r f; do cat "$f"; head -c 3; done
+			find src -type f | while read -r f; do head -c 3; cat "$f"; done
+			find src -type f | while read -r f; do cat "$f" -; done
+			find src -type f | while read -r f; do head -1 /dev/stdin; cat "$f"; done
+			find src -type f | while read -n 3 f; do cat "$f"; done
+			find src -type f | while read -d / f; do cat "$f"; done
+			find src -type f | while IFS=/ read -r f; do cat "$f"; done
+			find src -type f | while read -r a f; do cat "$f"; done
+			find src -type f | while read -r f; do read -r g; cat "$g"; done
+			find src -type f | while read -r f; do x=$(head -c 3); cat "$f"; done
+			find src -type f | while read -r f; do g() { head -c 3; }; g; cat "$f"; done
+			find src -type f | { read -r x; while read -r f; do cat "$f"; done; }
+			find src -type f -print0 | while read -r f; do cat "$f"; done
+			find . -type f | while read -r f; do cat "$f"; done
+			while read -r f; do cat "$f"; done < <(echo /etc/shadow)
+			while read -r f; do cat "$f"; done < names.txt
 			echo "src .env" | xargs cat
 			echo /etc/shadow | xargs cat
 			echo '.en\x76' | xargs cat
@@ -116,13 +209,27 @@ func TestEachFile(t *testing.T) {
 			xargs cat`, nil},
 		{"ask", `
 			find src -type f | xargs cat
+			for f in $(find src -type f); do cat "$f"; done
+			for f in $(git ls-files); do cat "$f"; done
+			cat $(find src -type f)
+			grep -rl foo src | xargs cat
+			rg -l foo src | xargs cat
 			git ls-files src | xargs cat`, func(f fixture) { f.files["/home/u/project/src/x /etc/hosts"] = true }},
+		{"ask", `
+			for f in $(find src -type f); do cat "$f"; done
+			cat $(git ls-files)`, func(f fixture) { f.files["/home/u/project/src/[a]*"] = true }},
+		{"ask", `
+			for f in $(find src -type d); do ls "$f"; done
+			for f in $(find src -name '*.go'); do cat "$f"; done`, func(f fixture) { f.mkdir("/home/u/project/src/x /etc") }},
 		{"allow", `
 			find src -type f -print0 | xargs -0 cat
 			find src -type f -exec cat {} +`, func(f fixture) { f.files["/home/u/project/src/x /etc/hosts"] = true }},
 		{"ask", `
 			git ls-files | xargs cat
 			git ls-files -z | xargs -0 cat
+			for f in $(git ls-files); do cat "$f"; done
+			wc -l $(git ls-files)
+			git ls-files | while read -r f; do cat "$f"; done
 			git ls-files -z | xargs -0 sed -n p`, func(f fixture) { f.files["/home/u/project/-f"] = true }},
 		// The name of a file would be the program, the script, the pattern or a flag's value.
 		{"ask", `
@@ -159,6 +266,10 @@ func TestEachFile(t *testing.T) {
 			find src -type f -exec cat {} +`, func(f fixture) { f.links["/home/u/project/src/l"] = "/etc/shadow" }},
 		{"ask", `
 			find src -type f -exec cat {} +
+			find src -type f | xargs -I{} cat {}
+			for f in $(find src -type f); do cat "$f"; done
+			find src -type f | while read -r f; do cat "$f"; done
+			grep -rl x src | xargs cat
 			find src -type f | xargs cat`, func(f fixture) { f.files["/home/u/project/src/.env"] = true }},
 	} {
 		f := newFixture()
@@ -212,25 +323,52 @@ func TestEachFile(t *testing.T) {
 func TestNamesOfCommits(t *testing.T) {
 	f := newFixture()
 	for command, want := range map[string]string{
-		"git diff --stat $(git merge-base main HEAD)":                          "allow",
-		"git log --oneline $(git merge-base main HEAD)..HEAD":                  "allow",
-		`git diff --stat "$(git merge-base main HEAD)" -- src`:                 "allow",
-		"base=$(git merge-base main HEAD); git diff --stat $base HEAD":         "allow",
-		"git log --oneline $(git rev-parse --verify main 2>/dev/null)..HEAD":   "allow",
-		"git diff --stat $(git rev-parse $x)":                                  "ask",
-		"git diff --stat $(git rev-parse --output=x)":                          "ask",
-		"git log --oneline $(echo --output=x)..HEAD":                           "ask",
-		"git diff --stat -- $(git merge-base main HEAD)":                       "ask",
-		"git diff --stat $(git merge-base main HEAD)*":                         "ask",
-		"git diff --stat $(git merge-base main HEAD)$x":                        "ask",
-		"git diff --stat -$(git merge-base main HEAD)":                         "ask",
-		"git show $(git merge-base main HEAD):.env":                            "ask",
-		"git diff --no-index $(git merge-base main HEAD) /etc/shadow":          "ask",
-		"cat $(git merge-base main HEAD)":                                      "ask",
-		"git() { echo --output=x; }; git diff $(git merge-base main HEAD)":     "ask",
-		"git checkout $(git merge-base main HEAD)":                             "ask",
-		"git log --oneline -n $(git merge-base main HEAD)":                     "ask",
-		"git diff --stat $(git -c alias.merge-base='!x' merge-base main HEAD)": "ask",
+		"git diff --stat $(git merge-base main HEAD)":                                    "allow",
+		"git log --oneline $(git merge-base main HEAD)..HEAD":                            "allow",
+		`git diff --stat "$(git merge-base main HEAD)" -- src`:                           "allow",
+		"base=$(git merge-base main HEAD); git diff --stat $base HEAD":                   "allow",
+		"git log --oneline $(git rev-parse --verify main 2>/dev/null)..HEAD":             "allow",
+		"git diff --stat $(git rev-parse $x)":                                            "ask",
+		"git show --stat $(git rev-parse HEAD)":                                          "allow",
+		"git show --stat $(git rev-parse --short HEAD~2)":                                "allow",
+		"git log --oneline $(git rev-list -n 3 HEAD)":                                    "allow",
+		"for c in $(git rev-list HEAD -n 3); do git show -s --format='%h %s' $c; done":   "allow",
+		"for c in $(git log --format=%h -5); do git show --stat $c; done":                "allow",
+		"git log --format=%h -5 | xargs -n1 git show --stat":                             "allow",
+		"git log --format=%H --since='2 weeks ago' | xargs -I{} git log -1 --oneline {}": "allow",
+		"git log --format=%h -5 | while read -r h; do git show --stat $h; done":          "allow",
+		"git show $(git rev-parse HEAD:.env)":                                            "ask",
+		"git show $(git rev-parse main.go)":                                              "ask",
+		"git show $(git rev-parse 'HEAD^{tree}')":                                        "ask",
+		"git show $(git rev-parse --abbrev-ref HEAD)":                                    "ask",
+		"git show $(git rev-parse main dev)":                                             "ask",
+		"git show $(git rev-list --objects HEAD)":                                        "ask",
+		"git show $(git log --format=%s)":                                                "ask",
+		"git show $(git log --format=%h%d)":                                              "ask",
+		"git show $(git log -p --format=%h)":                                             "ask",
+		"git show $(git log --format=%h --graph)":                                        "ask",
+		"git show $(git describe --tags)":                                                "ask",
+		"git branch --format='%(refname)' | xargs git log":                               "ask",
+		"git log --format=%h | xargs git checkout":                                       "ask",
+		"git log --format=%h | xargs cat":                                                "ask",
+		"git log --format=%h | xargs -I{} git show {}:.env":                              "ask",
+		"git log --format=%h | xargs git log --":                                         "ask",
+		"git log --format=%h | { head -c 3; xargs git show; }":                           "ask",
+		"git log --format=%h | while read -r h; do head -c 3; git show $h; done":         "ask",
+		"git log --format=%h | while read -r h; do git show $h:.env; done":               "ask",
+		"git diff --stat $(git rev-parse --output=x)":                                    "ask",
+		"git log --oneline $(echo --output=x)..HEAD":                                     "ask",
+		"git diff --stat -- $(git merge-base main HEAD)":                                 "ask",
+		"git diff --stat $(git merge-base main HEAD)*":                                   "ask",
+		"git diff --stat $(git merge-base main HEAD)$x":                                  "ask",
+		"git diff --stat -$(git merge-base main HEAD)":                                   "ask",
+		"git show $(git merge-base main HEAD):.env":                                      "ask",
+		"git diff --no-index $(git merge-base main HEAD) /etc/shadow":                    "ask",
+		"cat $(git merge-base main HEAD)":                                                "ask",
+		"git() { echo --output=x; }; git diff $(git merge-base main HEAD)":               "ask",
+		"git checkout $(git merge-base main HEAD)":                                       "ask",
+		"git log --oneline -n $(git merge-base main HEAD)":                               "ask",
+		"git diff --stat $(git -c alias.merge-base='!x' merge-base main HEAD)":           "ask",
 	} {
 		if v := decide(t, f, command, policy.Default); v.Effect.String() != want {
 			t.Errorf("%q: %s (%s: %s), want %s", command, v.Effect, v.Check, v.Reason, want)

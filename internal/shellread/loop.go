@@ -252,7 +252,7 @@ func loopValue(w word) value {
 		return value{kind: pattern, text: w.Text, head: w.Head}
 	case unset, unknown:
 	}
-	v := value{kind: unknown, head: w.Head}
+	v := value{kind: unknown, head: w.Head, found: w.Found, commit: w.Commit && w.Tail == ""}
 	if w.Many {
 		v.head = ""
 	}

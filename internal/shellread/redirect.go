@@ -115,6 +115,9 @@ func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
 	if len(ws) == 1 && ws[0].Kind == programs.Pattern && rd.Op == syntax.RdrIn && !r.Unsafe && !r.Unclear && r.Matches(ws[0].Text, st.dirs) {
 		return word{}, false // all that it may be is listed
 	}
+	if len(ws) == 1 && rd.Op == syntax.RdrIn && r.ReadFound(ws[0], st.dirs, false) {
+		return word{}, false
+	}
 	if len(ws) == 1 && ws[0].Kind == unknown {
 		r.MayName(ws[0], st.dirs, rd.Op != syntax.RdrIn)
 		r.mayRedirect(ws[0], rd.Op, st)

@@ -49,6 +49,9 @@ type value struct {
 	tail string
 	// commit: it is the number of a commit, or nothing.
 	commit bool
+	// found: it is the name of one of these files, or with lines of any of them, one a line.
+	found *programs.Found
+	lines bool
 	// or, with ors, is what a value that is not known most likely is.
 	or  string
 	ors bool

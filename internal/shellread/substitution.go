@@ -29,8 +29,13 @@ func (r *reader) subst(p *syntax.CmdSubst, st state) value {
 	if r.counts(p) {
 		return value{kind: number}
 	}
-	v := value{kind: unknown, commit: r.namesCommit(p), head: r.temporary(p)}
+	v := value{kind: unknown, commit: r.namesCommit(p, st), head: r.temporary(p)}
 	v.or, v.ors = r.supposed(p, st)
+	if len(p.Stmts) == 1 && !r.escaped(p) {
+		if found := r.printsNames(p.Stmts[0], st); found != nil && !found.Zero && found.Sheer() {
+			v.found, v.lines = found, true
+		}
+	}
 	return v
 }
 
@@ -202,37 +207,6 @@ func (r *reader) procSubst(p *syntax.ProcSubst, st state) {
 	r.Piped = p.Op == syntax.CmdOut
 	r.stmts(p.Stmts, st)
 	r.Piped = piped
-}
-
-// namesCommit reports a substitution that prints the number of one commit, or
-// nothing: git merge-base of names, and git rev-parse --verify of one.
-func (r *reader) namesCommit(p *syntax.CmdSubst) bool {
-	if len(p.Stmts) != 1 || r.escaped(p) || r.funcs["git"] != nil {
-		return false
-	}
-	s := p.Stmts[0]
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || s.Negated || s.Background || len(c.Args) < 3 {
-		return false
-	}
-	for _, rd := range s.Redirs {
-		if rd.Op != syntax.RdrOut || rd.N == nil || rd.N.Value != "2" || rd.Word.Lit() != "/dev/null" {
-			return false
-		}
-	}
-	args := c.Args[2:]
-	for _, w := range args {
-		if name := w.Lit(); name == "" || name[0] == '-' && name != "--verify" || strings.ContainsAny(name, "*?[{!") {
-			return false
-		}
-	}
-	switch c.Args[0].Lit() + " " + c.Args[1].Lit() {
-	case "git merge-base":
-		return len(args) == 2 && args[0].Lit() != "--verify" && args[1].Lit() != "--verify"
-	case "git rev-parse":
-		return len(args) == 2 && args[0].Lit() == "--verify" && args[1].Lit() != "--verify" && !strings.HasPrefix(args[1].Lit(), "^")
-	}
-	return false
 }
 
 // counts reports a substitution that prints one number, or nothing: its only

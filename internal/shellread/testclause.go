@@ -77,6 +77,9 @@ func (r *reader) testPath(x syntax.TestExpr, st state) {
 		return
 	}
 	v := r.value(w, st)
+	if v.found != nil && !v.lines && r.ReadFound(word{Kind: unknown, Found: v.found}, st.dirs, true) {
+		return
+	}
 	if v.kind != exact {
 		r.OpaqueListed(r.source(w), "a path that is worked out when it runs")
 		return

@@ -276,11 +276,14 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 	case syntax.Pipe, syntax.PipeAll:
 		piped, around := r.Piped, r.input
 		r.stmt(c.X, in)
-		var names *programs.Found
-		if c.Op == syntax.Pipe { // errors are no names
-			names = r.printsNames(c.X, in)
+		r.Piped, r.input = true, input{unknown: true, from: printer(c.X), dirs: in.dirs}
+		switch y, call := c.Y.Cmd.(*syntax.CallExpr); {
+		case c.Op != syntax.Pipe: // errors are no names
+		case call && len(y.Args) > 0 && y.Args[0].Lit() == "xargs" && r.funcs["xargs"] == nil: // it takes all of them
+			r.input.names, r.input.commits = r.printsNames(c.X, in), r.printsCommits(c.X, in)
+		case readsByLine(c.Y):
+			r.input.lines, r.input.commits = r.printsNames(c.X, in), r.printsCommits(c.X, in)
 		}
-		r.Piped, r.input = true, input{unknown: true, names: names, from: printer(c.X), dirs: in.dirs}
 		_, last := r.stmt(c.Y, in)
 		r.Piped, r.input = piped, around
 		r.fedByPipe(c, in)

@@ -55,8 +55,11 @@ type builder struct {
 	ors      []orPart // what parts that are not known may be
 	marks    int      // parts that are not known
 	orGlob   bool
-	each     string // the program whose output, name by name, a part is
-	ifs      string // what unquoted values are split at, "" for blanks
+	whole    bool            // it is a value, which nothing splits
+	each     string          // the program whose output, name by name, a part is
+	found    *programs.Found // the files of which a part names one
+	lines    bool            // or some, when it is split
+	ifs      string          // what unquoted values are split at, "" for blanks
 }
 
 func (b *builder) add(s string) {
@@ -207,6 +210,9 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 			out.Fields = b.fields
 		}
 		out.Or, out.Each = b.alternatives(src), b.each
+		if b.found != nil && b.marks == 1 && b.plain.Len() == 0 {
+			out.Found, out.Many = b.found, b.lines
+		}
 		out.Commit = b.commit && strings.Trim(out.Tail, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.~^/_") == ""
 	case unset, number:
 	}
@@ -219,7 +225,7 @@ func (r *reader) value(w *syntax.Word, st state) value {
 	if w == nil {
 		return value{kind: exact}
 	}
-	b := &builder{kind: exact}
+	b := &builder{kind: exact, whole: true}
 	if r.zshSplit(w.Parts) {
 		r.Opaque(r.source(w), "an expansion that is not bash")
 	}
@@ -252,6 +258,9 @@ func (r *reader) value(w *syntax.Word, st state) value {
 	out := value{kind: unknown, head: b.head, tail: b.ends(), commit: b.commit && b.ends() == ""}
 	out.or, out.ors = b.alternative()
 	out.or = strings.ReplaceAll(out.or, "\x00", " ")
+	if b.marks == 1 && b.plain.Len() == 0 && len(w.Parts) == 1 {
+		out.found, out.lines = b.found, b.lines
+	}
 	return out
 }
 
@@ -320,6 +329,9 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 		b.unknown(true)
 		b.or(v, true)
 		b.each = v.each
+		if _, set := splitsBy(st); !set {
+			b.found, b.lines = v.found, v.lines
+		}
 		b.tail, b.commit = v.tail, v.commit && plain
 		if plain && v.kind == unknown && !strings.ContainsAny(head, " \t\n*?[\\") {
 			b.head = head
@@ -390,6 +402,9 @@ func (r *reader) whole(b *builder, v value, many bool) {
 		b.unknown(many)
 		b.or(v, many)
 		b.each = v.each
+		if !v.lines || b.whole {
+			b.found, b.lines = v.found, v.lines
+		}
 		b.tail, b.commit = v.tail, v.commit && first
 		if first {
 			b.head = v.head

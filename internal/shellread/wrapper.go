@@ -348,11 +348,19 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 		r.texts(rest, st) // sh -c 'rm {}'
 	}
 	for i, w := range rest {
+		if replace != "" && r.input.commits && w.Is(replace) {
+			rest[i] = commitWord()
+			rest[i].Many = false
+			continue
+		}
 		if replace != "" && (w.Kind != exact || strings.Contains(w.Text, replace)) {
 			rest[i] = word{Kind: unknown, Source: w.Source}
 		}
 	}
-	if replace == "" {
+	switch {
+	case replace == "" && r.input.commits:
+		rest = append(rest, commitWord())
+	case replace == "":
 		rest = append(rest, word{Kind: unknown, Source: "…", Many: true})
 	}
 	if !programs.NamesOnly(programs.Base(rest[0].Text)) {
@@ -369,7 +377,10 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 // whose names a command before the pipe prints. It reports whether that is all.
 func (r *reader) namedFiles(ws, rest []word, replace string, st state) bool {
 	names := r.input.names
-	if names == nil || replace != "" || len(r.outer) > 0 || r.Unpinned || len(r.env) > 0 || r.funcs[rest[0].Text] != nil {
+	if n := len(rest) - 1; replace != "" && n > 0 && rest[n].Is(replace) && !slices.ContainsFunc(rest[:n], func(w word) bool { return strings.Contains(w.Source, replace) }) {
+		rest, replace = rest[:n], "" // each name stands where it would without -I
+	}
+	if names == nil || replace != "" || !names.In(st.dirs) || len(r.outer) > 0 || r.Unpinned || len(r.env) > 0 || r.funcs[rest[0].Text] != nil {
 		return false
 	}
 	flags := ws[1 : len(ws)-len(rest)]

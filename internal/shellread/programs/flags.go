@@ -204,6 +204,9 @@ func (u *Invocation) take(f given, kind flagKind) string {
 	if f.val.Many {
 		return f.val.Source + " may become several words"
 	}
+	if f.val.Found != nil {
+		return f.val.Source + " is the name of a file, and " + f.name + " takes it for something else"
+	}
 	switch kind.value {
 	case 'p':
 		return u.touch('p', f.val)

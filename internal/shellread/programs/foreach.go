@@ -19,6 +19,9 @@ var perFile = sync.OnceValue(func() map[string]bool {
 	}
 })
 
+// ReadsEach reports a program that, started with the name of a file, reads that file.
+func ReadsEach(name string) bool { return perFile()[name] }
+
 // Found are the files whose names a command prints or hands to a program: the
 // reads that it takes to read them all.
 type Found struct {
@@ -26,6 +29,40 @@ type Found struct {
 	Zero  bool // the names end in NUL bytes
 	plain bool // no name is one that xargs would split, nor a flag
 	flag  bool // some name begins as a flag does, which a program would take for one
+	odd   bool // some name has a letter that a shell may give a meaning to
+	// dirs are the folders from which the names count.
+	dirs []string
+}
+
+// In reports whether the names count from these folders.
+func (f *Found) In(dirs []string) bool { return slices.Equal(f.dirs, dirs) }
+
+// Sheer reports names that a shell takes for one word each, and no program for a flag.
+func (f *Found) Sheer() bool {
+	for _, r := range f.Reads {
+		if r.Below == nil && !sheerName(f.relative(r.Named)) || r.Below != nil && !sheerName(r.Asked) {
+			return false
+		}
+		if r.Below != nil && slices.ContainsFunc(r.Below.Paths, func(p policy.Place) bool { return !sheerName(strings.TrimPrefix(p.Path, r.Path)) }) {
+			return false
+		}
+	}
+	return !f.flag && !f.odd && len(f.Reads) > 0
+}
+
+// relative is a path as a program prints it that was started in the folder.
+func (f *Found) relative(file string) string {
+	for _, d := range f.dirs {
+		if rest, in := strings.CutPrefix(file, strings.TrimSuffix(d, "/")+"/"); in {
+			return rest
+		}
+	}
+	return file
+}
+
+// sheerName reports a name without a letter that any shell gives a meaning to.
+func sheerName(name string) bool {
+	return name != "" && strings.IndexByte("-+@=~", name[0]) < 0 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-+@,") == ""
 }
 
 // findRuns holds the program behind -exec against the table; tests is the expression
@@ -119,6 +156,7 @@ func (u *Invocation) found(tests []Word) (f Found, why string) {
 					return f, "find finds links, which may lead elsewhere; -type f leaves them out"
 				}
 				f.plain = f.plain && plainName(e.Name)
+				f.odd = f.odd || !sheerName("/"+e.Name)
 			}
 			read := policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Tree: true}
 			if u.r.IsFolder(t.Real) {
@@ -158,20 +196,32 @@ func findPick(tests []Word) (p pick, files bool) {
 // when that is not known. Without NUL bytes between them, no name may hold what
 // xargs would split at.
 func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
+	globs := u.name == "rg" || strings.HasSuffix(u.name, "grep")
 	for _, w := range ws {
-		if w.Kind != Exact {
+		if w.Kind != Exact && !(globs && w.Kind == Pattern) {
 			return f, false
 		}
+	}
+	if u.name == "rg" && slices.ContainsFunc(ws, func(w Word) bool { return w.Is("--files") }) {
+		ws = searchedAll(ws)
 	}
 	has := func(flags ...string) bool {
 		return slices.ContainsFunc(ws[1:], func(w Word) bool { return slices.Contains(flags, w.Text) })
 	}
-	if u.ReadOnly(ws) != "" {
+	dirs := u.dirs
+	defer func() { f.dirs = dirs }()
+	if u.ReadOnly(ws) != "" || u.r.Links() > 0 {
 		return f, false
 	}
 	switch {
 	case u.name == "echo":
 		return u.spoken(ws[1:])
+	case globs:
+		if f, ok = u.matching(); !ok {
+			return f, false
+		}
+		f.Zero = u.has("-Z", "--null", "-0")
+		return f, len(f.Reads) > 0 && (f.Zero || f.plain)
 	case u.name == "find":
 		tests := ws[1:]
 		if has("-printf", "-ls", "-exec", "-print", "-quit") || has("-print0") && !ws[len(ws)-1].Is("-print0") {
@@ -196,6 +246,57 @@ func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
 		}
 	}
 	return f, len(f.Reads) > 0 && (f.Zero || f.plain)
+}
+
+// searchedAll is rg --files as a search that finds something in every file.
+func searchedAll(ws []Word) []Word {
+	out := []Word{ws[0], Lit("-l"), Lit("-e"), Lit("x")}
+	for _, w := range ws[1:] {
+		if !w.Is("--files") {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// matching are the files in which grep or rg looks, when it prints nothing but names of
+// theirs.
+func (u *Invocation) matching() (f Found, ok bool) {
+	const say = " -l -L --files-with-matches --files-without-match --null -Z -0 -r --recursive -n --line-number -i --ignore-case -s --no-messages -S --smart-case -w --word-regexp -x -v -E --extended-regexp -F --fixed-strings -P -G -I -U -H -e --regexp --include --exclude --exclude-dir -g --glob --iglob -t --type -T --type-not -. --hidden -u --unrestricted --no-ignore --sort --max-depth -d --no-heading --no-config "
+	names := false
+	for _, flag := range u.flags {
+		if !strings.Contains(say, " "+flag.name+" ") || flag.name == "-d" && u.name != "rg" || flag.name == "-0" && u.name != "rg" || flag.name == "-Z" && u.name == "rg" {
+			return f, false
+		}
+		names = names || flag.name == "-l" || flag.name == "-L" && u.name != "rg" || strings.HasPrefix(flag.name, "--files-with")
+	}
+	if !names || len(u.r.Wrote) > 0 || slices.ContainsFunc(u.args, func(w Word) bool { return w.Is("-") }) {
+		return f, false
+	}
+	f.dirs, f.plain = u.dirs, true
+	for _, a := range u.Actions {
+		r, read := a.(policy.Read)
+		switch {
+		case !read || r.Tree && !r.List && (r.Below == nil || r.Below.Short != ""):
+			return f, false
+		case r.List:
+			continue
+		}
+		if r.Tree && u.r.IsFolder(r.Path) {
+			f.plain = f.plain && plainName(r.Asked)
+		} else {
+			f.plain = f.plain && plainName(f.relative(r.Named))
+		}
+		if r.Below != nil {
+			for _, p := range r.Below.Paths {
+				name := strings.TrimPrefix(p.Path, strings.TrimSuffix(r.Path, "/")+"/")
+				f.plain = f.plain && plainName(name)
+				f.flag = f.flag || name[0] == '-' || name[0] == '+'
+			}
+		}
+		f.Reads = append(f.Reads, r)
+	}
+	return f, true
 }
 
 // spoken are the files that the words of echo name; ok is false when one is a folder, or

@@ -206,6 +206,9 @@ func (r *Recorder) there(w Word, dirs []string) bool {
 	return false
 }
 
+// There reports whether a file or folder of that name is there, or may be.
+func (u *Invocation) There(name string) bool { return u.r.there(Lit(name), u.dirs) }
+
 // TouchGlob notes that bash lists folders to expand a word, whatever the
 // command does with it.
 func (r *Recorder) TouchGlob(w Word, dirs []string) {

@@ -250,6 +250,9 @@ func (u *Invocation) operands() string {
 			return w.Source + " may become several words"
 		}
 		k := kind[0]
+		if w.Found != nil && k == 'x' && u.row.reads() {
+			return w.Source + " is the name of a file, which " + u.name + " takes for something else"
+		}
 		if deep && k == 'p' {
 			k = 't'
 		}
@@ -281,6 +284,9 @@ func (u *Invocation) touch(kind byte, w Word) string {
 	if kind == 'p' && w.Is("-") {
 		return ""
 	}
+	if w.Found != nil && u.touchFound(kind, w.Found) {
+		return ""
+	}
 	if w.Kind != Exact && w.Kind != Pattern {
 		return w.Source + " is not known before it runs, and it names a file"
 	}
@@ -299,6 +305,36 @@ func (u *Invocation) touch(kind byte, w Word) string {
 	u.Actions = append(u.Actions, u.fill(u.r.Actions)...)
 	u.r.Actions = saved
 	return ""
+}
+
+// ReadFound adds what it takes to read a word that is the name of one of some files, or
+// with list to look at that file, and reports whether that is all it may be.
+func (r *Recorder) ReadFound(w Word, dirs []string, list bool) bool {
+	u := r.Invoke("cat", dirs)
+	kind := byte('p')
+	if list {
+		kind = 'l'
+	}
+	if w.Found == nil || w.Many || !u.touchFound(kind, w.Found) {
+		return false
+	}
+	for _, a := range u.Actions {
+		r.Add(a)
+	}
+	return true
+}
+
+// touchFound adds the Reads for an operand that is one of some files, and reports whether
+// that is all it may be.
+func (u *Invocation) touchFound(kind byte, f *Found) bool {
+	if kind != 'p' && kind != 'l' || strings.HasPrefix(u.name, "git ") || !f.In(u.dirs) || len(u.r.Wrote) > 0 || u.r.Links() > 0 {
+		return false
+	}
+	for _, r := range f.Reads {
+		r.List = kind == 'l'
+		u.Actions = append(u.Actions, r)
+	}
+	return true
 }
 
 // listOnly makes the folder that a pattern stands in one that is only listed: what

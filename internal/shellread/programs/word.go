@@ -26,6 +26,7 @@ type Word struct {
 	Made         bool      // it came out of a brace expansion
 	Or           []Word    // unknown: the words that it most likely is, nil when nobody can say
 	Each         string    // unknown: the program whose output, name by name, it is
+	Found        *Found    // unknown: it is one of these files, or with Many some of them
 	Fields       []string  // unknown: the words that it becomes where a shell splits it at blanks
 }
 
@@ -44,7 +45,7 @@ func (w Word) FlagLike() bool {
 		return false
 	case Unset, Pattern, Unknown:
 	}
-	if w.Substitution || w.Commit {
+	if w.Substitution || w.Commit || w.Found != nil {
 		return false
 	}
 	return w.Head == "" || w.Head[0] == '-'
