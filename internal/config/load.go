@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -312,6 +313,9 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 	if se := (*syntaxError)(nil); errors.As(err, &se) {
 		at.Line, at.Column, why = se.line, se.column, se.why
 	}
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		why = "it is UTF-16; save it as UTF-8"
+	}
 	held := l.held(base.File)
 	if held != nil {
 		why += "; what it said before is used instead"
@@ -321,6 +325,8 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 	switch {
 	case bytes.Contains(text, []byte(`permissions`)) || n != nil || held.get("permissions") != nil:
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds permissions", at))
+	case held == nil && (!utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0):
+		l.unsafe(fmt.Sprintf("%s could not be read, and what it holds cannot be told", at))
 	case held == nil && bytes.Contains(text, []byte(`PreToolUse`)):
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds hooks that may refuse calls", at))
 	}
