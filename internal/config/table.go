@@ -186,7 +186,7 @@ var permissionKeys = []Key{
 	{Name: "permissions.additionalDirectories", When: AtOnce, Kind: Strings, Flag: "add-dir", CC: true, Runs: true, Paths: true, Doc: "Further folders that may be read and, by mode, written."},
 	{Name: "permissions.disableBypassPermissionsMode", When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the bypass mode."},
 	{Name: "permissions.disableAutoMode", When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the auto mode."},
-	{Name: "permissions.managed_only", When: AtOnce, Kind: Bool, Default: false, Guard: Admin, Alias: []string{"allowManagedPermissionRulesOnly"}, Doc: "Only managed allow rules count; ask and deny rules of every file always do."},
+	{Name: "permissions.managed_only", When: AtOnce, Kind: Bool, Default: false, Guard: Admin, Alias: []string{"allowManagedPermissionRulesOnly"}, Doc: "Only managed allow rules count, and none that a session is given; ask and deny rules of every file always do."},
 	{Name: "autoMode.allow", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what may run, in plain sentences."},
 	{Name: "autoMode.soft_deny", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what should not run unless the user asked for it."},
 	{Name: "autoMode.hard_deny", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what must never run."},

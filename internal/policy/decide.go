@@ -30,6 +30,9 @@ func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 	}
 	if out.Effect == Ask {
 		out.Suggest, out.Parts = suggestAll(all), pieces(q.Actions, all)
+		if r.ManagedOnly { // no rule that somebody adds would count
+			out.Suggest = nil
+		}
 	}
 	out.Needs = needs(r, q.Actions, all)
 	return out, all

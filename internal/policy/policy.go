@@ -335,7 +335,8 @@ type Rules struct {
 	Protected []Steer
 	// FoldCase compares paths without regard to case, for file systems that do.
 	FoldCase bool
-	// ManagedOnly ignores allow and ask rules of every other scope.
+	// ManagedOnly ignores allow rules of every other scope, those that a person or a
+	// skill gives a session included.
 	ManagedOnly bool
 	// NoBypass reads Bypass as Default.
 	NoBypass bool

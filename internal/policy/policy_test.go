@@ -137,19 +137,37 @@ func TestUnsafeKeepsDeny(t *testing.T) {
 	}
 }
 
-// TestManaged: only managed rules may allow, and bypass may be forbidden.
+// TestManaged: only managed rules may allow, rules of everybody forbid and ask, and
+// bypass may be forbidden.
 func TestManaged(t *testing.T) {
-	r := rules(t, "allow Bash(make)", "deny Bash(rm:*)")
-	r.ManagedOnly, r.NoBypass = true, true
-	if v := policy.Decide(r, policy.Bypass, bash(exec("make"))); v.Effect != policy.Ask {
-		t.Errorf("%+v", v)
+	rule := func(effect policy.Effect, scope policy.Scope, spec string) policy.Rule {
+		return policy.Rule{Tool: "Bash", Spec: spec, Effect: effect, Scope: scope}
 	}
-	if v := policy.Decide(r, policy.Default, bash(exec("rm"))); v.Effect != policy.Deny {
-		t.Errorf("%+v", v)
+	for _, c := range []struct {
+		name string
+		rule policy.Rule
+		want policy.Effect
+	}{
+		{"managed", rule(policy.Allow, policy.Managed, "make"), policy.Allow},
+		{"a person's", rule(policy.Allow, policy.User, "make"), policy.Ask},
+		{"for the session", rule(policy.Allow, policy.Session, "make"), policy.Ask},
+		{"a skill's", rule(policy.Allow, policy.Command, "make"), policy.Ask},
+		{"a person's denies", rule(policy.Deny, policy.User, "make"), policy.Deny},
+	} {
+		for _, m := range []policy.Mode{policy.Default, policy.Bypass} {
+			r := policy.Rules{Dir: "/w", Dirs: []string{"/w"}, ManagedOnly: true, NoBypass: true, List: []policy.Rule{c.rule}}
+			if v := policy.Decide(r, m, bash(exec("make"))); v.Effect != c.want || len(v.Suggest) > 0 {
+				t.Errorf("%s, in the mode %s: %s, offered %q", c.name, m, v.Effect, v.Suggest)
+			}
+		}
 	}
-	r.List[0].Scope = policy.Managed
-	if v := policy.Decide(r, policy.Default, bash(exec("make"))); v.Effect != policy.Allow {
-		t.Errorf("%+v", v)
+	r := policy.Rules{Dir: "/w", Dirs: []string{"/w"}, ManagedOnly: true, List: []policy.Rule{rule(policy.Allow, policy.Managed, "make"), rule(policy.Ask, policy.User, "make")}}
+	if v := policy.Decide(r, policy.Default, bash(exec("make"))); v.Effect != policy.Ask {
+		t.Errorf("a person wants to be asked: %s", v.Effect)
+	}
+	r.ManagedOnly = false
+	if v := policy.Decide(r, policy.Default, bash(exec("touch", "x"))); len(v.Suggest) == 0 {
+		t.Error("nothing is offered where everybody's rules count")
 	}
 }
 

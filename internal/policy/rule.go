@@ -272,7 +272,7 @@ func byName(spec string) *commandPattern {
 func compileRules(r Rules) compiled {
 	c := compiled{Rules: r}
 	for _, rule := range r.List {
-		if rule.Effect != Deny && r.ManagedOnly && rule.Scope != Managed {
+		if rule.Effect == Allow && r.ManagedOnly && rule.Scope != Managed {
 			continue
 		}
 		e := rule.Effect

@@ -95,7 +95,7 @@ func ReadingRules(cfg *config.Config, p Paths) policy.Rules {
 func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []config.Problem) {
 	var problems []config.Problem
 	perms := cfg.Permissions
-	r := policy.Rules{Dir: p.Dir, Home: p.Home, FoldCase: p.FoldCase, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
+	r := policy.Rules{Dir: p.Dir, Home: p.Home, FoldCase: p.FoldCase, ManagedOnly: perms.ManagedOnly, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
 	for _, part := range []struct {
 		list   []config.Rule
 		effect policy.Effect

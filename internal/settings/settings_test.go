@@ -112,6 +112,28 @@ func TestRulesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+// Where an administrator says that only managed rules allow, the rules know it: what a
+// session is given later does not count either.
+func TestOnlyManagedRulesAllow(t *testing.T) {
+	p, cfg, err := Load(run(t, nil), Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, only := range []bool{false, true} {
+		c := *cfg
+		c.Permissions.ManagedOnly = only
+		rules, _, err := Rules(&c, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules.List = append(rules.List, policy.Rule{Tool: "Bash", Effect: policy.Allow, Scope: policy.Session})
+		call := policy.Request{Tool: "Bash", Actions: []policy.Action{policy.Exec{Argv: []string{"make"}}}}
+		if v := policy.Decide(rules, policy.Default, call); (v.Effect == policy.Allow) == only {
+			t.Errorf("only managed rules: %v, and one of the session says %s", only, v.Effect)
+		}
+	}
+}
+
 // Where names that differ in case alone lead to the same file, a rule names it
 // however it is written.
 func TestRulesWhereCaseDoesNotMatter(t *testing.T) {
