@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
 
@@ -165,6 +167,9 @@ func (o *invocation) inside(s print.Setup) error {
 	for _, dir := range s.Plugins {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(o.Dir, dir)
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("plugins: %s is no folder", clip.Visible(dir))
 		}
 		x.PluginDirs = append(x.PluginDirs, dir)
 	}

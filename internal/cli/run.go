@@ -270,7 +270,7 @@ func setUp(ctx context.Context, sys System, o *invocation, in <-chan print.Input
 	s, err := x.Request.Setup()
 	if err != nil {
 		x.Request.Refuse(sys.Stdout, err)
-		return nil, usagef("leave it out", "%v", err)
+		return nil, usagef("leave it out, or write it as docs/print-protocol.md has it", "%v", err)
 	}
 	for _, v := range []struct{ key, text string }{{"system_prompt", s.System}, {"append_system_prompt", s.Append}} {
 		if v.text != "" {
@@ -279,7 +279,7 @@ func setUp(ctx context.Context, sys System, o *invocation, in <-chan print.Input
 	}
 	if err := o.inside(s); err != nil {
 		x.Request.Refuse(sys.Stdout, err)
-		return nil, usagef("leave it out", "%v", err)
+		return nil, usagef("leave it out, or write it as docs/print-protocol.md has it", "%v", err)
 	}
 	o.callbacks = print.NewCallbacks()
 	o.Extensions.Host = o.callbacks.Message

@@ -46,7 +46,7 @@ type Setup struct {
 // initialize is the request that holds a Setup. What this version has not and
 // a host would rely on is refused.
 type initialize struct {
-	System  []string                   `json:"systemPrompt"`
+	System  texts                      `json:"systemPrompt"`
 	Append  string                     `json:"appendSystemPrompt"`
 	Schema  json.RawMessage            `json:"jsonSchema"`
 	Hooks   map[string]json.RawMessage `json:"hooks"`
@@ -106,9 +106,9 @@ func (r *Request) Setup() (s Setup, err error) {
 	if r == nil || r.subtype != "initialize" {
 		return s, nil
 	}
-	var in initialize
-	if json.Unmarshal(r.raw, &in) != nil {
-		return s, nil // its answer will say so
+	in, err := r.initialize()
+	if err != nil {
+		return s, err
 	}
 	r.taken = true
 	s = in.setup()
@@ -117,6 +117,24 @@ func (r *Request) Setup() (s Setup, err error) {
 		return s, err
 	}
 	return s, in.missing()
+}
+
+func (r *Request) initialize() (in initialize, err error) {
+	if err := json.Unmarshal(r.raw, &in); err != nil {
+		return in, fmt.Errorf("the request %q cannot be read: %s", r.subtype, fastjson.InWords(err))
+	}
+	return in, nil
+}
+
+// texts is a list of texts, or one.
+type texts []string
+
+func (t *texts) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		*t = texts{""}
+		return json.Unmarshal(b, &(*t)[0])
+	}
+	return json.Unmarshal(b, (*[]string)(t))
 }
 
 func (in initialize) setup() Setup {
@@ -176,9 +194,9 @@ func (in initialize) policies() bool {
 }
 
 func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
-	var in initialize
-	if err := json.Unmarshal(q.raw, &in); err != nil {
-		return nil, fmt.Errorf("the request %q cannot be read: %s", q.subtype, fastjson.InWords(err))
+	in, err := q.initialize()
+	if err != nil {
+		return nil, err
 	}
 	if err := in.missing(); err != nil {
 		return nil, err
