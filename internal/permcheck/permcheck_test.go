@@ -150,7 +150,7 @@ func TestReasons(t *testing.T) {
 		{policy.Default, "export FOO=1", "export may change the environment of later commands"},
 		{policy.Default, "history", "history changes or shows the shell itself"},
 		{policy.Default, "cat $(", "part of this could not be read exactly: "},
-		{policy.Default, "docker compose ps", "no rule allows `docker compose ps`, which is not known to be read-only"},
+		{policy.Default, "docker compose pull", "no rule allows `docker compose pull`, which is not known to be read-only"},
 		{policy.Default, "npm config list", "no rule allows `npm config list`, which is not known to be read-only"},
 		{policy.Default, "go mod verify", "no rule allows `go mod verify`, which is not known to be read-only"},
 		{policy.Default, "npm install left-pad", "no rule allows `npm install`, which is not known to be read-only"},

@@ -1,6 +1,6 @@
 // Package place knows where a path really leads: it resolves links step by
 // step, also for files that do not exist yet, and gives shellread its view of
-// the file system. It only looks; it opens nothing and changes nothing.
+// the file system. It only looks, and changes nothing.
 package place
 
 import (
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/shellread/world"
 )
@@ -21,7 +22,15 @@ const maxLinks = 40
 // World is the real file system as a script that starts in dir (absolute,
 // resolved) would find it.
 func World(dir, home string) world.World {
-	return world.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Searched: Searched, Tracked: conf.Tracked, Repo: repo}
+	return world.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Searched: Searched, Tracked: conf.Tracked, Repo: repo, Text: text}
+}
+
+// maxText bounds a file whose text is looked at.
+const maxText = 256 << 10
+
+func text(path string) (string, bool) {
+	b, err := regular.Read(path, maxText)
+	return string(b), err == nil
 }
 
 func repo(dir string) (common, git string, ok bool) {

@@ -111,13 +111,19 @@ func (c *call) readable(a Read) (Verdict, bool) {
 	if a.Arg && c.covered != nil && !a.Tree {
 		return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 	}
-	if !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) && !c.inAny(c.rules.Notes, a.Path) {
+	if !public[a.Path] && !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) && !c.inAny(c.rules.Notes, a.Path) {
 		if a.Arg && c.covered != nil {
 			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 		}
 		return Verdict{}, false
 	}
 	return Verdict{Effect: Allow, Reason: "it reads inside the session's folders", Check: CheckReadOnly, Part: a.Path}, true
+}
+
+// public are files of the system that say what it is, and nothing of who uses it.
+var public = map[string]bool{
+	"/etc/os-release": true, "/usr/lib/os-release": true, "/etc/lsb-release": true, "/etc/debian_version": true, "/etc/redhat-release": true, "/etc/alpine-release": true,
+	"/proc/cpuinfo": true, "/proc/meminfo": true, "/proc/version": true, "/proc/loadavg": true, "/proc/uptime": true,
 }
 
 // deniedBelow reports whether an action reads all of a folder, and a rule may

@@ -1,10 +1,12 @@
 package shellread_test
 
 import (
+	"path"
 	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread"
 )
 
 // TestReadForms: forms of programs that only print need no question, and their
@@ -154,7 +156,19 @@ func TestFormsThatOnlyShow(t *testing.T) {
 			ip -br addr
 			ip -4 a
 			lsb_release -a
-			timeout 5 ssh -V`,
+			timeout 5 ssh -V
+			cat /etc/os-release
+			grep MemTotal /proc/meminfo
+			docker run --help
+			docker compose up --help
+			kubectl apply --help
+			gh pr create --help
+			helm upgrade --help
+			npm install --help
+			cargo build --help
+			pip install --help
+			git commit -h
+			git push -h`,
 		"ask": `
 			less +!id main.go
 			less -o x main.go
@@ -281,7 +295,33 @@ func TestFormsThatOnlyShow(t *testing.T) {
 			gh secret set x
 			ip -br link set eth0 down
 			ip -batch x
-			sudo ssh -V`,
+			sudo ssh -V
+			cat /etc/passwd
+			cat /etc/os-release /etc/shadow
+			cat /proc/self/environ
+			cat /proc/1/meminfo
+			docker run x --help
+			docker run --help x
+			docker exec web ls --help
+			docker compose exec web --help
+			docker run -h x
+			kubectl exec x -- id --help
+			kubectl mine --help
+			gh alias --help
+			gh mine --help
+			npm run x --help
+			npm exec x --help
+			cargo run -- --help
+			cargo mine --help
+			git mine -h
+			git commit -h x
+			git push -h origin
+			python3 -m json.tool data.json
+			cd src && python3 -m json.tool a.go x
+			cd src && python3 -m json.tool --outfile=x a.go
+			cd src && python3 -m json a.go
+			cd src && python3 -m pip list
+			cd src && PYTHONPATH=. python3 -m json.tool a.go`,
 	} {
 		for command := range strings.Lines(commands) {
 			if command = strings.TrimSpace(command); command == "" {
@@ -302,6 +342,79 @@ func TestMavenOfAFolder(t *testing.T) {
 		if v := decide(t, f, command, policy.Default); v.Effect != policy.Ask {
 			t.Errorf("%s: %s (%s)", command, v.Effect, v.Reason)
 		}
+	}
+}
+
+// TestPythonsOwnModules: python -m imports from the folder first.
+func TestPythonsOwnModules(t *testing.T) {
+	for _, c := range []struct{ made, command, want string }{
+		{"", "cd src && python3 -m json.tool a.go", "allow"},
+		{"", "cd src && cat a.go | python3 -m json.tool --indent 2 | head", "allow"},
+		{"setup.py", "cd src && python -m json.tool < a.go", "allow"},
+		{"cmd/x.go", "cd src && python3 -m json.tool a.go", "allow"},
+		{"json.py", "cd src && python3 -m json.tool a.go", "ask"},
+		{"Argparse.PY", "cd src && python3 -m json.tool a.go", "allow"},
+		{"argparse.cpython-311-x86_64-linux-gnu.so", "cd src && python3 -m json.tool a.go", "ask"},
+		{"re.pyc", "cd src && python3 -m json.tool a.go", "ask"},
+		{"_json.py", "cd src && python3 -m json.tool a.go", "ask"},
+		{"json/__init__.py", "cd src && python3 -m json.tool a.go", "ask"},
+		{"", "cd src && touch re.py && python3 -m json.tool a.go", "ask"},
+		{"", "cd src && env -i python3 -m json.tool a.go", "ask"},
+		{"", "cd $x && python3 -m json.tool a.go", "ask"},
+	} {
+		f := newFixture()
+		if c.made != "" {
+			f.mkdir(path.Dir("/home/u/project/src/" + c.made))
+			f.files["/home/u/project/src/"+c.made] = true
+		}
+		if v := decide(t, f, c.command, policy.Default); v.Effect.String() != c.want {
+			t.Errorf("%s: %q: %s (%s), want %s", c.made, c.command, v.Effect, v.Reason, c.want)
+		}
+	}
+}
+
+// TestCompose: what docker compose shows of a project needs no question as long as the
+// project's files name nothing that it would fetch, and no other place of its own.
+func TestCompose(t *testing.T) {
+	const plain = "services:\n  web:\n    image: x\n"
+	for _, c := range []struct {
+		files   map[string]string
+		command string
+		want    string
+	}{
+		{nil, "docker compose ps", "allow"},
+		{map[string]string{"compose.yaml": plain, ".env": "KEY=x\n"}, "docker compose ps -a", "allow"},
+		{map[string]string{"docker-compose.yml": plain}, "docker compose logs --tail=50 web", "allow"},
+		{map[string]string{"docker-compose.yml": plain}, "cd src && docker compose images", "allow"},
+		{map[string]string{"compose.yaml": "include:\n  - oci://x\n" + plain}, "docker compose ps", "ask"},
+		{map[string]string{"compose.yaml": "include:\n  - oci://x\n" + plain}, "cd src && docker compose ps", "ask"},
+		{map[string]string{"compose.yaml": `"incl\x75de": [x]`}, "docker compose ps", "ask"},
+		{map[string]string{"compose.yaml": plain, "compose.override.yaml": "services: {a: {extends: {file: x}}}"}, "docker compose ps", "ask"},
+		{map[string]string{"compose.yaml": plain, ".env": "COMPOSE_FILE=git://x\n"}, "docker compose ps", "ask"},
+		{map[string]string{"compose.yaml": plain, ".env": "DOCKER_HOST=ssh://x\n"}, "docker compose logs", "ask"},
+		{map[string]string{"compose.yaml": "?"}, "docker compose ps", "ask"},
+		{nil, "echo include: > compose.yaml; docker compose ps", "ask"},
+		{nil, "docker compose -f x ps", "ask"},
+		{nil, "docker compose logs -f", "ask"},
+		{nil, "docker compose config", "ask"},
+		{nil, "docker compose ps; docker compose down", "ask"},
+	} {
+		f := newFixture()
+		for name := range c.files {
+			f.files["/home/u/project/"+name] = true
+		}
+		w := f.world()
+		w.Text = func(p string) (string, bool) {
+			text := c.files[strings.TrimPrefix(p, "/home/u/project/")]
+			return text, text != "?"
+		}
+		rules := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u"}
+		if v := policy.Decide(rules, policy.Default, policy.Request{Tool: "Bash", Actions: shellread.Read(c.command, w).Actions}); v.Effect.String() != c.want {
+			t.Errorf("%v: %q: %s (%s), want %s", c.files, c.command, v.Effect, v.Reason, c.want)
+		}
+	}
+	if v := decide(t, newFixture(), "docker compose ps", policy.Default); v.Effect != policy.Ask {
+		t.Errorf("nobody looked: %s (%s)", v.Effect, v.Reason)
 	}
 }
 

@@ -157,7 +157,7 @@ func (t *Table) gitSpeaks(ws []Word) bool {
 			return true
 		}
 	case len(ws) == 2 && ws[1].Is("-h") && ws[0].Kind == Exact:
-		return t.git[ws[0].Text] != nil
+		return t.git[ws[0].Text] != nil || slices.Contains([]string{"add", "am", "checkout", "cherry-pick", "clone", "commit", "fetch", "init", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert", "rm", "stash", "switch", "worktree"}, ws[0].Text)
 	case len(ws) == 2 && ws[0].Is("help"):
 		return ws[1].Is("-a") || ws[1].Is("--all") || ws[1].Is("-g") || ws[1].Is("--guides")
 	}

@@ -47,12 +47,25 @@ var formRows = sync.OnceValue(func() map[string]*command {
 		"clang-format": {flags: "-n --dry-run --Werror --style=x --fallback-style=x --assume-filename=x --lines=x --verbose --output-replacements-xml --dump-config", args: "p*", check: namedStyle},
 		"bat":          batRow, "batcat": batRow, "eza": ezaRow, "exa": ezaRow, "scc": {flags: "--by-file --no-complexity -c --no-cocomo -w --wide -s=x --sort=x --exclude-dir=x -i=x --include-ext=x --no-gen --no-min", args: "d*", here: "d"},
 		"yq eval": yqEval, "yq e": yqEval,
+		"python3 -m json.tool": jsonTool, "python -m json.tool": jsonTool,
+		"docker compose ps": composed("-aq --all --quiet --format=x --services --filter=x --status=x --no-trunc --orphans", "x*"), "docker compose logs": composed("-tn=x --tail=x --since=x --until=x --timestamps --no-color --no-log-prefix", "x*"),
+		"docker compose images": composed("-q --quiet --format=x", "x*"), "docker compose top": composed("", "x*"), "docker compose port": composed("--protocol=x --index=x", "x x"),
 		"podman ps": dockerList, "podman images": dockerList, "podman version": {flags: "-f=x --format=x"}, "podman info": {flags: "-f=x --format=x"}, "podman logs": {flags: "-tn=x --tail=x --since=x --until=x --timestamps", args: "x", min: 1}, "podman inspect": {flags: "-s -f=x --format=x --size --type=x", args: "x*", min: 1}, "podman --version": {},
 		"docker context show": {}, "docker image history": {flags: "-qH --no-trunc --quiet --human --format=x", args: "x", min: 1}, "docker container logs": {flags: "-tn=x --tail=x --since=x --until=x --timestamps --details", args: "x", min: 1}, "docker container top": {args: "x", min: 1}, "docker container port": {args: "x x", min: 1},
 		"kubectl rollout status": {flags: kubeFlags + " --watch? -w --timeout=x --revision=x", args: "x*", min: 1},
 		"helm search repo":       {flags: "-lr --versions --regexp --devel --version=x -o=x --output=x --max-col-width=x", args: "x*"}, "helm plugin list": {},
 		"gh workflow view": {flags: ghFlags + "-y --yaml -r=x --ref=x", args: "x", min: 1, check: inHost}, "gh variable list": {flags: ghFlags + "-e=x --env=x -o=x --org=x", check: inHost}, "gh secret list": {flags: ghFlags + "-e=x --env=x -o=x --org=x -a=x --app=x", check: inHost}, "gh gist list": {flags: "-L=x --limit=x --public --secret"},
 		"gh ruleset list": {flags: ghFlags + "-L=x --limit=x -p --parents -o=x --org=x", check: inHost},
+	}
+	for program, subs := range helped {
+		for sub := range strings.FieldsSeq(subs) {
+			rows[program+" "+sub+" --help"] = &command{}
+		}
+	}
+	for name, row := range map[string]*command{"npm": {check: noRC}, "cargo": rustVersion} {
+		for sub := range strings.FieldsSeq(helpedOf[name]) {
+			rows[name+" "+sub+" --help"] = row
+		}
 	}
 	for _, flag := range []string{"-br", "-4", "-6", "-o", "-s", "-j", "-c", "-brief", "-color"} {
 		for object, row := range map[string]*command{"addr": ipShow, "address": ipShow, "a": ipShow, "link": ipShow, "route": ipShow, "r": ipShow} {
@@ -61,6 +74,24 @@ var formRows = sync.OnceValue(func() map[string]*command {
 	}
 	return rows
 })
+
+// helped are subcommands that say what they are with --help, and do nothing.
+var helped = map[string]string{
+	"docker":         "run exec build pull push ps logs stop start restart rm rmi create cp commit tag images inspect network volume compose image container save load stats system buildx",
+	"docker compose": "up down build run exec pull push start stop restart logs ps config top images ls rm create",
+	"kubectl":        "apply create delete get describe logs exec run rollout scale patch edit label annotate expose set cp drain top config diff port-forward explain",
+	"gh":             "pr issue run release repo workflow api search label gist auth",
+	"gh pr":          "create list view checkout diff merge review comment edit close ready checks status reopen", "gh issue": "create list view edit close comment reopen status", "gh run": "list view watch rerun download cancel", "gh release": "create list view upload download edit delete", "gh repo": "clone create fork view list edit", "gh workflow": "run list view",
+	"helm": "install upgrade template list uninstall rollback repo pull lint dependency show get history status",
+	"pip":  "install uninstall download freeze list show index wheel cache config check", "pip3": "install uninstall download freeze list show index wheel cache config check",
+	"uv": "sync add remove run lock pip venv tool init export tree build",
+}
+
+// helpedOf are the same of programs that a folder's settings may change.
+var helpedOf = map[string]string{
+	"npm":   "install ci run test publish audit init update exec uninstall pack version view link outdated dedupe prune start",
+	"cargo": "build test run check clippy fmt doc bench add remove update install publish tree new init fix clean metadata package",
+}
 
 // tmuxList are lists of what a server of tmux has. A format may run a command: #(…), or
 // an option that holds one.

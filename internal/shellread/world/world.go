@@ -36,6 +36,9 @@ type World struct {
 	// also false where dir is in no repository, and where another kind of ignore file
 	// takes names out again. nil means unknown.
 	Searched func(dir string, most int) (l Listing, ok bool)
+	// Text is what a regular file holds; ok is false when it is too large to look at, or
+	// cannot be read. nil means unknown.
+	Text func(path string) (text string, ok bool)
 	// Tracked lists the files below a folder that its git repository tracks, as
 	// absolute paths; ok is false when that is not known. nil means unknown.
 	Tracked func(dir string, most int) (files []string, ok bool)
