@@ -59,6 +59,7 @@ func (p *Process) leave() {
 		p.finish()
 		return
 	}
+	p.others = true
 	if left := p.os.names(p); len(left) > 0 {
 		p.mu.Lock()
 		p.status.Left = left
@@ -120,8 +121,11 @@ func (p *Process) finish() {
 }
 
 func (t *Table) forget(p *Process) {
-	if !p.clean {
+	switch {
+	case !p.clean:
 		t.os.sweep()
+	case p.others: // of earlier commands, too
+		t.reap()
 	}
 	if p.ward {
 		p.os.unguard(p)

@@ -153,18 +153,19 @@ var ErrClosed = errors.New("start command: adze is shutting down")
 
 // A Process is a command that was started, with everything it started.
 type Process struct {
-	Pid   int
-	table *Table
-	after func()
-	halt  <-chan string
-	ward  bool // the guardian knows it
-	clean bool // it ended and left nothing; used by own only
-	first bool // Keeper: the first process is not asked to end
-	whole bool // Launched: when the first process is gone, all are
-	cmd   *exec.Cmd
-	child *os.Process // the command itself, cmd's where it has one
-	out   *os.File    // our end of the output pipe
-	os    processOS
+	Pid    int
+	table  *Table
+	after  func()
+	halt   <-chan string
+	ward   bool // the guardian knows it
+	clean  bool // it ended and left nothing; used by own only, like others
+	others bool // this process had other children when it ended
+	first  bool // Keeper: the first process is not asked to end
+	whole  bool // Launched: when the first process is gone, all are
+	cmd    *exec.Cmd
+	child  *os.Process // the command itself, cmd's where it has one
+	out    *os.File    // our end of the output pipe
+	os     processOS
 
 	exited chan struct{} // the command itself ended
 	eof    chan struct{} // the output ended

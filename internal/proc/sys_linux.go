@@ -258,10 +258,17 @@ func (p *processOS) count(pr *Process) int {
 	return len(p.members(pr, false))
 }
 
-// names lists what is alive, by command line.
+// names lists what is alive, by command line. When there is nothing, not even a dead
+// one, the command counts as clean from then on: each look is at every process of the
+// machine.
 func (p *processOS) names(pr *Process) []string {
+	all := p.members(pr, true)
+	pr.clean = len(all) == 0
 	var out []string
-	for _, t := range p.members(pr, false) {
+	for _, t := range all {
+		if t.zombie {
+			continue
+		}
 		b, _ := os.ReadFile("/proc/" + strconv.Itoa(t.pid) + "/cmdline")
 		line := strings.TrimSpace(strings.ReplaceAll(string(b), "\x00", " "))
 		if line == "" {

@@ -175,13 +175,27 @@ func everybody() []task {
 	return out
 }
 
+// readProc reads a small file of /proc as far as it fits into buf; nothing when it
+// cannot be read. It goes past package os for the reason that childrenOf does: after
+// a command that left something, every process of the machine is looked at.
+func readProc(path string, buf []byte) []byte {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, buf)
+	if err != nil {
+		return nil
+	}
+	return buf[:n]
+}
+
 // readTask parses /proc/PID/stat (proc(5)): "pid (name) state ppid pgrp
 // session …", where the name may hold spaces and parentheses.
 func readTask(pid string) (task, bool) {
-	b, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return task{}, false
-	}
+	var buf [1024]byte // a name has 64 bytes at most, and fifty numbers follow
+	b := readProc("/proc/"+pid+"/stat", buf[:])
 	open, shut := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 0 || shut < open {
 		return task{}, false
@@ -204,12 +218,19 @@ func readTask(pid string) (task, bool) {
 	return t, t.pid > 0
 }
 
-// tagOf reads the tag of a process from /proc/PID/limits.
+// tagOf reads the tag of a process: with one call, or from /proc/PID/limits where it
+// belongs to somebody else.
 func tagOf(pid int) (g tag) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
-	if err != nil {
-		return tag{}
+	var l unix.Rlimit
+	if err := unix.Prlimit(pid, unix.RLIMIT_MSGQUEUE, nil, &l); err == nil {
+		return tag{soft: l.Cur, hard: l.Max}
 	}
+	return tagFromFile(pid)
+}
+
+func tagFromFile(pid int) (g tag) {
+	var buf [4096]byte // about 1,300 are used
+	b := readProc("/proc/"+strconv.Itoa(pid)+"/limits", buf[:])
 	const row = "Max msgqueue size"
 	i := bytes.Index(b, []byte(row))
 	if i < 0 {

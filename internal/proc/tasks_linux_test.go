@@ -2,6 +2,7 @@ package proc
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -39,5 +40,54 @@ func TestChildrenOfNobody(t *testing.T) {
 	beyond, _ := strconv.Atoi(strings.TrimSpace(string(b)))
 	if kids, ok := childrenOf(beyond + 1); ok || len(kids) > 0 {
 		t.Errorf("children of a process that cannot be: %v", kids)
+	}
+}
+
+// A tag is the same in both places, of a process that runs and of one that is dead.
+func TestTagOf(t *testing.T) {
+	c := exec.Command("/bin/sleep", "100")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Wait()
+	pid, want := c.Process.Pid, tag{soft: 1000, hard: 2000}
+	if err := unix.Prlimit(pid, unix.RLIMIT_MSGQUEUE, &unix.Rlimit{Cur: want.soft, Max: want.hard}, nil); err != nil {
+		t.Fatal(err)
+	}
+	check := func(how string) {
+		if called, read := tagOf(pid), tagFromFile(pid); called != want || read != want {
+			t.Errorf("%s: %v by the call, %v in the file, want %v", how, called, read, want)
+		}
+	}
+	check("alive")
+	_ = c.Process.Kill()
+	ended(pid) // and not reaped
+	check("dead")
+}
+
+// A command that left nothing is known to have left nothing, also while this process
+// has other children: an MCP server runs for hours. One that left a process is not.
+func TestCleanBesideOthers(t *testing.T) {
+	tab := NewTable()
+	defer tab.Close(0)
+	other := exec.Command("/bin/sleep", "100")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = other.Process.Kill()
+		_ = other.Wait()
+	}()
+	for script, clean := range map[string]bool{"true": true, "setsid sleep 100 &": false} {
+		p, _ := start(t, tab, script, false)
+		<-p.Done()
+		if p.clean != clean || !p.others {
+			t.Errorf("%s: clean %t, others %t", script, p.clean, p.others)
+		}
+	}
+	tab.os.mu.Lock()
+	defer tab.os.mu.Unlock()
+	if len(tab.os.tags) != 0 {
+		t.Errorf("%d tags are kept", len(tab.os.tags))
 	}
 }
