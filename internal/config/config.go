@@ -31,7 +31,6 @@ type Config struct {
 	Memory      Memory      `json:"memory"`
 	Context     Context     `json:"context"`
 	Sandbox     Sandbox     `json:"sandbox"`
-	Web         Web         `json:"web"`
 	Extensions
 
 	CleanupDays int  `json:"cleanup_days"` // age at which sessions are removed; 0 keeps them
@@ -236,12 +235,6 @@ type SandboxFilesystem struct {
 	DenyRead   []string `json:"deny_read"`
 }
 
-// Web configures searching where the provider has none of its own.
-type Web struct {
-	Search    string `json:"search"`     // brave, tavily, exa, searxng or empty
-	SearchURL string `json:"search_url"` // of a SearXNG instance
-}
-
 // A PluginConfig is what a person set for one plugin.
 type PluginConfig struct {
 	Options map[string]any `json:"options"`
@@ -262,8 +255,6 @@ type Extensions struct {
 	StrictMarkets    json.RawMessage            `json:"strictKnownMarketplaces"`
 	BlockedMarkets   json.RawMessage            `json:"blockedMarketplaces"`
 	PluginConfigs    map[string]PluginConfig    `json:"pluginConfigs"` // by "name@marketplace"
-	LSP              map[string]json.RawMessage `json:"lsp"`
-	Worktree         json.RawMessage            `json:"worktree"`
 }
 
 // A StatusLine is a command that draws the footer.

@@ -45,12 +45,15 @@ func structKeys(t reflect.Type, prefix string) []string {
 	return out
 }
 
-// The table and the struct name the same keys.
+// The table and the struct name the same keys, but for those of features that this
+// version lacks.
 func TestTableMatchesConfig(t *testing.T) {
 	var table []string
 	flags := map[string]bool{}
 	for _, k := range Table() {
-		table = append(table, k.Name)
+		if k.Absent == "" {
+			table = append(table, k.Name)
+		}
 		if k.Doc == "" || !strings.HasSuffix(k.Doc, ".") && !strings.HasSuffix(k.Doc, "}.") {
 			t.Errorf("%s: documentation %q", k.Name, k.Doc)
 		}
@@ -81,6 +84,11 @@ func TestTableMatchesConfig(t *testing.T) {
 			t.Errorf("%s is in Config and not in the table", k)
 		}
 	}
+	for _, k := range Table() {
+		if k.Absent != "" && slices.Contains(fields, k.Name) {
+			t.Errorf("%s is in Config, and this version has no %s", k.Name, k.Absent)
+		}
+	}
 	if len(slices.Compact(slices.Clone(table))) != len(table) {
 		t.Error("a key is in the table twice")
 	}
@@ -91,7 +99,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 	samples := map[Kind]string{String: `"v"`, Int: `7`, Number: `7.5`, Bool: `true`, Tokens: `"7k"`, Portion: `"7%"`, Space: `"7GB"`, Level: `"high"`, Off: `"disable"`,
 		Strings: `["v"]`, StringMap: `{"V":"v"}`, Bools: `{"v":true}`, Objects: `{"v":{}}`, Object: `{"v":1}`, List: `["v"]`, Anything: `[1]`}
 	for _, k := range Table() {
-		if strings.Contains(k.Name, "*") {
+		if strings.Contains(k.Name, "*") || k.Absent != "" {
 			continue
 		}
 		v := samples[k.Kind]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +110,27 @@ func TestRulesThatCannotBeUsed(t *testing.T) {
 	}
 	if rules, _ := UsableRules(cfg, p, func(error) {}); len(rules.Dirs) != 1 {
 		t.Errorf("folders: %q", rules.Dirs)
+	}
+}
+
+// Settings of features that this version lacks are said to have no effect, each with its
+// place. Those that what runs depends on are named at the start, too.
+func TestSettingsWithoutEffect(t *testing.T) {
+	e := run(t, map[string]string{"~/.adze/settings.json": `{"web":{"search":"brave","search_url":"http://x"},"lsp":{"go":{}},"worktree":{"baseRef":"main"}}`})
+	var told []string
+	e.Note = func(s string) { told = append(told, s) }
+	_, cfg, err := Load(e, Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range config.Table() {
+		if k.Absent == "" {
+			continue
+		}
+		found := slices.ContainsFunc(cfg.Problems, func(p config.Problem) bool { return p.Key == k.Name && p.Absent && p.Line == 1 })
+		if loud := strings.Contains(strings.Join(told, "\n"), k.Name+" ("); !found || loud == k.Quiet {
+			t.Errorf("%s: it is a problem: %v, it is said at the start: %v", k.Name, found, loud)
+		}
 	}
 }
 
