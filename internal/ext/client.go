@@ -1,6 +1,7 @@
 package ext
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,7 +174,7 @@ func calls(list []llm.Message) bool {
 // answered is what a reply comes to for a server. A reply that is not what the
 // server chose is an error.
 func answered(model, choice string, done llm.Finished) (out mcp.Sampled, err error) {
-	out = mcp.Sampled{Model: model, Stop: "endTurn"}
+	out = mcp.Sampled{Model: cmp.Or(done.Model, model), Stop: "endTurn"} // the protocol asks for the one that answered
 	for _, p := range done.Message.Parts {
 		switch p := p.(type) {
 		case llm.Text:

@@ -48,8 +48,12 @@ func TestSamplingsChoice(t *testing.T) {
 	}
 	text := llm.Finished{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "A"}}}, Stop: llm.EndTurn}
 	call := llm.Finished{Message: llm.Message{Parts: []llm.Part{llm.ToolUse{ID: "1", Name: "a"}}}}
-	if out, err := answered("m", "", text); err != nil || out.Text != "A" || out.Stop != "endTurn" {
+	if out, err := answered("m", "", text); err != nil || out.Text != "A" || out.Stop != "endTurn" || out.Model != "m" {
 		t.Errorf("%+v %v", out, err)
+	}
+	text.Model = "m-2026"
+	if out, err := answered("m", "", text); err != nil || out.Model != "m-2026" {
+		t.Errorf("another model answered: %+v %v", out, err)
 	}
 	if out, err := answered("m", mcp.ChoiceRequired, call); err != nil || len(out.Calls) != 1 || out.Stop != "toolUse" {
 		t.Errorf("%+v %v", out, err)

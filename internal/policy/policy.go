@@ -133,11 +133,10 @@ type (
 		// one: a rule that allows every command does not speak of that.
 		Steers bool
 	}
-	// Net is a connection; Host is a name or an address, Port 0 means any.
+	// Net is a connection; Host is a name or an address. No rule speaks of ports.
 	// URL is set when one was asked for.
 	Net struct {
 		Host string
-		Port int
 		URL  string
 	}
 	// Call is a tool of an MCP server, by the names that models call it by. People

@@ -22,7 +22,7 @@ import (
 func connection() agent.Question {
 	return agent.Question{
 		Call: llm.ToolUse{Name: "Net", Input: []byte(`{"host":"new.example"}`)}, Tool: "Net",
-		Plan: tool.Plan{Actions: []policy.Action{policy.Net{Host: "new.example", Port: 443}}, Title: "Connect to new.example:443"},
+		Plan: tool.Plan{Actions: []policy.Action{policy.Net{Host: "new.example"}}, Title: "Connect to new.example:443"},
 	}
 }
 

@@ -187,7 +187,7 @@ func (s *Store) npm(ctx context.Context, src Source, dir string, t *tree) (strin
 	if err != nil {
 		return "", &fault{fmt.Errorf("%s cannot be fetched: %w", src, err), "look whether the name is right and the registry can be reached: npm view " + clip.Visible(spec)}
 	}
-	var said []struct{ Filename, Integrity, Version string }
+	var said []struct{ Filename, Integrity string }
 	if err := json.Unmarshal([]byte(out), &said); err != nil || len(said) != 1 {
 		return "", errors.New("npm did not say what it fetched")
 	}

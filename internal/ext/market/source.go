@@ -175,9 +175,9 @@ func parseSource(raw json.RawMessage) (Source, error) {
 		return Source{Kind: Folder, Path: text}, nil
 	}
 	var o struct {
-		Source, Repo, URL, Ref, SHA, Path   string
-		Package, Version, Registry, Command string
-		SHA256                              string `json:"sha256"`
+		Source, Repo, URL, Ref, SHA, Path string
+		Package, Version, Registry        string
+		SHA256                            string `json:"sha256"`
 	}
 	if err := json.Unmarshal(raw, &o); err != nil {
 		return Source{}, errors.New("a source is a path or an object")

@@ -18,7 +18,6 @@ type Prompt struct {
 	Command string // without the slash: mcp__server__prompt
 	Args    string // a hint for what follows: "<file> [style]"
 	About   string
-	Server  string
 	From    string // who configured the server, for people
 }
 
@@ -77,7 +76,7 @@ func (h *Hub) Prompts() (out []Prompt) {
 	for _, s := range h.list() {
 		s.mu.Lock()
 		for _, p := range s.offer.prompts {
-			out = append(out, Prompt{Command: p.command, Args: p.hint(), About: p.about, Server: s.conf.Name, From: s.conf.Origin.String()})
+			out = append(out, Prompt{Command: p.command, Args: p.hint(), About: p.about, From: s.conf.Origin.String()})
 		}
 		s.mu.Unlock()
 	}

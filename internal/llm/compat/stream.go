@@ -222,8 +222,8 @@ func (d *decoder) content(s *wire.Scan, out *wire.Out) {
 		return
 	}
 	type part struct {
-		Type, Text string
-		Thinking   []struct{ Text string }
+		Text     string
+		Thinking []struct{ Text string }
 	}
 	var parts []part
 	if json.Unmarshal(raw, &parts) != nil {

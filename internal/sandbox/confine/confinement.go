@@ -41,7 +41,7 @@ func (b *Set) connect(ctx context.Context, host string, port int) netproxy.Answe
 	v, err := b.permit(ctx, agent.Question{
 		Call: llm.ToolUse{Name: NetworkTool, Input: input}, Tool: NetworkTool,
 		Plan: tool.Plan{
-			Actions: []policy.Action{policy.Net{Host: host, Port: port}}, Title: "Connect to " + where,
+			Actions: []policy.Action{policy.Net{Host: host}}, Title: "Connect to " + where,
 			View: view.Text{S: "A command in the sandbox connects to " + where + "."},
 		},
 	})

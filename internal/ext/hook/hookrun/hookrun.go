@@ -88,7 +88,6 @@ type Runner struct {
 type Run struct {
 	Hook   hook.Hook
 	Took   time.Duration
-	Input  string
 	Code   int
 	Stdout string
 	Stderr string
@@ -319,7 +318,7 @@ func (r *Runner) number() int {
 
 // keep remembers a run for whoever looks what hooks did.
 func (r *Runner) keep(h hook.Hook, q question, ran hook.Ran) {
-	run := Run{Hook: h, Took: ran.Took, Input: bounded(string(q.text)), Code: ran.Code, Stdout: bounded(string(ran.Stdout)), Stderr: bounded(ran.Stderr)}
+	run := Run{Hook: h, Took: ran.Took, Code: ran.Code, Stdout: bounded(string(ran.Stdout)), Stderr: bounded(ran.Stderr)}
 	if ran.Err != nil {
 		run.Err = ran.Err.Error()
 	}

@@ -108,7 +108,7 @@ func TestCommand(t *testing.T) {
 	if !strings.HasSuffix(string(in), "\n") || !json.Valid(in) {
 		t.Errorf("its input is %q", in)
 	}
-	if runs := r.Runs(hook.PreToolUse); len(runs) != 1 || runs[0].Stderr != "talk\n" || runs[0].Input != string(in) {
+	if runs := r.Runs(hook.PreToolUse); len(runs) != 1 || runs[0].Stderr != "talk\n" {
 		t.Errorf("kept of it: %+v", runs)
 	}
 }

@@ -221,7 +221,6 @@ func (e *ErrNeedsSignIn) Hint() string { return "adze mcp login " + hint.Shell(e
 type Status struct {
 	SignedIn bool
 	Issuer   string // who issued the tokens
-	ClientID string
 	Scopes   []string
 	Expires  time.Time // of the access token; zero when unknown
 	Renews   bool      // a new token can be had without a person
@@ -237,7 +236,7 @@ func (c *Client) Status(ctx context.Context, s Settings) (Status, error) {
 		return Status{}, err
 	}
 	return Status{
-		SignedIn: true, Issuer: r.Issuer, ClientID: r.ClientID, Scopes: r.Scopes, Expires: r.Expires,
+		SignedIn: true, Issuer: r.Issuer, Scopes: r.Scopes, Expires: r.Expires,
 		Renews: r.Refresh != "" || s.Flow != Code, At: at,
 	}, nil
 }

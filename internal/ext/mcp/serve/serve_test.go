@@ -535,7 +535,7 @@ func TestQuestionsOnTheWay(t *testing.T) {
 	connects := made{name: "Fetch", run: func(ctx context.Context, _ string) tool.Result {
 		v, err := r.session.Permit(ctx, agent.Question{
 			Call: llm.ToolUse{Name: "SandboxNetworkAccess", Input: json.RawMessage(`{"host":"x.example"}`)}, Tool: "SandboxNetworkAccess",
-			Plan: tool.Plan{Title: "Connect to x.example", Actions: []policy.Action{policy.Net{Host: "x.example", Port: 443}}},
+			Plan: tool.Plan{Title: "Connect to x.example", Actions: []policy.Action{policy.Net{Host: "x.example"}}},
 		})
 		return tool.Result{Text: fmt.Sprint(v.Effect == policy.Allow, err)}
 	}}
