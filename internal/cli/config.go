@@ -18,6 +18,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -174,7 +175,7 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 // removes refuses to remove what a file does not have. Whatever else is wrong
 // with the file is for the change itself to find.
 func removes(path string, edits []confedit.Edit) error {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, config.MaxFile)
 	for _, e := range edits {
 		if e.Op != confedit.Unset && e.Op != confedit.Drop || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hooks"
@@ -40,7 +40,7 @@ func fileFindings(sys System, p settings.Paths) (out []finding) {
 		}
 	}
 	file := filepath.Join(p.Config, keysFile)
-	if b, err := os.ReadFile(file); err == nil {
+	if b, err := regular.Read(file, config.MaxFile); err == nil {
 		_, problems := keymap.Load(b, keyTerminal)
 		for _, x := range problems {
 			what := "what is wrong does not count; the other keys do"

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"os"
+	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/regular"
 )
 
 // runFlags are the flags that are no settings. Flags that are settings are
@@ -290,12 +291,12 @@ func rules(pieces []string) []string {
 
 // readText reads the file of a …-file flag.
 func readText(flag, path string) (string, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", usagef("give the path of a text file", "--%s: %v", flag, err)
-	}
-	if len(b) > 1<<20 {
+	b, err := regular.Given(path, 1<<20)
+	switch {
+	case errors.Is(err, regular.ErrLarge):
 		return "", usagef("instructions are short texts", "--%s: %s is larger than 1 MB", flag, path)
+	case err != nil:
+		return "", usagef("give the path of a text file", "--%s: %v", flag, err)
 	}
 	return string(b), nil
 }

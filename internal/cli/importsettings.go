@@ -14,6 +14,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/foreign"
 	"github.com/adze-agent/adze/internal/policy"
@@ -186,7 +187,7 @@ const maxNotes = 64 << 10
 // A line names where each comes from, and keeps it from coming twice.
 func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) error {
 	path := filepath.Join(p.Config, "AGENTS.md")
-	now, err := os.ReadFile(path)
+	now, err := regular.Read(path, config.MaxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return failf("make it readable", "%v", err)
 	}
@@ -201,7 +202,7 @@ func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) e
 		case n.Size > maxNotes:
 			fmt.Fprintf(sys.Stdout, "  %s: %s is not taken: it has more than %s\n", n.From, clip.Visible(name), clip.Size(maxNotes))
 		default:
-			raw, err := os.ReadFile(n.Path)
+			raw, err := regular.Read(n.Path, maxNotes)
 			if err != nil {
 				fmt.Fprintf(sys.Stderr, "left out: %v\n", err)
 				continue

@@ -74,9 +74,9 @@ func (c *configured) one(name string) (servers.Server, error) {
 		return servers.Server{}, failf("correct the file", "there is no MCP server %q, and not everything could be read: %s", clip.Visible(clip.Line(name, 100)), oneLine(bad[0].String()))
 	}
 	if c.Extensions.Strict {
-		return servers.Server{}, failf("leave the flag out to have the servers of the settings", "--mcp-config has no MCP server %q, and --strict-mcp-config leaves out all others", clip.Visible(clip.Line(name, 100)))
+		return servers.Server{}, usagef("leave the flag out to have the servers of the settings", "--mcp-config has no MCP server %q, and --strict-mcp-config leaves out all others", clip.Visible(clip.Line(name, 100)))
 	}
-	return servers.Server{}, failf("adze mcp list shows those there are", "there is no MCP server %q%s", clip.Visible(clip.Line(name, 100)), near.Hint(name, names))
+	return servers.Server{}, usagef("adze mcp list shows those there are", "there is no MCP server %q%s", clip.Visible(clip.Line(name, 100)), near.Hint(name, names))
 }
 
 // unread are the mistakes of what says which servers there are: of its files, and of
@@ -434,7 +434,7 @@ func (c *configured) wanted(sys System, scope string, list []config.Entry, names
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(list, func(e config.Entry) bool { return e.Name == name }) {
-			return nil, failf("leave the names out to take all", "Claude Desktop has no server %q", clip.Visible(name))
+			return nil, usagef("leave the names out to take all", "Claude Desktop has no server %q", clip.Visible(name))
 		}
 	}
 	for _, e := range list {

@@ -59,7 +59,7 @@ func (c *configured) remove(ctx context.Context, sys System, name, scope string)
 			return err
 		}
 		if scope != "" {
-			return failf("adze mcp get "+hint.Shell(name)+" shows where it stands", "the scope %s has no server %s", scope, clip.Visible(name))
+			return usagef("adze mcp get "+hint.Shell(name)+" shows where it stands", "the scope %s has no server %s", scope, clip.Visible(name))
 		}
 		return failf("remove it there", "the server %s stands in %s, which is not for adze to change", clip.Visible(name), clip.Visible(s.Origin.String()))
 	case len(found) > 1:

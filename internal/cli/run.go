@@ -22,6 +22,7 @@ import (
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/op"
@@ -129,11 +130,14 @@ func cause(err error) error {
 	return err
 }
 
+// maxSchema bounds the file of --json-schema, in bytes.
+const maxSchema = 4 << 20
+
 // schema reads --json-schema: JSON text, or the path of a file with it.
 func schema(s string) (json.RawMessage, error) {
 	raw := []byte(s)
 	if !strings.HasPrefix(strings.TrimSpace(s), "{") {
-		b, err := os.ReadFile(s)
+		b, err := regular.Given(s, maxSchema)
 		if err != nil {
 			return nil, usagef("give a JSON Schema object, or the path of a file with one", "--json-schema: %v", err)
 		}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/llm/choose"
@@ -127,7 +127,7 @@ func (f *runFlags) plain(sys System, o invocation) bool {
 		return v != "0" && v != "false"
 	}
 	h := uiHost{o: o} // there is no World yet
-	raw, err := os.ReadFile(filepath.Join(h.configDir(), "settings.json"))
+	raw, err := regular.Read(filepath.Join(h.configDir(), "settings.json"), config.MaxFile)
 	if err != nil || !bytes.Contains(raw, []byte("plain")) {
 		return false
 	}

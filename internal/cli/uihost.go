@@ -256,7 +256,7 @@ var keyTerminal = keymap.Terminal{Windows: runtime.GOOS == "windows"}
 func (h *uiHost) keys() (*keymap.Map, []string) {
 	t := keyTerminal
 	path := filepath.Join(h.configDir(), keysFile)
-	b, err := os.ReadFile(path)
+	b, err := regular.Read(path, config.MaxFile)
 	if err != nil {
 		return keymap.Default(t), nil
 	}

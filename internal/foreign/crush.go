@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/llm"
 )
 
@@ -42,7 +43,7 @@ func (a *Agents) crushProjects() map[string]string {
 	} else {
 		data = filepath.Join(data, "crush")
 	}
-	if raw, err := os.ReadFile(filepath.Join(data, "projects.json")); err == nil {
+	if raw, err := regular.Read(filepath.Join(data, "projects.json"), maxSettings); err == nil {
 		_ = json.Unmarshal(raw, &list)
 	}
 	for _, p := range list.Projects {

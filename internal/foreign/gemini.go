@@ -6,12 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/llm"
 )
 
@@ -261,13 +261,13 @@ func geminiOutput(raw json.RawMessage) string {
 // geminiFolder is where a chat worked: a file beside the chats says it, or a
 // list of projects has one with the hash.
 func (a *Agents) geminiFolder(path, hash string) string {
-	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root")); err == nil && len(raw) < 4096 {
+	if raw, err := regular.Read(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"), 4096); err == nil {
 		return strings.TrimSpace(string(raw))
 	}
 	var list struct {
 		Projects map[string]string `json:"projects"`
 	}
-	if raw, err := os.ReadFile(filepath.Join(a.gemini(), "projects.json")); err == nil {
+	if raw, err := regular.Read(filepath.Join(a.gemini(), "projects.json"), maxSettings); err == nil {
 		_ = json.Unmarshal(raw, &list)
 	}
 	for dir := range list.Projects {

@@ -15,7 +15,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -28,6 +27,7 @@ import (
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
@@ -159,7 +159,7 @@ func network(o Config, cfg *config.Config) (wire.Dial, error) {
 	if cfg.Network.CAFile == "" {
 		return d, nil
 	}
-	pem, err := os.ReadFile(cfg.Network.CAFile)
+	pem, err := regular.Read(cfg.Network.CAFile, 16<<20)
 	if err != nil {
 		return d, &hint.Mistake{Why: fmt.Sprintf("network.ca_file: %v", err), What: "give the path of a PEM file"}
 	}

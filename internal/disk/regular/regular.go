@@ -85,9 +85,31 @@ func Read(path string, max int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return atMost(f, max)
+}
+
+// Given reads all of what a person names, of at most max bytes: a regular file, or a
+// pipe, as <(command) of a shell is one.
+func Given(path string, max int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&fs.ModeNamedPipe == 0 {
+		return Read(path, max)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return atMost(f, max)
+}
+
+func atMost(f *os.File, max int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(f, max+1))
 	if err == nil && int64(len(b)) > max {
-		return nil, fmt.Errorf("read %s: %w", path, ErrLarge)
+		return nil, fmt.Errorf("read %s: %w", f.Name(), ErrLarge)
 	}
 	return b, err
 }

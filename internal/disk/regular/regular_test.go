@@ -41,6 +41,21 @@ func TestOpen(t *testing.T) {
 	if b, err := regular.Head(at("file"), 3); string(b) != "tex" || err != nil {
 		t.Errorf("%q %v", b, err)
 	}
+	for name, want := range map[string]error{"file": nil, "link": nil, "device": regular.ErrKind, ".": regular.ErrKind, "none": fs.ErrNotExist} {
+		if b, err := regular.Given(at(name), 4); !errors.Is(err, want) || want == nil && (err != nil || string(b) != "text") {
+			t.Errorf("given %s: %q %v", name, b, err)
+		}
+	}
+	for max, want := range map[int64]error{4: nil, 3: regular.ErrLarge} { // a pipe is taken where a person names it
+		wrote := make(chan error, 1)
+		go func() { wrote <- os.WriteFile(at("pipe"), []byte("text"), 0) }() // ends when the pipe is read
+		if b, err := regular.Given(at("pipe"), max); !errors.Is(err, want) || want == nil && string(b) != "text" {
+			t.Errorf("a pipe, at most %d: %q %v", max, b, err)
+		}
+		if err := <-wrote; err != nil {
+			t.Error(err)
+		}
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)

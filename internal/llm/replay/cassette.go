@@ -24,9 +24,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
+
+	"github.com/adze-agent/adze/internal/disk/regular"
 )
 
 type header struct {
@@ -172,7 +173,7 @@ func Read(r io.Reader) (*Cassette, error) {
 
 // load reads the cassette at path.
 func load(path string) (*Cassette, error) {
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read cassette: %w", err)
 	}

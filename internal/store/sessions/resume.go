@@ -335,7 +335,7 @@ func newID(st Store, want string) (string, error) {
 	if want == "" {
 		return st.NewID()
 	}
-	if !ValidID(want) {
+	if want = strings.ToLower(want); !ValidID(want) { // RFC 9562, section 4: case does not matter
 		return "", &hint.Mistake{Why: fmt.Sprintf("--session-id: %q is not a UUID", want), What: "a UUID looks like 0199c5a2-7d3e-7b11-8f00-2a6c1d9e4b57"}
 	}
 	if st.Has(want) {
