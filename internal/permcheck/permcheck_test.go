@@ -161,7 +161,7 @@ func TestReasons(t *testing.T) {
 		{policy.Default, "./script.sh --help", "no rule allows `./script.sh`; what a program of its own does is not known"},
 		{policy.Default, "rm -rf src/*", "the mode default asks before all that is in DIR/src is removed"},
 		{policy.Default, "cat $(go env GOROOT)/VERSION", "no rule allows `cat`; $(go env GOROOT)/VERSION may become any argument"},
-		{policy.Default, "ls | xargs wc -l", "which files it reads is not known, and DIR/.env may hold secrets"},
+		{policy.Default, "fd x | xargs wc -l", "which files it reads is not known, and DIR/.env may hold secrets"},
 		{policy.Default, "git tag | xargs git show --stat", "no rule allows `git show`; xargs adds arguments that are not known before it runs"},
 		{policy.Default, "git log --format=%h -1 | xargs git diff", "which files it reads is not known, and DIR/.env may hold secrets"},
 		{policy.Default, "echo x > hooks/pre-commit", "hooks/pre-commit is protected: git runs a file of this name where the folder around it is a repository's own"},

@@ -178,7 +178,7 @@ func (r *reader) printsNames(s *syntax.Stmt, st state) *programs.Found {
 		return nil
 	}
 	name := c.Args[0].Lit()
-	if name != "find" && name != "git" && name != "echo" && name != "rg" && !strings.HasSuffix(name, "grep") || r.funcs[name] != nil || r.Unpinned || len(r.outer) > 0 {
+	if name != "find" && name != "git" && name != "echo" && name != "rg" && name != "ls" && !strings.HasSuffix(name, "grep") || r.funcs[name] != nil || r.Unpinned || len(r.outer) > 0 {
 		return nil
 	}
 	var found programs.Found

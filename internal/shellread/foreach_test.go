@@ -57,6 +57,20 @@ func TestEachFile(t *testing.T) {
 			find src -name '*.go' | while IFS= read -r f; do grep -n foo "$f" | head -3; done
 			find src -type f -print0 | while IFS= read -r -d '' f; do wc -l "$f"; done
 			while read -r f; do wc -l "$f"; done < <(git ls-files)
+			git grep -l foo | xargs -n1 wc -l
+			for f in $(git grep -l foo -- src); do head -3 "$f"; done
+			git grep -lz foo | xargs -0 wc -l
+			for f in $(ls src/*.go); do wc -l $f; done
+			ls src/*.go | xargs wc -l
+			cd src && ls | xargs wc -l
+			ls | xargs cat
+			git grep -l foo -- links | xargs cat
+			cd src && for f in $(ls -t); do wc -l "$f"; done
+			ls *.md | head -1 | xargs cat
+			find src -name '*.go' | xargs -n1 jq -r .name
+			find src -name '*.go' | while read p; do echo "$p"; jq -r .name "$p"; done
+			find src -name '*.go' -exec jq . {} \;
+			for d in */; do jq -r .name "$d/package.json"; done
 			for f in $(git ls-files); do [[ -f $f ]] && sort "$f"; done
 			for f in $(git ls-files); do [ -f "$f" ] && jq . "$f"; done
 			echo main.go README.md | xargs -n1 head -3
@@ -67,6 +81,25 @@ func TestEachFile(t *testing.T) {
 			find src -type f | { head -c 3; xargs cat; }
 			f() { head -c 3; xargs cat; }; find src -type f | f
 			xargs() { rm x; }; find src -type f | xargs cat
+			git grep -lc foo | xargs cat
+			git grep -l foo HEAD | xargs cat
+			git grep -lz foo | xargs cat
+			git grep -l --untracked foo | xargs cat
+			git -C src grep -l foo | xargs cat
+			cd src && git grep -l --full-name foo | xargs cat
+			ls -a src | xargs cat
+			ls -l src/*.go | xargs cat
+			ls src | xargs cat
+			ls -d .* | xargs cat
+			ls links/* | xargs cat
+			cd links && ls | xargs cat
+			ls /etc | xargs cat
+			ls src/*.go /etc/passwd | xargs cat
+			find src -name '*.go' | xargs jq
+			find src -name '*.go' | xargs jq -f
+			find src -name '*.go' | xargs jq --slurpfile x
+			find src -name '*.go' | xargs sort -o
+			find src -name '*.go' | while read p; do jq --slurpfile x "$p" .; done
 			grep -rl foo src | xargs rm
 			grep -rl foo . | xargs cat
 			grep -rL foo . | xargs cat

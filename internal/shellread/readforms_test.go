@@ -157,6 +157,9 @@ func TestFormsThatOnlyShow(t *testing.T) {
 			ip -4 a
 			lsb_release -a
 			timeout 5 ssh -V
+			kill -0 123
+			xmllint --noout data.txt
+			xmllint --xpath '//version' data.txt
 			cat /etc/os-release
 			grep MemTotal /proc/meminfo
 			docker run --help
@@ -296,6 +299,14 @@ func TestFormsThatOnlyShow(t *testing.T) {
 			ip -br link set eth0 down
 			ip -batch x
 			sudo ssh -V
+			kill 123
+			kill -9 123
+			kill -0
+			xmllint --output x data.txt
+			xmllint --noout http://example.com/x
+			xmllint --noout --loaddtd data.txt
+			xmllint --noent data.txt
+			xmllint --shell data.txt
 			cat /etc/passwd
 			cat /etc/os-release /etc/shadow
 			cat /proc/self/environ
@@ -394,7 +405,17 @@ func TestCompose(t *testing.T) {
 		{map[string]string{"compose.yaml": plain, ".env": "DOCKER_HOST=ssh://x\n"}, "docker compose logs", "ask"},
 		{map[string]string{"compose.yaml": "?"}, "docker compose ps", "ask"},
 		{nil, "echo include: > compose.yaml; docker compose ps", "ask"},
-		{nil, "docker compose -f x ps", "ask"},
+		{map[string]string{"dev.yml": plain}, "docker compose -f dev.yml ps", "allow"},
+		{map[string]string{"dev.yml": plain, "x/b.yml": plain}, "docker compose -f dev.yml -f x/b.yml logs web", "allow"},
+		{map[string]string{"dev.yml": plain, "x/b.yml": "include: [y]"}, "docker compose -f dev.yml -f x/b.yml logs web", "ask"},
+		{map[string]string{"dev.yml": plain, ".env": "COMPOSE_FILE=x"}, "docker compose -f dev.yml ps", "ask"},
+		{map[string]string{"x/dev.yml": plain, "x/.env": "COMPOSE_FILE=x"}, "docker compose -f x/dev.yml ps", "ask"},
+		{map[string]string{"dev.yml": "?"}, "docker compose -f dev.yml ps", "ask"},
+		{nil, "docker compose -f /etc/x.yml ps", "ask"},
+		{nil, "docker compose -f - ps", "ask"},
+		{nil, "docker compose -f oci://x ps", "ask"},
+		{nil, "docker compose -f dev.yml up", "ask"},
+		{nil, "docker compose -f dev.yml --env-file x ps", "ask"},
 		{nil, "docker compose logs -f", "ask"},
 		{nil, "docker compose config", "ask"},
 		{nil, "docker compose ps; docker compose down", "ask"},
@@ -405,8 +426,8 @@ func TestCompose(t *testing.T) {
 		}
 		w := f.world()
 		w.Text = func(p string) (string, bool) {
-			text := c.files[strings.TrimPrefix(p, "/home/u/project/")]
-			return text, text != "?"
+			text, there := c.files[strings.TrimPrefix(p, "/home/u/project/")]
+			return text, text != "?" && (there || path.Base(p) == ".env")
 		}
 		rules := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u"}
 		if v := policy.Decide(rules, policy.Default, policy.Request{Tool: "Bash", Actions: shellread.Read(c.command, w).Actions}); v.Effect.String() != c.want {

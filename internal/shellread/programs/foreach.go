@@ -16,6 +16,7 @@ var perFile = sync.OnceValue(func() map[string]bool {
 	return map[string]bool{
 		"cat": true, "head": true, "tail": true, "wc": true, "grep": true, "egrep": true, "fgrep": true, "ls": true, "stat": true, "file": true, "du": true, "nl": true, "cut": true, "sed": true, "awk": true,
 		"md5sum": true, "sha1sum": true, "sha256sum": true, "sha512sum": true, "cksum": true, "basename": true, "dirname": true, "echo": true, "readlink": true, "realpath": true,
+		"jq": true, "sort": true, "tac": true, "shasum": true, "b2sum": true,
 	}
 })
 
@@ -40,7 +41,7 @@ func (f *Found) In(dirs []string) bool { return slices.Equal(f.dirs, dirs) }
 // Sheer reports names that a shell takes for one word each, and no program for a flag.
 func (f *Found) Sheer() bool {
 	for _, r := range f.Reads {
-		if r.Below == nil && !sheerName(f.relative(r.Named)) || r.Below != nil && !sheerName(r.Asked) {
+		if r.Below == nil && !sheerName(f.relative(r.Named)) || r.Below != nil && !sheerName(f.begins(r)) {
 			return false
 		}
 		if r.Below != nil && slices.ContainsFunc(r.Below.Paths, func(p policy.Place) bool { return !sheerName(strings.TrimPrefix(p.Path, r.Path)) }) {
@@ -48,6 +49,14 @@ func (f *Found) Sheer() bool {
 		}
 	}
 	return !f.flag && !f.odd && len(f.Reads) > 0
+}
+
+// begins is how the names below a folder begin as a program prints them.
+func (f *Found) begins(r policy.Read) string {
+	if slices.Contains(f.dirs, r.Path) {
+		return "."
+	}
+	return r.Asked
 }
 
 // relative is a path as a program prints it that was started in the folder.
@@ -62,7 +71,7 @@ func (f *Found) relative(file string) string {
 
 // sheerName reports a name without a letter that any shell gives a meaning to.
 func sheerName(name string) bool {
-	return name != "" && strings.IndexByte("-+@=~", name[0]) < 0 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-+@,") == ""
+	return name != "" && !flagged(name) && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-+@,") == ""
 }
 
 // findRuns holds the program behind -exec against the table; tests is the expression
@@ -196,7 +205,7 @@ func findPick(tests []Word) (p pick, files bool) {
 // when that is not known. Without NUL bytes between them, no name may hold what
 // xargs would split at.
 func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
-	globs := u.name == "rg" || strings.HasSuffix(u.name, "grep")
+	globs := u.name == "rg" || u.name == "ls" || strings.HasSuffix(u.name, "grep")
 	for _, w := range ws {
 		if w.Kind != Exact && !(globs && w.Kind == Pattern) {
 			return f, false
@@ -216,11 +225,13 @@ func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
 	switch {
 	case u.name == "echo":
 		return u.spoken(ws[1:])
-	case globs:
+	case u.name == "ls":
+		return u.listed()
+	case globs, u.name == "git grep" && slices.Equal(u.dirs, dirs):
 		if f, ok = u.matching(); !ok {
 			return f, false
 		}
-		f.Zero = u.has("-Z", "--null", "-0")
+		f.Zero = u.has("-Z", "--null", "-0") || u.name == "git grep" && u.has("-z")
 		return f, len(f.Reads) > 0 && (f.Zero || f.plain)
 	case u.name == "find":
 		tests := ws[1:]
@@ -262,16 +273,19 @@ func searchedAll(ws []Word) []Word {
 // matching are the files in which grep or rg looks, when it prints nothing but names of
 // theirs.
 func (u *Invocation) matching() (f Found, ok bool) {
-	const say = " -l -L --files-with-matches --files-without-match --null -Z -0 -r --recursive -n --line-number -i --ignore-case -s --no-messages -S --smart-case -w --word-regexp -x -v -E --extended-regexp -F --fixed-strings -P -G -I -U -H -e --regexp --include --exclude --exclude-dir -g --glob --iglob -t --type -T --type-not -. --hidden -u --unrestricted --no-ignore --sort --max-depth -d --no-heading --no-config "
+	const say = " -l -L --name-only --files-with-matches --files-without-match --null -Z -0 -z -r --recursive -n --line-number -i --ignore-case -s --no-messages -S --smart-case -w --word-regexp -x -v -E --extended-regexp -F --fixed-strings -P -G -I -U -H -e --regexp --include --exclude --exclude-dir -g --glob --iglob -t --type -T --type-not -. --hidden -u --unrestricted --no-ignore --sort --max-depth -d --no-heading --no-config "
 	names := false
 	for _, flag := range u.flags {
-		if !strings.Contains(say, " "+flag.name+" ") || flag.name == "-d" && u.name != "rg" || flag.name == "-0" && u.name != "rg" || flag.name == "-Z" && u.name == "rg" {
+		if !strings.Contains(say, " "+flag.name+" ") || flag.name == "-d" && u.name != "rg" || flag.name == "-0" && u.name != "rg" || flag.name == "-Z" && u.name == "rg" || flag.name == "-z" && u.name != "git grep" {
 			return f, false
 		}
-		names = names || flag.name == "-l" || flag.name == "-L" && u.name != "rg" || strings.HasPrefix(flag.name, "--files-with")
+		names = names || flag.name == "-l" || flag.name == "--name-only" || flag.name == "-L" && u.name != "rg" || strings.HasPrefix(flag.name, "--files-with")
 	}
 	if !names || len(u.r.Wrote) > 0 || slices.ContainsFunc(u.args, func(w Word) bool { return w.Is("-") }) {
 		return f, false
+	}
+	if before := len(u.args) - u.behind; u.name == "git grep" && (before > 1 || before == 1 && u.has("-e")) {
+		return f, false // a commit: its files may have any names
 	}
 	f.dirs, f.plain = u.dirs, true
 	for _, a := range u.Actions {
@@ -283,21 +297,57 @@ func (u *Invocation) matching() (f Found, ok bool) {
 			continue
 		}
 		if r.Tree && u.r.IsFolder(r.Path) {
-			f.plain = f.plain && plainName(r.Asked)
+			f.plain = f.plain && plainName(f.begins(r))
 		} else {
 			f.plain = f.plain && plainName(f.relative(r.Named))
+		}
+		if l, known := u.r.Tree(r.Path); r.Below != nil && u.name == "git grep" && (!known || throughLink(r.Path, l, r.Below)) {
+			return f, false
 		}
 		if r.Below != nil {
 			for _, p := range r.Below.Paths {
 				name := strings.TrimPrefix(p.Path, strings.TrimSuffix(r.Path, "/")+"/")
 				f.plain = f.plain && plainName(name)
-				f.flag = f.flag || name[0] == '-' || name[0] == '+'
+				f.flag = f.flag || flagged(name)
 			}
 		}
 		f.Reads = append(f.Reads, r)
 	}
 	return f, true
 }
+
+// listed are the files whose names ls prints, when these are the words it is given, or
+// what stands in the folder.
+func (u *Invocation) listed() (f Found, ok bool) {
+	f.dirs = u.dirs
+	if len(u.dirs) != 1 || u.r.World.Glob == nil || len(u.r.Wrote) > 0 || slices.ContainsFunc(u.flags, func(f given) bool { return !slices.Contains([]string{"-1", "-t", "-r", "-S", "-U"}, f.name) }) {
+		return f, false
+	}
+	words := u.args
+	if len(words) == 0 {
+		words = []Word{{Kind: Pattern, Text: "*"}}
+	}
+	f.plain = true
+	for _, w := range words {
+		folders := u.r.foldersOf(w.Text, u.dirs)
+		for _, t := range u.r.Resolve(w, u.dirs) {
+			switch folder := u.r.IsFolder(t.Real); {
+			case w.Kind == Pattern && folders[t.Named]:
+				continue
+			case folder && len(u.args) > 0:
+				return f, false // it prints what is in it
+			}
+			name := f.relative(t.Named)
+			f.plain, f.flag = f.plain && plainName(name), f.flag || flagged(name)
+			f.Reads = append(f.Reads, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true})
+		}
+	}
+	return f, len(f.Reads) > 0 && f.plain
+}
+
+// flagged reports a name that some program would take for a flag, or for a file with more
+// arguments.
+func flagged(name string) bool { return strings.IndexByte("-+@=~", name[0]) >= 0 }
 
 // spoken are the files that the words of echo name; ok is false when one is a folder, or
 // no name that xargs hands on as it is.
@@ -334,7 +384,7 @@ func (u *Invocation) tracked(ws []Word) (f Found, ok bool) {
 		for _, p := range below.Paths {
 			name := strings.TrimPrefix(p.Path, d+"/")
 			f.plain = f.plain && plainName(name)
-			f.flag = f.flag || name[0] == '-' || name[0] == '+'
+			f.flag = f.flag || flagged(name)
 		}
 		f.Reads = append(f.Reads, policy.Read{Path: d, Named: d, Asked: ".", Arg: true, Tree: true, Below: below})
 	}

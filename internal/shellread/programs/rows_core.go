@@ -289,7 +289,7 @@ var textRows = sync.OnceValue(func() map[string]*command {
 		"json_pp":  {},
 		"sed":      {early: true, flags: "-nEruzs -e=x --quiet --silent --regexp-extended -l=x --line-length=x --expression=x --null-data --posix --sandbox --separate --unbuffered --debug", args: "x p*", given: "-e --expression", check: checkSed},
 		"awk":      awkRow, "gawk": awkRow, "mawk": awkRow, "nawk": awkRow,
-		"jq": {flags: "-ncrRsSCMeaj --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys --color-output --monochrome-output --exit-status --ascii-output --join-output --tab --indent=x --unbuffered --stream --seq --arg=2 --argjson=2 --slurpfile=q --rawfile=q", args: "x p*", min: 1, check: checkJQ},
+		"jq": {flags: "-ncrRsSCMeaj --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys --color-output --monochrome-output --exit-status --ascii-output --join-output --tab --indent=x --unbuffered --stream --seq --arg=2 --argjson=2 --slurpfile=q --rawfile=q", args: "x p*", min: 1, safe: true, check: checkJQ},
 		"yq": {flags: "-rPCMeNn -o=x -p=x -I=x --output-format=x --input-format=x --indent=x --unwrapScalar --prettyPrint --colors --no-colors --no-doc --exit-status --null-input", args: "x p*", min: 1, check: checkYQ},
 	}
 })

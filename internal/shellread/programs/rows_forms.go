@@ -47,6 +47,7 @@ var formRows = sync.OnceValue(func() map[string]*command {
 		"clang-format": {flags: "-n --dry-run --Werror --style=x --fallback-style=x --assume-filename=x --lines=x --verbose --output-replacements-xml --dump-config", args: "p*", check: namedStyle},
 		"bat":          batRow, "batcat": batRow, "eza": ezaRow, "exa": ezaRow, "scc": {flags: "--by-file --no-complexity -c --no-cocomo -w --wide -s=x --sort=x --exclude-dir=x -i=x --include-ext=x --no-gen --no-min", args: "d*", here: "d"},
 		"yq eval": yqEval, "yq e": yqEval,
+		"kill -0": {args: "x*", min: 1}, "xmllint": {flags: "-noout -nonet -xpath=x -format -recover -version", dash: true, args: "p*", check: noLocation},
 		"python3 -m json.tool": jsonTool, "python -m json.tool": jsonTool,
 		"docker compose ps": composed("-aq --all --quiet --format=x --services --filter=x --status=x --no-trunc --orphans", "x*"), "docker compose logs": composed("-tn=x --tail=x --since=x --until=x --timestamps --no-color --no-log-prefix", "x*"),
 		"docker compose images": composed("-q --quiet --format=x", "x*"), "docker compose top": composed("", "x*"), "docker compose port": composed("--protocol=x --index=x", "x x"),

@@ -90,6 +90,8 @@ type Invocation struct {
 	Why string
 	// runs is the program that find starts.
 	runs string
+	// compose are the files that docker compose is given.
+	compose []Word
 }
 
 // has reports whether one of the flags was given.
@@ -123,6 +125,7 @@ func (u *Invocation) ReadOnly(ws []Word) string {
 	if len(ws) == 2 && (ws[1].Is("--version") || ws[1].Is("--help")) && speakers()[u.name] {
 		return ""
 	}
+	ws = u.composeFiles(ws)
 	row, rest := u.r.Table.find(u.name, oldStyle(u.name, ws[1:]))
 	if row == nil {
 		if u.r.Table.subcommands[u.name] {
