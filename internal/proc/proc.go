@@ -323,9 +323,6 @@ func (c *Command) input() (in *os.File, open func(), err error) {
 	}, nil
 }
 
-// Exited is closed when the command itself has ended.
-func (p *Process) Exited() <-chan struct{} { return p.exited }
-
 // Done is closed when the output is complete and no process is left.
 func (p *Process) Done() <-chan struct{} { return p.done }
 

@@ -136,7 +136,7 @@ func TestKeepWaitsForTheLastChild(t *testing.T) {
 	tab := NewTable()
 	defer tab.Close(0)
 	p, out := start(t, tab, "(sleep 0.3; echo late) & echo early", true)
-	<-p.Exited()
+	<-p.exited
 	<-p.Done()
 	if out.String() != "early\nlate\n" || p.Status().Left != nil {
 		t.Errorf("%q %+v", out.String(), p.Status())

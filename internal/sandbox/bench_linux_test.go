@@ -62,9 +62,8 @@ func BenchmarkOverhead(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				<-p.Exited()
-				took := time.Since(start)
 				<-p.Done()
+				took := time.Since(start)
 				if code := p.Status().Code; code != 0 {
 					b.Fatal("exit code", code)
 				}

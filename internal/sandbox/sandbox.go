@@ -278,9 +278,6 @@ func Probe(ctx context.Context, c Config) Level { return probeAll(ctx, c, false)
 // Level is the confinement in force.
 func (s *Sandbox) Level() Level { return s.level }
 
-// Policy is what is confined to what.
-func (s *Sandbox) Policy() Policy { return s.policy }
-
 // Wrap changes c so that it runs inside when a Table starts it. open are protected paths that this
 // command may write. When Wrap returns an error the command must not run; else
 // c.After must be called when it is over, or was not started.

@@ -72,7 +72,7 @@ func TestGoBuilds(t *testing.T) {
 	c := testConfig(t, "bwrap")
 	s := open(t, c)
 	out, code := sh(t, s, `printf 'module m\n\ngo 1.24\n' > go.mod && printf 'package main\n\nfunc main() { println("built") }\n' > main.go && go build -o m . && ./m && go env GOCACHE`)
-	if code != 0 || !strings.HasPrefix(out, "built\n"+s.Policy().Cache) {
+	if code != 0 || !strings.HasPrefix(out, "built\n"+s.policy.Cache) {
 		t.Errorf("code %d: %s", code, out)
 	}
 }

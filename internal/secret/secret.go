@@ -46,9 +46,6 @@ func (r *Redactor) Add(values ...string) {
 	}
 }
 
-// Values is how many values are looked for.
-func (r *Redactor) Values() int { return len(r.ix.Load().values) }
-
 // usable sorts values, without those that are too short and doubles.
 func usable(values []string) []string {
 	var out []string

@@ -325,8 +325,8 @@ func TestOverlapsCutsAndAdds(t *testing.T) {
 	r.Add("later-value", "later-value")
 	write(t, w, "later-value")
 	flush(t, w)
-	if b.String() != "later-value [masked]" || r.Values() != 5 {
-		t.Errorf("%q, %d values", b.String(), r.Values())
+	if b.String() != "later-value [masked]" {
+		t.Errorf("%q", b.String())
 	}
 }
 

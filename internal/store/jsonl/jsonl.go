@@ -196,9 +196,6 @@ func (l *Log) Report() store.Report {
 	return r
 }
 
-// Dir is the session's folder. It may not exist yet.
-func (l *Log) Dir() string { return l.opt.Dir }
-
 // Append implements store.Log.
 func (l *Log) Append(ctx context.Context, e event.Event) error {
 	if err := ctx.Err(); err != nil {

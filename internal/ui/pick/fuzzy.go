@@ -121,7 +121,6 @@ const (
 	firstFactor = 2 // the first letter's bonus counts twice
 	gapStart    = -3
 	gapMore     = -1
-	caseFits    = 1
 )
 
 // longestWord bounds a word whose letters may have gaps.
