@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -57,8 +58,8 @@ request headers and home paths are left out.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, f.Close()) }()
-			inner := sys
-			inner.Args, inner.Record = args, f
+			inner, tape := sys, &tape{w: f}
+			inner.Args, inner.Record = args, tape
 			run := newRoot(inner)
 			run.SetArgs(append([]string{"-p"}, args...))
 			run.SetOut(sys.Stdout)
@@ -69,6 +70,7 @@ request headers and home paths are left out.`,
 				err = &failure{exitFailed, "nothing was recorded: no request went to a provider over HTTP (the models script/… and replay/… answer inside adze, and are files already)",
 					"record a model of a provider: adze models lists them"}
 			}
+			err = errors.Join(err, tape.problem(to))
 			if info, serr := f.Stat(); serr == nil && err == nil {
 				fmt.Fprintf(sys.Stderr, "recorded %s; play it with --model replay/%s\n", clip.Size(info.Size()), clip.Visible(to))
 			}
@@ -77,6 +79,34 @@ request headers and home paths are left out.`,
 	}
 	c.Flags().StringVarP(&to, "output", "o", "", "the cassette to write")
 	return c
+}
+
+// A tape is where a recording goes. It remembers that writing failed, because the run
+// that is recorded goes on.
+type tape struct {
+	w   io.Writer
+	mu  sync.Mutex // guards err
+	err error
+}
+
+func (t *tape) Write(b []byte) (int, error) {
+	n, err := t.w.Write(b)
+	if err != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.err = err
+	}
+	return n, err
+}
+
+// problem is what is wrong with the recording, which is in a file of that name.
+func (t *tape) problem(name string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil {
+		return nil
+	}
+	return &failure{exitFailed, fmt.Sprintf("%s has not all that the provider answered: %v", clip.Visible(name), cause(t.err)), "make room on the disk, remove the file, and record again"}
 }
 
 // holdsAnswers reports whether a cassette has more than the line it begins with.

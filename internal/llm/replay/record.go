@@ -17,10 +17,10 @@ type Recorder struct {
 	now   func() time.Time
 	scrub *scrubber
 
-	mu  sync.Mutex // guards the rest
-	w   io.Writer
-	n   int
-	err error
+	mu     sync.Mutex // guards the rest
+	w      io.Writer
+	n      int
+	broken bool // writing to w failed
 }
 
 // A RecordConfig says what a recording must not hold.
@@ -31,7 +31,8 @@ type RecordConfig struct {
 	Now     func() time.Time  // nil: time.Now
 }
 
-// NewRecorder returns a recorder that writes to w.
+// NewRecorder returns a recorder that writes to w. After an error of w, which w has to
+// tell of, nothing more is written.
 func NewRecorder(w io.Writer, c RecordConfig) (*Recorder, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -41,13 +42,6 @@ func NewRecorder(w io.Writer, c RecordConfig) (*Recorder, error) {
 		return nil, fmt.Errorf("write cassette: %w", err)
 	}
 	return r, nil
-}
-
-// Err is the first error of writing.
-func (r *Recorder) Err() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.err
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -87,8 +81,8 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 func (r *Recorder) write(e exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := writeLine(r.w, e); err != nil && r.err == nil {
-		r.err = fmt.Errorf("write cassette: %w", err)
+	if !r.broken { // what came behind a piece of a line could not be read
+		r.broken = writeLine(r.w, e) != nil
 	}
 }
 
