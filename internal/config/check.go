@@ -204,10 +204,29 @@ func (c *checker) value(n *node, s *spec, path string) *node {
 // makes everything ask.
 func (c *checker) bad(n *node, path, want string) {
 	c.report(Error, n.from, path, "value not used", describe(n), want)
-	switch path {
-	case "permissions", "permissions.deny", "permissions.ask":
+	if forbids(path) {
 		c.unsafe = append(c.unsafe, fmt.Sprintf("%s: %s could not be read", n.from, path))
 	}
+}
+
+// forbids reports whether a key, one below it or one above it forbids something.
+func forbids(path string) bool {
+	return slices.ContainsFunc(Table(), func(k Key) bool {
+		return k.Forbids && (k.Name == path || strings.HasPrefix(k.Name, path+".") || strings.HasPrefix(path, k.Name+"."))
+	})
+}
+
+// mayForbid reports whether a text that could not be read has the names of a key that
+// forbids something, in any spelling of these; of hooks only those that can refuse calls.
+func mayForbid(text []byte) bool {
+	folded := Fold(string(text))
+	return slices.ContainsFunc(Table(), func(k Key) bool {
+		if !k.Forbids || k.Name == "hooks" {
+			return false
+		}
+		return !slices.ContainsFunc(strings.Split(k.Name, "."), func(name string) bool { return !strings.Contains(folded, Fold(name)) }) ||
+			slices.ContainsFunc(k.Alias, func(name string) bool { return strings.Contains(folded, Fold(name)) })
+	})
 }
 
 func (c *checker) strings(n *node, path string) *node {

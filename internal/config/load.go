@@ -327,6 +327,8 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds permissions", at))
 	case held == nil && (!utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0):
 		l.unsafe(fmt.Sprintf("%s could not be read, and what it holds cannot be told", at))
+	case held == nil && mayForbid(text):
+		l.unsafe(fmt.Sprintf("%s could not be read, and it holds settings that forbid or confine something", at))
 	case held == nil && bytes.Contains(text, []byte(`PreToolUse`)):
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds hooks that may refuse calls", at))
 	}

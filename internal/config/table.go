@@ -54,6 +54,7 @@ type Key struct {
 	// Replaces: a flag's list replaces what files say instead of adding to it.
 	Replaces bool
 	Runs     bool // could run code or loosen a rule: trust shows it
+	Forbids  bool // what it says forbids or confines: when it cannot be read, everything asks
 	Paths    bool // a list of folders: as text it is split as PATH is
 	// When a change counts in a session that runs, and what is made anew then
 	// besides what is read where it is needed.
@@ -180,24 +181,24 @@ var promptKeys = []Key{
 
 var permissionKeys = []Key{
 	{Name: "permissions.allow", When: AtOnce, Kind: Strings, Flag: "allowed-tools", CC: true, Runs: true, Doc: "Rules for what runs without a question: \"Bash(npm run test:*)\", \"Edit(src/**)\"."},
-	{Name: "permissions.ask", When: AtOnce, Kind: Strings, CC: true, Doc: "Rules for what always asks."},
-	{Name: "permissions.deny", When: AtOnce, Kind: Strings, Flag: "disallowed-tools", CC: true, Doc: "Rules for what never runs. Deny wins over everything, from any file."},
+	{Name: "permissions.ask", Forbids: true, When: AtOnce, Kind: Strings, CC: true, Doc: "Rules for what always asks."},
+	{Name: "permissions.deny", Forbids: true, When: AtOnce, Kind: Strings, Flag: "disallowed-tools", CC: true, Doc: "Rules for what never runs. Deny wins over everything, from any file."},
 	{Name: "permissions.defaultMode", When: NextSession, Kind: String, Default: "default", Flag: "permission-mode", CC: true, Guard: Tighten, Enum: []string{"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "bypass"}, Doc: "Mode to start in. bypassPermissions only by flag."},
 	{Name: "permissions.additionalDirectories", When: AtOnce, Kind: Strings, Flag: "add-dir", CC: true, Runs: true, Paths: true, Doc: "Further folders that may be read and, by mode, written."},
-	{Name: "permissions.disableBypassPermissionsMode", When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the bypass mode."},
-	{Name: "permissions.disableAutoMode", When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the auto mode."},
-	{Name: "permissions.managed_only", When: AtOnce, Kind: Bool, Default: false, Guard: Admin, Alias: []string{"allowManagedPermissionRulesOnly"}, Doc: "Only managed allow rules count, and none that a session is given; ask and deny rules of every file always do."},
+	{Name: "permissions.disableBypassPermissionsMode", Forbids: true, When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the bypass mode."},
+	{Name: "permissions.disableAutoMode", Forbids: true, When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the auto mode."},
+	{Name: "permissions.managed_only", Forbids: true, When: AtOnce, Kind: Bool, Default: false, Guard: Admin, Alias: []string{"allowManagedPermissionRulesOnly"}, Doc: "Only managed allow rules count, and none that a session is given; ask and deny rules of every file always do."},
 	{Name: "autoMode.allow", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what may run, in plain sentences."},
-	{Name: "autoMode.soft_deny", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what should not run unless the user asked for it."},
-	{Name: "autoMode.hard_deny", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what must never run."},
+	{Name: "autoMode.soft_deny", Forbids: true, When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what should not run unless the user asked for it."},
+	{Name: "autoMode.hard_deny", Forbids: true, When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what must never run."},
 	{Name: "autoMode.environment", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: facts about this environment."},
 }
 
 var toolKeys = []Key{
 	{Name: "tools.max_parallel", When: NextTurn, Kind: Int, Default: 10, Min: 1, Max: 100, Doc: "Most tool calls at once."},
 	{Name: "tools.defer_above", When: NextSession, Kind: Portion, Default: "10%", Doc: "Tokens of tool descriptions, or a share of the window, above which rarely used tools are loaded on demand."},
-	{Name: "tools.allowed", When: AtOnce, Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Empty: all."},
-	{Name: "tools.disallowed", When: AtOnce, Kind: Strings, Doc: "Names of tools to leave out."},
+	{Name: "tools.allowed", Forbids: true, When: AtOnce, Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Empty: all."},
+	{Name: "tools.disallowed", Forbids: true, When: AtOnce, Kind: Strings, Doc: "Names of tools to leave out."},
 	{Name: "env", When: AtOnce, Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers. A project's file cannot redirect a provider or a runtime with it."},
 	{Name: "child_env", When: AtOnce, Kind: Strings, Guard: Person, Doc: "Names of further variables that commands may see."},
 	{Name: "web.search", When: NextStart, Absent: "web search", Kind: String, Enum: []string{"", "brave", "tavily", "exa", "searxng"}, Guard: Person, Doc: "Search engine where the provider has none."},
@@ -211,21 +212,21 @@ var bashKeys = []Key{
 
 var sandboxKeys = []Key{
 	{Name: "sandbox.enabled", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, Flag: "sandbox", CC: true, Guard: Tighten, Doc: "Confine commands where the system can. The flag also takes strict, which sets sandbox.fail_if_unavailable."},
-	{Name: "sandbox.fail_if_unavailable", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: false, CC: true, Guard: Tighten, Doc: "Run nothing when the sandbox cannot start."},
-	{Name: "sandbox.auto_allow", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, CC: true, Guard: Person, Alias: []string{"autoAllowBashIfSandboxed"}, Doc: "Run sandboxed commands without a question."},
-	{Name: "sandbox.allow_unsandboxed_commands", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, CC: true, Guard: Person, Doc: "Let the model ask to run a command outside the sandbox."},
+	{Name: "sandbox.fail_if_unavailable", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: false, CC: true, Guard: Tighten, Doc: "Run nothing when the sandbox cannot start."},
+	{Name: "sandbox.auto_allow", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, CC: true, Guard: Person, Alias: []string{"autoAllowBashIfSandboxed"}, Doc: "Run sandboxed commands without a question."},
+	{Name: "sandbox.allow_unsandboxed_commands", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, CC: true, Guard: Person, Doc: "Let the model ask to run a command outside the sandbox."},
 	{Name: "sandbox.excluded_commands", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Commands that never run inside."},
 	{Name: "sandbox.network.allowed_domains", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Own, Runs: true, Doc: "Domains reachable from inside; others are asked about; [] is none."},
-	{Name: "sandbox.network.denied_domains", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Domains never reachable."},
-	{Name: "sandbox.network.strict_allowlist", When: NextTurn, Makes: MakesSandbox, Kind: Bool, CC: true, Guard: Tighten, Doc: "Refuse other domains without a question."},
+	{Name: "sandbox.network.denied_domains", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Domains never reachable."},
+	{Name: "sandbox.network.strict_allowlist", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Bool, CC: true, Guard: Tighten, Doc: "Refuse other domains without a question."},
 	{Name: "sandbox.network.allow_unix_sockets", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Unix sockets reachable from inside, or folders of them. With any, commands can make sockets of their own."},
 	{Name: "sandbox.network.allow_all_unix_sockets", When: NextTurn, Makes: MakesSandbox, Kind: Bool, CC: true, Guard: Person, Doc: "All unix sockets are."},
 	{Name: "sandbox.network.allow_local_binding", When: NextTurn, Makes: MakesSandbox, Kind: Bool, CC: true, Guard: Person, Doc: "Commands may listen on local ports."},
 	{Name: "sandbox.filesystem.allow_write", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Further folders that are writable inside."},
-	{Name: "sandbox.filesystem.deny_write", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Paths never writable inside."},
+	{Name: "sandbox.filesystem.deny_write", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Paths never writable inside."},
 	{Name: "sandbox.filesystem.allow_read", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Paths readable in spite of deny_read."},
-	{Name: "sandbox.filesystem.deny_read", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Paths never readable inside."},
-	{Name: "sandbox.credentials", When: NextTurn, Makes: MakesSandbox, Kind: Object, CC: true, Guard: Person, Doc: "Files and variables kept out of the sandbox: {\"files\": [{\"path\": \"~/.config/gh/hosts.yml\", \"mode\": \"deny\"}], \"envVars\": [{\"name\": \"GITHUB_TOKEN\", \"mode\": \"deny\"}]}. The mode mask hides, too."},
+	{Name: "sandbox.filesystem.deny_read", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Paths never readable inside."},
+	{Name: "sandbox.credentials", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Object, CC: true, Guard: Person, Doc: "Files and variables kept out of the sandbox: {\"files\": [{\"path\": \"~/.config/gh/hosts.yml\", \"mode\": \"deny\"}], \"envVars\": [{\"name\": \"GITHUB_TOKEN\", \"mode\": \"deny\"}]}. The mode mask hides, too."},
 }
 
 var uiKeys = []Key{
@@ -241,9 +242,9 @@ var uiKeys = []Key{
 }
 
 var extensionKeys = []Key{
-	{Name: "hooks", When: AtOnce, Makes: MakesSandbox, Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
+	{Name: "hooks", Forbids: true, When: AtOnce, Makes: MakesSandbox, Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
 	{Name: "disableAllHooks", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Person, Doc: "Run no hook."},
-	{Name: "allowManagedHooksOnly", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Admin, Doc: "Run only hooks of managed settings."},
+	{Name: "allowManagedHooksOnly", Forbids: true, When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Admin, Doc: "Run only hooks of managed settings."},
 	{Name: "statusLine.type", When: AtOnce, Kind: String, CC: true, Enum: []string{"command"}, Doc: "Always command."},
 	{Name: "statusLine.command", When: AtOnce, Makes: MakesSandbox, Kind: String, CC: true, Runs: true, Doc: "Command that prints the footer; gets JSON on stdin."},
 	{Name: "statusLine.padding", When: AtOnce, Kind: Int, CC: true, Doc: "Columns left free at both ends."},
@@ -251,17 +252,17 @@ var extensionKeys = []Key{
 	{Name: "mcpServers", When: AtOnce, Kind: Objects, Guard: Own, Runs: true, Doc: "MCP servers by name: {\"db\": {\"command\": \"db-server\"}}; see adze mcp."},
 	{Name: "enableAllProjectMcpServers", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Person, Runs: true, Doc: "Approve every server of a project's .mcp.json."},
 	{Name: "enabledMcpjsonServers", When: AtOnce, Kind: Strings, CC: true, Guard: Person, Runs: true, Doc: "Approved servers of .mcp.json."},
-	{Name: "disabledMcpjsonServers", When: AtOnce, Kind: Strings, CC: true, Doc: "Refused servers of .mcp.json."},
-	{Name: "allowedMcpServers", When: AtOnce, Kind: List, CC: true, Guard: Person, Doc: "The only servers that may be used."},
-	{Name: "allowManagedMcpServersOnly", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Admin, Doc: "Only the list allowedMcpServers of managed settings counts."},
-	{Name: "deniedMcpServers", When: AtOnce, Kind: List, CC: true, Doc: "Servers that may not be used."},
+	{Name: "disabledMcpjsonServers", Forbids: true, When: AtOnce, Kind: Strings, CC: true, Doc: "Refused servers of .mcp.json."},
+	{Name: "allowedMcpServers", Forbids: true, When: AtOnce, Kind: List, CC: true, Guard: Person, Doc: "The only servers that may be used."},
+	{Name: "allowManagedMcpServersOnly", Forbids: true, When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Admin, Doc: "Only the list allowedMcpServers of managed settings counts."},
+	{Name: "deniedMcpServers", Forbids: true, When: AtOnce, Kind: List, CC: true, Doc: "Servers that may not be used."},
 	{Name: "mcp.wait", When: NextSession, Kind: Int, Default: 5, Max: 600, Doc: "Seconds that a run without a person waits for MCP servers it was started for, before it goes on and says so; 0 waits for none."},
 	{Name: "enabledPlugins", When: AtOnce, Kind: Bools, CC: true, Runs: true, Doc: "Which plugins are used, by name@marketplace. Only those count that you installed: adze plugin install."},
 	{Name: "pluginConfigs", When: AtOnce, Kind: Objects, CC: true, Guard: Person, Doc: "Options of plugins, by name@marketplace: {\"options\": {\"url\": \"http://localhost\"}}. Secret ones are not here: adze plugin enable NAME --set."},
 	{Name: "pluginConfigs.*.options", When: AtOnce, Kind: Object, CC: true, Guard: Person, Doc: "Options of the plugin, by name."},
 	{Name: "extraKnownMarketplaces", When: NextStart, Kind: Objects, CC: true, Runs: true, Doc: "Marketplaces that are offered, by name: {\"source\": {\"source\": \"github\", \"repo\": \"OWNER/REPO\"}}. Nothing is fetched before you add one."},
-	{Name: "strictKnownMarketplaces", When: AtOnce, Kind: Anything, CC: true, Guard: Admin, Doc: "The only marketplaces that may be used: a list of sources, or {\"source\": \"hostPattern\", \"hostPattern\": …}."},
-	{Name: "blockedMarketplaces", When: AtOnce, Kind: Anything, CC: true, Guard: Admin, Doc: "Marketplaces that may not be used: a list like that of strictKnownMarketplaces."},
+	{Name: "strictKnownMarketplaces", Forbids: true, When: AtOnce, Kind: Anything, CC: true, Guard: Admin, Doc: "The only marketplaces that may be used: a list of sources, or {\"source\": \"hostPattern\", \"hostPattern\": …}."},
+	{Name: "blockedMarketplaces", Forbids: true, When: AtOnce, Kind: Anything, CC: true, Guard: Admin, Doc: "Marketplaces that may not be used: a list like that of strictKnownMarketplaces."},
 	{Name: "lsp", When: NextStart, Absent: "language servers", Kind: Objects, Runs: true, Doc: "Language servers by name, beside the built-in list."},
 	{Name: "worktree", When: NextStart, Absent: "worktrees", Quiet: true, Kind: Object, Doc: "How worktrees are made."},
 }
