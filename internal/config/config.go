@@ -126,6 +126,9 @@ type Permissions struct {
 	// rules in force. Load has dropped the others already.
 	ManagedOnly bool     `json:"managed_only"`
 	AutoMode    AutoMode `json:"-"`
+	// Refused is the mode that a flag or a variable asks for and settings forbid, "" when
+	// there is none. No session begins then.
+	Refused policy.Mode `json:"-"`
 	// Unsafe, when not empty, says why nothing may pass without a question:
 	// a permissions block could not be read.
 	Unsafe string `json:"-"`

@@ -436,6 +436,9 @@ func (l *loader) forbidModes() {
 	off := m == policy.Bypass && bool(p.DisableBypass) || m == policy.Auto && bool(p.DisableAuto)
 	if off {
 		at := l.tree.at("permissions.defaultMode").from
+		if at.Scope == Flag || at.Scope == EnvVar {
+			p.Refused = m
+		}
 		l.problem(Warning, at, "permissions.defaultMode", "not used: settings forbid the mode "+string(m))
 		p.DefaultMode = string(policy.Default)
 	}

@@ -29,7 +29,7 @@ func Permissions(e Environment, cfg *config.Config, p Paths, skip bool) (policy.
 			e.Notef("%s", x)
 		}
 	}
-	mode := cfg.Permissions.Mode()
+	mode := cmp.Or(cfg.Permissions.Refused, cfg.Permissions.Mode())
 	if skip {
 		mode = policy.Bypass
 	}
@@ -47,7 +47,7 @@ func Permissions(e Environment, cfg *config.Config, p Paths, skip bool) (policy.
 func bypassRefused(e Environment, cfg *config.Config) *hint.Refusal {
 	switch {
 	case bool(cfg.Permissions.DisableBypass):
-		return &hint.Refusal{Why: "the settings of this machine forbid the mode bypassPermissions", What: "run without --dangerously-skip-permissions; rules can allow single commands: --allowed-tools \"Bash(go test:*)\""}
+		return &hint.Refusal{Why: "the settings of this machine forbid the mode bypassPermissions", What: "run in another mode; rules can allow single commands: --allowed-tools \"Bash(go test:*)\""}
 	case os.Geteuid() == 0 && e.Env("ADZE_BYPASS_AS_ROOT") != "1" && !contained():
 		return &hint.Refusal{Why: "bypassPermissions is refused as root outside a container", What: "run as a normal user, or set ADZE_BYPASS_AS_ROOT=1 if this machine may be lost"}
 	}
