@@ -14,6 +14,11 @@ func TestBrokenGuards(t *testing.T) {
 		"timeout, 2":  `{"hooks": [{"type": "command", "command": "guard.sh", "timeout": "x" GUARD}]}`,
 		"if":          `{"hooks": [{"type": "command", "command": "guard.sh", "if": "touch" GUARD}]}`,
 		"no command":  `{"hooks": [{"type": "command" GUARD}]}`,
+		"command":     `{"hooks": [{"type": "command", "command": ["guard.sh"] GUARD}]}`,
+		"command, 2":  `{"hooks": [{"type": "command", "command": 5 GUARD}]}`,
+		"type":        `{"hooks": [{"type": 5, "command": "guard.sh" GUARD}]}`,
+		"matcher, 2":  `{"matcher": 5, "hooks": [{"type": "command", "command": "guard.sh" GUARD}]}`,
+		"no list":     `{"hooks": {"type": "command", "command": "guard.sh" GUARD}}`,
 		"no such way": `{"hooks": [{"type": "comand", "command": "guard.sh" GUARD}]}`,
 	} {
 		hooks, problems := Parse("PreToolUse", []byte(strings.Replace(group, "GUARD", "", 1)), Place{})

@@ -148,9 +148,23 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 	if _, ok := events[e]; !ok {
 		return nil, []error{unknownEvent(e)}
 	}
+	guards := func(why error, which string, list []json.RawMessage) (out []Hook) {
+		for _, raw := range list {
+			if h, ok := guard(Hook{Event: e, Matcher: which, Place: at, match: matcher{all: true}}, raw, why); ok {
+				out = append(out, h)
+			}
+		}
+		return out
+	}
 	var g Group
 	if err := json.Unmarshal(group, &g); err != nil {
-		return nil, []error{fmt.Errorf("hooks of %s: expected {\"matcher\": …, \"hooks\": […]}: %w", name, fastjson.InWords(err))}
+		err = fmt.Errorf("expected {\"matcher\": …, \"hooks\": […]}: %w", fastjson.InWords(err))
+		var said map[string]json.RawMessage
+		var list []json.RawMessage
+		if json.Unmarshal(group, &said) == nil && json.Unmarshal(said["hooks"], &list) != nil {
+			list = []json.RawMessage{said["hooks"]} // one, where a list is expected
+		}
+		return guards(err, "", list), []error{fmt.Errorf("hooks of %s: %w", name, err)}
 	}
 	if g.Hooks == nil {
 		return nil, []error{fmt.Errorf("hooks of %s: the list \"hooks\" is missing", name)}
@@ -161,12 +175,7 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 	}
 	if err != nil {
 		err = fmt.Errorf("matcher %q: %w", g.Matcher, err)
-		for _, raw := range g.Hooks {
-			if h, ok := guard(Hook{Event: e, Matcher: g.Matcher, Place: at, match: matcher{all: true}}, raw, err); ok {
-				hooks = append(hooks, h)
-			}
-		}
-		return hooks, []error{fmt.Errorf("hooks of %s: %w", name, err)}
+		return guards(err, g.Matcher, g.Hooks), []error{fmt.Errorf("hooks of %s: %w", name, err)}
 	}
 	if s := events[e].subject; s == "" && !match.all {
 		problems = append(problems, fmt.Errorf("hooks of %s: the event has nothing to match, so the matcher %q says nothing", name, g.Matcher))
@@ -198,15 +207,14 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 // guard is a hook that cannot be used, as one that cannot answer; ok is false for one
 // that is not meant to block then.
 func guard(h Hook, raw json.RawMessage, why error) (_ Hook, ok bool) {
-	var said struct {
-		Type    string          `json:"type"`
-		Command string          `json:"command"`
-		OnError json.RawMessage `json:"onError"`
-	}
-	if json.Unmarshal(raw, &said) != nil || len(said.OnError) == 0 || string(said.OnError) == "null" || !h.Event.canBlock() {
+	var said map[string]json.RawMessage // any of it may be of the wrong type
+	_ = json.Unmarshal(raw, &said)
+	if on := string(said["onError"]); on == "" || on == "null" || !h.Event.canBlock() {
 		return h, false
 	}
-	h.Handler = Handler{Type: Command, Command: cmp.Or(said.Command, "of the type "+strconv.Quote(said.Type)), OnError: "block"}
+	var kind, command string
+	_, _ = json.Unmarshal(said["type"], &kind), json.Unmarshal(said["command"], &command)
+	h.Handler = Handler{Type: Command, Command: cmp.Or(command, "of the type "+strconv.Quote(kind)), OnError: "block"}
 	h.rule, h.broken = nil, fmt.Errorf("cannot be used: %w", why)
 	return h, true
 }
