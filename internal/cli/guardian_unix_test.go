@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -25,20 +24,12 @@ func TestFault01_CommandsDieWithAdze(t *testing.T) {
 			p.flags = []string{"--sandbox", sandbox}
 			var out bytes.Buffer
 			cmd := p.running(seconds, "", &out)
-			for len(alive()) < 3 { // the shell has forked, and children are about to be sleep
-				runtime.Gosched()
-			}
+			asleep(t, "the shell has forked, and children are about to be sleep", func() bool { return len(alive()) >= 3 })
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 			_ = cmd.Cancel()
-			begun := time.Now()
-			for len(alive()) > 0 {
-				if time.Since(begun) > 20*time.Second {
-					t.Fatalf("alive: %v", alive())
-				}
-				runtime.Gosched()
-			}
+			asleep(t, "none is left", func() bool { return len(alive()) == 0 })
 			p.goOn(event.Interrupted)
 		})
 	}

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
@@ -145,6 +146,16 @@ func marker(t *testing.T) (seconds string, alive func() map[int]string) {
 	}
 }
 
+// asleep waits for what is so of processes that sleep, 20 seconds at most.
+func asleep(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for late := time.Now().Add(20 * time.Second); !is(); runtime.Gosched() {
+		if time.Now().After(late) {
+			t.Fatalf("never so: %s", what)
+		}
+	}
+}
+
 // running starts adze with a command that is up: three processes sleep, one
 // of them has left its session, and prelude came before them. It returns when
 // they do.
@@ -220,9 +231,7 @@ func TestFault19_20_21_SignalsEndTheTree(t *testing.T) {
 			p.flags = []string{"--sandbox", c.sandbox}
 			var out bytes.Buffer
 			cmd := p.running(seconds, "", &out)
-			for len(alive()) == 0 { // the shell has forked, and a child is about to be sleep
-				runtime.Gosched()
-			}
+			asleep(t, "the shell has forked, and a child is about to be sleep", func() bool { return len(alive()) > 0 })
 			if err := cmd.Process.Signal(c.sig); err != nil {
 				t.Fatal(err)
 			}

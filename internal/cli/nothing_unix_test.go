@@ -87,11 +87,14 @@ func TestInterruptedStart(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for {
+		for late := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) { // until the program that it waits for runs
 			if _, err := os.Stat(filepath.Join(p.dir, "started")); err == nil {
 				break
 			}
-			time.Sleep(time.Millisecond) // until the program that it waits for runs
+			if time.Now().After(late) {
+				_ = c.Process.Kill()
+				t.Fatalf("adze %s: the program that it waits for is not started (%v)\n%s", strings.Join(args, " "), c.Wait(), errs.String())
+			}
 		}
 		if err := c.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
