@@ -47,14 +47,15 @@ func (r *reader) printsCommits(s *syntax.Stmt, st state) bool {
 		return len(names) == 1 && r.parsesCommit(args, names[0], st)
 	case "rev-list":
 		return onlyCommits(args)
-	case "log":
-		return slices.ContainsFunc(args, func(a string) bool {
-			_, format, ok := strings.Cut(a, "=")
-			return ok && (strings.HasPrefix(a, "--format=") || strings.HasPrefix(a, "--pretty=")) && slices.Contains([]string{"%h", "%H", "format:%h", "format:%H", "tformat:%h", "tformat:%H"}, format)
-		}) && onlyCommits(slices.DeleteFunc(args, func(a string) bool { return strings.HasPrefix(a, "--format=") || strings.HasPrefix(a, "--pretty=") }))
+	case "log": // the last format counts, so that there must be one
+		at := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "--format=") || strings.HasPrefix(a, "--pretty=") })
+		return at >= 0 && numberFormats[args[at][len("--format="):]] && onlyCommits(slices.Delete(args, at, at+1))
 	}
 	return false
 }
+
+// numberFormats are formats of git log that are a commit's number.
+var numberFormats = map[string]bool{"%h": true, "%H": true, "format:%h": true, "format:%H": true, "tformat:%h": true, "tformat:%H": true}
 
 // plainText is a word without an expansion or a pattern.
 func plainText(w *syntax.Word) (string, bool) {

@@ -82,6 +82,9 @@ func (r *reader) inputOf(s *syntax.Stmt, st state) input {
 				in.lines = r.printsNames(p, st)
 			}
 		default:
+			if rd.N != nil { // 0>&3 puts another file there
+				in = input{unknown: true}
+			}
 		}
 	}
 	return in

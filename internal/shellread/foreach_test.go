@@ -114,6 +114,11 @@ func TestEachFile(t *testing.T) {
 			rg -l --json foo src | xargs cat
 			rg -l --pre ./x foo src | xargs cat
 			rg -l foo /etc | xargs cat
+			git ls-files src | xargs cat 3< names.txt 0>&3
+			git ls-files src | 3< names.txt 0>&3 xargs cat
+			git ls-files src | while read -r f; do cat "$f"; done 3< names.txt 0>&3
+			exec 3< names.txt; while read -r f; do cat "$f"; done < <(git ls-files src) 0>&3
+			git ls-files src | xargs -I{} cat '{''}.bak' {}
 			find src | xargs -I{} cat {} .env
 			find src | xargs -I{} cat {}.bak
 			find src | xargs -I{} cat ../{}
@@ -377,6 +382,8 @@ func TestNamesOfCommits(t *testing.T) {
 		"git show $(git rev-parse main dev)":                                             "ask",
 		"git show $(git rev-list --objects HEAD)":                                        "ask",
 		"git show $(git log --format=%s)":                                                "ask",
+		"git show $(git log --format=%h --format=%s)":                                    "ask",
+		"git show $(git log --pretty=%s --format=%h)":                                    "ask",
 		"git show $(git log --format=%h%d)":                                              "ask",
 		"git show $(git log -p --format=%h)":                                             "ask",
 		"git show $(git log --format=%h --graph)":                                        "ask",

@@ -377,7 +377,7 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 // whose names a command before the pipe prints. It reports whether that is all.
 func (r *reader) namedFiles(ws, rest []word, replace string, st state) bool {
 	names := r.input.names
-	if n := len(rest) - 1; replace != "" && n > 0 && rest[n].Is(replace) && !slices.ContainsFunc(rest[:n], func(w word) bool { return strings.Contains(w.Source, replace) }) {
+	if n := len(rest) - 1; replace != "" && n > 0 && rest[n].Is(replace) && !slices.ContainsFunc(rest[:n], func(w word) bool { return w.Kind != exact || strings.Contains(w.Text, replace) }) {
 		rest, replace = rest[:n], "" // each name stands where it would without -I
 	}
 	if names == nil || replace != "" || !names.In(st.dirs) || len(r.outer) > 0 || r.Unpinned || len(r.env) > 0 || r.funcs[rest[0].Text] != nil {
