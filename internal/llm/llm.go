@@ -268,6 +268,18 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{u.In + v.In, u.Out + v.Out, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning, u.CacheWriteLong + v.CacheWriteLong, u.Cleared + v.Cleared}
 }
 
+// maxTokens is more than any one reply costs.
+const maxTokens = 1 << 40
+
+// Bounded is u with what can be no count of tokens put right: below zero is none, and
+// sums stay countable.
+func (u Usage) Bounded() Usage {
+	for _, n := range []*int{&u.In, &u.Out, &u.CacheRead, &u.CacheWrite, &u.Reasoning, &u.CacheWriteLong, &u.Cleared} {
+		*n = min(max(*n, 0), maxTokens)
+	}
+	return u
+}
+
 // Prompt is all the tokens of the request, cached or not.
 func (u Usage) Prompt() int { return u.In + u.CacheRead + u.CacheWrite }
 

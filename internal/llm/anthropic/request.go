@@ -358,7 +358,7 @@ func (k marker) writePart(j *wire.JSON, p llm.Part, marked bool) {
 		j.Obj()
 		j.Member("type", "tool_use")
 		j.Member("id", p.ID)
-		j.Member("name", p.Name)
+		j.Member("name", wire.CallName(p.Name))
 		j.Key("input")
 		writeInput(j, p.Input)
 	case llm.ToolResult:

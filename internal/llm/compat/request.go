@@ -401,7 +401,7 @@ func (w *writer) assistant(m llm.Message) {
 			texts = append(texts, p.S)
 		case llm.ToolUse:
 			calls = append(calls, p)
-			w.names[p.ID] = p.Name
+			w.names[p.ID] = wire.CallName(p.Name)
 		case llm.Thinking:
 			thoughts = append(thoughts, p)
 		case llm.ToolResult, llm.Image, llm.Document: // nothing a model says
@@ -425,7 +425,7 @@ func (w *writer) assistant(m llm.Message) {
 			w.Member("type", "function")
 			w.Key("function")
 			w.Obj()
-			w.Member("name", c.Name)
+			w.Member("name", wire.CallName(c.Name))
 			w.Key("arguments")
 			w.Str(arguments(c.Input))
 			w.End()

@@ -249,7 +249,7 @@ func (w *writer) message(m llm.Message) {
 		case llm.Thinking:
 			signature = p.Opaque // summaries are not sent back, tokens are
 		case llm.ToolUse:
-			w.names[p.ID] = p.Name
+			w.names[p.ID] = wire.CallName(p.Name)
 			if calls++; calls == 1 && w.strict && len(signature)+len(p.Opaque) == 0 {
 				signature = json.RawMessage(foreign)
 			}
@@ -293,7 +293,7 @@ func (w *writer) call(p llm.ToolUse, signature json.RawMessage) {
 	w.Key("functionCall")
 	w.Obj()
 	w.Member("id", p.ID)
-	w.Member("name", p.Name)
+	w.Member("name", wire.CallName(p.Name))
 	w.Key("args")
 	if len(p.Input) > 0 && p.Input[0] == '{' {
 		w.Raw(p.Input)

@@ -38,6 +38,7 @@ func Run(t *testing.T, a Adapter) {
 		{"tool_call_without_result", true, orphan},
 		{"image_input", true, image},
 		{"usage_with_cache", false, usage},
+		{"usage_below_zero", true, negative},
 		{"abort_midstream", false, abort},
 		{"break_midstream", false, leave},
 		{"abort_before_headers", true, abortEarly},
@@ -368,6 +369,22 @@ func usage(t *testing.T, a Adapter) {
 	g := f.send(t, f.ask("hi"))
 	if g.Err != nil || g.Finished.Usage != want {
 		t.Fatalf("%+v, want %+v (%v)", g.Finished, want, g.Err)
+	}
+}
+
+// No count of tokens is below zero, whatever a server says.
+func negative(t *testing.T, a Adapter) {
+	r := Say("ok")
+	r.Usage = llm.Usage{In: -100, Out: -50, CacheRead: -2000, CacheWrite: -300, Reasoning: -20}
+	f := newFixture(t, a, 0, Step{Reply: r})
+	g := f.send(t, f.ask("hi"))
+	if u := g.Finished.Usage; g.Err != nil || u != u.Bounded() || u.Out != 0 {
+		t.Fatalf("%+v (%v)", g.Finished, g.Err)
+	}
+	for _, c := range g.Chunks {
+		if p, ok := c.(llm.Progress); ok && p.Usage != p.Usage.Bounded() {
+			t.Errorf("%+v", p)
+		}
 	}
 }
 

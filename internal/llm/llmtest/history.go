@@ -99,8 +99,8 @@ func handoff(t *testing.T, a Adapter) {
 			llm.Thinking{S: "SECRET-REASONING", Opaque: json.RawMessage(`"FOREIGN-TOKEN"`), From: "elsewhere/other-1"},
 			llm.Text{S: "Looking."},
 			llm.ToolUse{ID: "functions.Read:0", Name: "Read", Input: json.RawMessage(`{"path":"a"}`), Opaque: json.RawMessage(`"FOREIGN-CALL-TOKEN"`), From: "elsewhere/other-1"},
-			llm.ToolUse{ID: "functions.Read:0", Name: "Read", Input: json.RawMessage(`{"path":"b"}`)},
-			llm.ToolUse{ID: "", Name: "Read", Input: json.RawMessage(`"not an object"`), Bad: "not JSON"},
+			llm.ToolUse{ID: "functions.Read:0", Name: "functions.Réad 2", Input: json.RawMessage(`{"path":"b"}`)},
+			llm.ToolUse{ID: "", Name: "", Input: json.RawMessage(`"not an object"`), Bad: "not JSON"},
 		}},
 		llm.Message{Role: llm.User, Parts: []llm.Part{
 			llm.ToolResult{ID: "functions.Read:0", Text: "first \xed\xa0\xbd"}, llm.ToolResult{ID: "functions.Read:0", Text: "second"},
@@ -132,6 +132,9 @@ func handoff(t *testing.T, a Adapter) {
 		for _, p := range m.Parts {
 			if res, ok := p.(llm.ToolResult); ok {
 				results = append(results, res.Text)
+			}
+			if u, ok := p.(llm.ToolUse); ok && !callable(u.Name) {
+				t.Errorf("a call is named %q", u.Name)
 			}
 		}
 	}

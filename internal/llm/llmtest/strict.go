@@ -194,11 +194,17 @@ func merged(ms []llm.Message) (out []llm.Message) {
 	return out
 }
 
+// callable reports whether every provider takes the name of a tool.
+func callable(name string) bool { return argument.MatchString(name) && !strings.Contains(name, ".") }
+
 // answered checks the results in a message against the calls of the one before.
 func answered(before, m llm.Message, seen map[string]bool) error {
 	var calls, results []string
 	for _, p := range before.Parts {
 		if u, ok := p.(llm.ToolUse); ok {
+			if !callable(u.Name) {
+				return fmt.Errorf("name should match ^[a-zA-Z0-9_-]{1,64}$: %q", u.Name)
+			}
 			calls = append(calls, u.ID)
 			if u.ID != "" && seen[u.ID] {
 				return fmt.Errorf("tool_use ids must be unique: %s", u.ID)

@@ -301,7 +301,7 @@ func (w writer) assistant(parts []llm.Part) {
 			j.Obj()
 			j.Member("type", "function_call")
 			j.Member("call_id", p.ID)
-			j.Member("name", p.Name)
+			j.Member("name", wire.CallName(p.Name))
 			if len(p.Opaque) > 0 && w.search != "" && w.loaded[p.Name] {
 				j.Key("namespace")
 				j.Exact(p.Opaque)

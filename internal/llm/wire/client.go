@@ -116,7 +116,7 @@ func (o *Out) Put(c llm.Chunk) {
 		return
 	}
 	if silent {
-		p.Limits, o.told = o.limits, true
+		p.Usage, p.Limits, o.told = p.Usage.Bounded(), o.limits, true
 		c = p
 	} else {
 		o.begun = true

@@ -267,7 +267,7 @@ func (r *Reply) Finish(stop llm.Stop, u llm.Usage, model, id string, out *Out) {
 	case stop == "":
 		stop = llm.EndTurn
 	}
-	out.Put(llm.Finished{Message: msg, Stop: stop, Usage: u, Model: model, ID: id})
+	out.Put(llm.Finished{Message: msg, Stop: stop, Usage: u.Bounded(), Model: model, ID: id})
 }
 
 // Input turns the text a model wrote as a call's input into a JSON value.
