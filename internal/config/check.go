@@ -1,11 +1,13 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
@@ -214,6 +216,22 @@ func forbids(path string) bool {
 	return slices.ContainsFunc(Table(), func(k Key) bool {
 		return k.Forbids && (k.Name == path || strings.HasPrefix(k.Name, path+".") || strings.HasPrefix(path, k.Name+"."))
 	})
+}
+
+// unescaped is a text of JSON whose escapes of the form \u0061 are what they stand for.
+func unescaped(text []byte) []byte {
+	var out []byte
+	for {
+		before, rest, found := bytes.Cut(text, []byte(`\u`))
+		out = append(out, before...)
+		if !found {
+			return out
+		}
+		n, err := strconv.ParseUint(string(rest[:min(4, len(rest))]), 16, 16)
+		if text = rest; err == nil {
+			out, text = utf8.AppendRune(out, rune(n)), rest[min(4, len(rest)):]
+		}
+	}
 }
 
 // mayForbid reports whether a text that could not be read has the names of a key that

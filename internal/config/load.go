@@ -322,6 +322,7 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 	}
 	l.problem(Error, at, "", "the file is not used: "+why)
 	n := salvageRules(text, base)
+	text = unescaped(text)
 	switch {
 	case bytes.Contains(text, []byte(`permissions`)) || n != nil || held.get("permissions") != nil:
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds permissions", at))

@@ -243,6 +243,8 @@ func TestBadValues(t *testing.T) {
 		{"syntax with what hides files", `{"sandbox":{"filesystem":{"denyRead":["/s"]}}, oops}`, `the file is not used`, "forbid or confine something"},
 		{"syntax with tools that are left out", `{"tools":{"disallowed":["Bash"]}, oops}`, `the file is not used`, "forbid or confine something"},
 		{"syntax with hooks that tell", `{"hooks":{"PostToolUse":[]}, oops}`, `the file is not used`, ""},
+		{"cut, with escaped names", `{"\u0070ermissions":{"deny":["A`, `the file is not used`, "it holds permissions"},
+		{"cut, with an escaped name that hides files", `{"sandbox":{"filesystem":{"deny\u005fread":["/s`, `the file is not used`, "forbid or confine something"},
 		{"deep", strings.Repeat("[", 3000), `nested more than 100 deep`, ""},
 		{"device", "FIFO", `not read: not a regular file`, "could not be read: not a regular file"},
 		{"huge", strings.Repeat(" ", MaxFile+1), `not read: over 2 MiB`, "over 2 MiB"},
