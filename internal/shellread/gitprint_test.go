@@ -72,3 +72,31 @@ func TestGitPrints(t *testing.T) {
 		}
 	}
 }
+
+// TestGitGrepBehindLinks: git grep opens what the repository tracks by its name, also where
+// a folder of that name is a link by now; other commands of git take that for removed.
+func TestGitGrepBehindLinks(t *testing.T) {
+	for _, c := range []struct{ tracked, command, want string }{
+		{"links/out/passwd", "git grep -n root", "ask"},
+		{"links/out/passwd", "git grep -n root -- links", "ask"},
+		{"links/out/passwd", "cd links && git grep root", "ask"},
+		{"links/out/passwd", "git grep --cached root", "allow"},
+		{"links/out/passwd", "git diff --stat", "allow"},
+		{"links/out/passwd", "git grep root -- src", "allow"},
+		{"links/passwd", "git grep -n root", "allow"}, // it skips links
+		{"src/a.go", "git grep -n root", "allow"},
+	} {
+		f := newFixture()
+		w := f.world()
+		w.Tracked = func(dir string, _ int) ([]string, bool) {
+			if file := "/home/u/project/" + c.tracked; strings.HasPrefix(file, dir+"/") {
+				return []string{file}, true
+			}
+			return nil, true
+		}
+		rules := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u"}
+		if v := policy.Decide(rules, policy.Default, policy.Request{Tool: "Bash", Actions: shellread.Read(c.command, w).Actions}); v.Effect.String() != c.want {
+			t.Errorf("%s: %q: %s (%s), want %s", c.tracked, c.command, v.Effect, v.Reason, c.want)
+		}
+	}
+}

@@ -301,9 +301,6 @@ func (u *Invocation) matching() (f Found, ok bool) {
 		} else {
 			f.plain = f.plain && plainName(f.relative(r.Named))
 		}
-		if l, known := u.r.Tree(r.Path); r.Below != nil && u.name == "git grep" && (!known || throughLink(r.Path, l, r.Below)) {
-			return f, false
-		}
 		if r.Below != nil {
 			for _, p := range r.Below.Paths {
 				name := strings.TrimPrefix(p.Path, strings.TrimSuffix(r.Path, "/")+"/")
@@ -391,8 +388,32 @@ func (u *Invocation) tracked(ws []Word) (f Found, ok bool) {
 	return f, true
 }
 
+// linked reports whether a file that is to be read as one that git tracks lies behind a
+// link now, as far as anybody can say.
+func (u *Invocation) linked() bool {
+	for _, a := range u.Actions {
+		r, read := a.(policy.Read)
+		if !read || r.Below == nil || u.r.World.Tree == nil {
+			continue
+		}
+		if l, known := u.r.Tree(r.Path); !known || behindLink(r.Path, l, r.Below) {
+			return true
+		}
+	}
+	return false
+}
+
 // throughLink reports whether one of the files is a link, or lies behind one.
 func throughLink(dir string, l world.Listing, below *policy.Below) bool {
+	return crosses(dir, l, below, false)
+}
+
+// behindLink reports whether one of the files lies behind a link.
+func behindLink(dir string, l world.Listing, below *policy.Below) bool {
+	return crosses(dir, l, below, true)
+}
+
+func crosses(dir string, l world.Listing, below *policy.Below, behind bool) bool {
 	links := map[string]bool{}
 	for _, e := range l.Entries {
 		if e.Link {
@@ -400,7 +421,11 @@ func throughLink(dir string, l world.Listing, below *policy.Below) bool {
 		}
 	}
 	return len(links) > 0 && slices.ContainsFunc(below.Paths, func(p policy.Place) bool {
-		for at := strings.TrimPrefix(p.Path, dir+"/"); at != "." && at != "/"; at = path.Dir(at) {
+		at := strings.TrimPrefix(p.Path, dir+"/")
+		if behind {
+			at = path.Dir(at)
+		}
+		for ; at != "." && at != "/"; at = path.Dir(at) {
 			if links[at] {
 				return true
 			}

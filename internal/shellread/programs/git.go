@@ -144,6 +144,9 @@ func (u *Invocation) git(ws []Word) string {
 	if why := u.gitPrints(command, literal); why != "" {
 		return why
 	}
+	if command == "grep" && !u.has("--cached") && u.linked() {
+		return "git grep reads what is tracked behind a folder that has become a link"
+	}
 	return u.gitFolders()
 }
 
