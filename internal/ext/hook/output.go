@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -175,43 +176,73 @@ func (h Hook) read(r Ran) (a Answer, err error) {
 		}
 		return a, nil
 	case r.Code != 0:
-		err = fmt.Errorf("ended with code %d%s", r.Code, said(r.Stderr))
-		if o, ok := object(text); ok && h.parse(&a, o) == nil && a.refuses() { // it has said so, whatever came then
+		if a, ok := h.refused(text); ok { // it has said so, whatever came then
 			return a, nil
 		}
-		return Answer{By: a.By}, err
+		return a, fmt.Errorf("ended with code %d%s", r.Code, said(r.Stderr))
+	case bytes.IndexByte(text, 0) >= 0:
+		return a, errors.New("printed what is no text in UTF-8")
+	}
+	if a, ok := h.refused(text); ok { // behind a line or an object of its own, or before one
+		return a, nil
+	}
+	switch {
 	case len(text) > 0 && text[0] == '{':
-		if o, ok := object(text); ok {
+		for o := range objects(text) {
 			text = o
+			break
 		}
 		return a, h.parse(&a, text)
 	case events[h.Event].context && len(text) > 0:
 		a.Context = []string{cut(string(text))}
-	case len(text) > 0:
-		if o, ok := object(text); ok && h.parse(&a, o) == nil && a.refuses() { // behind a line of its own, or before one
-			return a, nil
-		}
-		return Answer{By: a.By}, nil
 	}
 	return a, nil
 }
 
-// object is the first JSON object that begins a line of what a program printed.
-func object(text []byte) (json.RawMessage, bool) {
-	for at := 0; at < len(text); {
-		if text[at] == '{' {
-			var o json.RawMessage
-			if json.NewDecoder(bytes.NewReader(text[at:])).Decode(&o) == nil {
-				return o, true
-			}
+// refused is the first refusal in what a program printed.
+func (h Hook) refused(text []byte) (Answer, bool) {
+	for o := range objects(text) {
+		a := Answer{By: h.Name()}
+		if h.parse(&a, o) == nil && a.refuses() {
+			return a, true
 		}
-		next := bytes.IndexByte(text[at:], '\n')
-		if next < 0 {
-			break
-		}
-		at += next + 1
 	}
-	return nil, false
+	return Answer{}, false
+}
+
+// maxVain bounds how much is read in all of what turns out to be no object, in bytes.
+const maxVain = 4 << 20
+
+// objects are the JSON objects that each begin a line of what a program printed, or
+// stand behind another one.
+func objects(text []byte) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		for at, vain := 0, 0; at < len(text) && vain < maxVain; {
+			if text[at] == '{' {
+				var o json.RawMessage
+				d := json.NewDecoder(bytes.NewReader(text[at:]))
+				err := d.Decode(&o)
+				if err == nil {
+					if !yield(o) {
+						return
+					}
+					at += int(d.InputOffset())
+					at += len(text[at:]) - len(bytes.TrimLeft(text[at:], " \t\r\n"))
+					continue
+				}
+				if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
+					vain += int(bad.Offset)
+				} else { // it ends before it is complete
+					vain += len(text) - at
+				}
+			}
+			next := bytes.IndexByte(text[at:], '\n')
+			if next < 0 {
+				return
+			}
+			at += next + 1
+		}
+	}
 }
 
 // refuses reports whether the answer holds something back.
