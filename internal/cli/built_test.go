@@ -20,6 +20,9 @@ func raced(name string) bool {
 	return !raceDetector || strings.HasPrefix(name, "TestUI") || rotation.OneOf(6, name)
 }
 
+// builtIn is the folder that built made; "" when no test asked for one.
+var builtIn string
+
 // built is the folder of an adze without the race detector, made when it is first
 // asked for.
 var built = sync.OnceValues(func() (string, error) {
@@ -27,7 +30,8 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "adze"), "../../cmd/adze")
+	builtIn = dir
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(dir, "adze"), "../../cmd/adze")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := c.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("go build: %w: %s", err, out)
@@ -35,16 +39,30 @@ var built = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
+// adzeOf is the adze that a test runs, and the PATH on which it comes first.
+func adzeOf(t *testing.T) (path, search string) {
+	t.Helper()
+	path, err := exec.LookPath("adze") // testscript puts it there
+	search = os.Getenv("PATH")
+	if name, _, _ := strings.Cut(t.Name(), "/"); err == nil && !raced(name) {
+		var dir string
+		dir, err = built()
+		path, search = filepath.Join(dir, "adze"), dir+":"+search
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, search
+}
+
 // running removes what was built when all tests are over.
 type running struct{ *testing.M }
 
 // Run implements testscript.TestingM.
 func (r running) Run() int {
 	code := r.M.Run()
-	if raceDetector {
-		if dir, _ := built(); dir != "" {
-			os.RemoveAll(dir)
-		}
+	if builtIn != "" {
+		os.RemoveAll(builtIn)
 	}
 	return code
 }

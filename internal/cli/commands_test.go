@@ -18,13 +18,17 @@ func TestEveryCommandHasAScript(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
-	var all strings.Builder
+	var all strings.Builder // the lines that may run something
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.Write(b)
+		for line := range strings.Lines(string(b)) {
+			if strings.Contains(line, " adze ") {
+				all.WriteString(line)
+			}
+		}
 	}
 	var look func(c *cobra.Command)
 	look = func(c *cobra.Command) {

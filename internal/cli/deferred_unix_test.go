@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,10 +51,7 @@ func TestToolsOfAServerAreLoaded(t *testing.T) {
 			}
 			srv := httptest.NewServer(s)
 			defer srv.Close()
-			path, err := exec.LookPath("adze")
-			if err != nil {
-				t.Fatal(err)
-			}
+			path, _ := adzeOf(t)
 			config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"self": map[string]any{"command": path, "args": []string{"mcp", "serve", "--sandbox", "off"}, "env": map[string]string{"HOME": t.TempDir(), "GORACE": "atexit_sleep_ms=0"}}}})
 			if err != nil {
 				t.Fatal(err)

@@ -2,12 +2,16 @@ package cli
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -76,21 +80,43 @@ func TestHelpNamesEveryVariable(t *testing.T) {
 		}
 	}
 	seen := 0
-	sources(t, func(path string, text []byte) {
-		for _, m := range reads.FindAllSubmatch(text, -1) {
+	for _, f := range sources(t).files {
+		for _, m := range reads.FindAllSubmatch(f.text, -1) {
 			if seen++; !known[string(m[1])] {
-				t.Errorf("%s reads %s, which the variables in environment.go do not name", path, m[1])
+				t.Errorf("%s reads %s, which the variables in environment.go do not name", f.path, m[1])
 			}
 		}
-	})
+	}
 	if seen < 10 {
 		t.Errorf("only %d places read a variable: the pattern is wrong", seen)
 	}
 }
 
-// sources calls f for each file of adze that is no test.
-func sources(t *testing.T, f func(path string, text []byte)) {
+// sources are the files of adze that are no tests: read and parsed once for all that
+// look at them.
+func sources(t *testing.T) *tree {
 	t.Helper()
+	all, err := readSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A tree is adze's own sources.
+type tree struct {
+	pos   *token.FileSet
+	files []sourceFile
+}
+
+type sourceFile struct {
+	path   string
+	text   []byte
+	parsed *ast.File // without comments
+}
+
+var readSources = sync.OnceValues(func() (*tree, error) {
+	all := &tree{pos: token.NewFileSet()}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && d.Name() == "testdata" {
 			return filepath.SkipDir
@@ -99,13 +125,15 @@ func sources(t *testing.T, f func(path string, text []byte)) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
-		f(path, text)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(all.pos, path, text, parser.SkipObjectResolution)
+		all.files = append(all.files, sourceFile{path, text, file})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	return all, err
+})
 
 // A command that takes arguments shows how it is used, and each example works as it
 // would when a person typed it.

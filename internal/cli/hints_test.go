@@ -2,7 +2,6 @@ package cli
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"io"
 	"regexp"
@@ -22,18 +21,14 @@ type told struct{ at, text string }
 // that are named for it, and what follows "hint:" or "or use" in other texts.
 func hints(t *testing.T) (out []told) {
 	t.Helper()
-	files := token.NewFileSet()
+	all := sources(t)
 	add := func(e ast.Expr) {
 		if s := text(e); s != "" {
-			out = append(out, told{files.Position(e.Pos()).String(), s})
+			out = append(out, told{all.pos.Position(e.Pos()).String(), s})
 		}
 	}
-	sources(t, func(path string, src []byte) {
-		file, err := parser.ParseFile(files, path, src, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
+	for _, f := range all.files {
+		ast.Inspect(f.parsed, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
 				if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "usagef" || f.Name == "failf") && len(n.Args) > 0 {
@@ -59,12 +54,12 @@ func hints(t *testing.T) (out []told) {
 				}
 			case *ast.BasicLit:
 				if _, hint, ok := strings.Cut(text(n), "hint: "); ok {
-					out = append(out, told{files.Position(n.Pos()).String(), hint})
+					out = append(out, told{all.pos.Position(n.Pos()).String(), hint})
 				}
 			}
 			return true
 		})
-	})
+	}
 	return out
 }
 
@@ -171,30 +166,29 @@ func TestHintsAreAlive(t *testing.T) {
 
 var opens = regexp.MustCompile("(?:^|[\\s`:(])(?:cd |adze ([a-z][a-z-]* )[a-z -]*|adze (--)[a-z -]+ )$")
 
+// verb is one in a format.
+var verb = regexp.MustCompile(`%[^%\s]*?[a-zA-Z]`)
+
 // made are the parts of commands in hints that need no quotes: words of adze's own.
 var made = []string{"strings.", "under(c)", "left.Session.ID", "a.ID", "i.ID", "s.ID", "old.ID", "kind", "provider", "m.s.ID"}
 
 // Whatever a hint puts into a command is quoted for a shell, as names may hold
 // anything: each goes through hint.Shell.
 func TestHintsQuoteNames(t *testing.T) {
-	files, known, seen := token.NewFileSet(), commandNames(newRoot(System{})), 0
-	sources(t, func(path string, src []byte) {
-		file, err := parser.ParseFile(files, path, src, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+	all, known, seen := sources(t), commandNames(newRoot(System{})), 0
+	for _, f := range all.files {
 		check := func(before string, e ast.Expr) {
 			m := opens.FindStringSubmatch(before)
 			if m == nil || m[1] != "" && !slices.Contains(known, strings.TrimSpace(m[1])) {
 				return
 			}
 			seen++
-			said := string(src[files.Position(e.Pos()).Offset:files.Position(e.End()).Offset])
+			said := string(f.text[all.pos.Position(e.Pos()).Offset:all.pos.Position(e.End()).Offset])
 			if !strings.HasPrefix(said, "hint.Shell(") && !slices.ContainsFunc(made, func(m string) bool { return strings.HasPrefix(said, m) }) {
-				t.Errorf("%s: %q is followed by %s, without hint.Shell", files.Position(e.Pos()), before, said)
+				t.Errorf("%s: %q is followed by %s, without hint.Shell", all.pos.Position(e.Pos()), before, said)
 			}
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
+		ast.Inspect(f.parsed, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.BinaryExpr:
 				left := n.X
@@ -210,7 +204,7 @@ func TestHintsQuoteNames(t *testing.T) {
 					if !isText || format.Kind != token.STRING {
 						continue
 					}
-					parts := regexp.MustCompile(`%[^%\s]*?[a-zA-Z]`).Split(text(format), -1)
+					parts := verb.Split(text(format), -1)
 					for k, before := range parts[:len(parts)-1] {
 						if i+1+k < len(n.Args) {
 							check(before, n.Args[i+1+k])
@@ -220,7 +214,7 @@ func TestHintsQuoteNames(t *testing.T) {
 			}
 			return true
 		})
-	})
+	}
 	if seen < 30 {
 		t.Errorf("only %d commands with a name were found", seen)
 	}

@@ -62,16 +62,7 @@ func (p *place) put(name, text string) string {
 // adze is a run of the real binary that is not started yet.
 func (p *place) adze(args ...string) *exec.Cmd {
 	p.t.Helper()
-	path, err := exec.LookPath("adze") // testscript puts it there
-	search := os.Getenv("PATH")
-	if name, _, _ := strings.Cut(p.t.Name(), "/"); err == nil && !raced(name) {
-		var dir string
-		dir, err = built()
-		path, search = filepath.Join(dir, "adze"), dir+":"+search
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	path, search := adzeOf(p.t)
 	c := exec.Command(path, args...)
 	c.Dir = p.dir
 	c.Env = []string{"HOME=" + p.home, "PATH=" + search, "TMPDIR=" + p.home, "GOCOVERDIR=" + p.t.TempDir(), "GORACE=atexit_sleep_ms=0"}
