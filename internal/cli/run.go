@@ -406,6 +406,9 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 	if hint == "" {
 		hint = resumeHint(a)
 	}
+	if res.Withdrawn {
+		hint = "the prompt is not part of the conversation: make it shorter, or " + hint
+	}
 	return &failure{code, e.Err, hint}
 }
 

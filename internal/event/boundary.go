@@ -132,6 +132,10 @@ const (
 	PromptTooLong = "prompt_too_long"
 )
 
+// Overfull reports whether a turn ended because the conversation does not fit the
+// window of the model.
+func (b TurnEnded) Overfull() bool { return b.Reason == BlockingLimit || b.Reason == PromptTooLong }
+
 // InterruptedSummary is the reason of a turn that only compacted and was
 // interrupted: nothing that a person asked the model for was left undone.
 const InterruptedSummary = "interrupted_summary"

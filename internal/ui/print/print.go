@@ -75,6 +75,8 @@ type Outcome struct {
 	Ended event.TurnEnded
 	// Refused are the calls that the model tried last, when permissions refused all of them.
 	Refused []event.ToolFinished
+	// Withdrawn: the last prompt did not fit, and is not part of the conversation.
+	Withdrawn bool
 	// Lost is why the result could not be written, nil when it was.
 	Lost error
 	// Stopped: the host interrupted the last turn, so that is what it came to.
@@ -128,6 +130,7 @@ type runner struct {
 	open    bool            // more inputs may come
 	asked   map[string]bool // prompts without an answer yet, and whether a turn has taken them up
 	queued  []string        // those that no turn has taken up, in order
+	given   string          // the prompt that began the turn, until the model has answered
 	any     bool            // there was a prompt
 	stopped bool            // the host interrupted the running turn
 	seen    event.Seq       // the newest event that was looked at
@@ -188,6 +191,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 			}
 			r.seen = max(r.seen, e.Seq)
 			r.see(e)
+			r.unfit(ctx, e.Body)
 			if r.Host {
 				r.consult(ctx, e.Body)
 			}
@@ -315,6 +319,30 @@ func (r *runner) see(e event.Event) {
 	r.tell(e)
 	r.watch(e)
 	r.became(e)
+}
+
+// unfit takes a prompt back that begins a turn and turns out not to fit the window
+// of the model, so that what is said next does not fail for its sake.
+func (r *runner) unfit(ctx context.Context, b event.Body) {
+	switch b := b.(type) {
+	case event.InputAccepted:
+		if !b.Steer {
+			r.given = b.ID
+		}
+	case event.Replied:
+		r.given = ""
+	case event.TurnEnded:
+		id := r.given
+		r.given, r.res.Withdrawn = "", false
+		if id == "" || !b.Overfull() || r.c.Submit(context.WithoutCancel(ctx), op.Rewind{To: id, Conversation: true}) != nil {
+			return // what stays is what the hint speaks of
+		}
+		r.res.Withdrawn = true
+		if r.Format == Stream {
+			r.write(r.p.note("info", "the prompt is not part of the conversation, because it does not fit"))
+		}
+	default:
+	}
 }
 
 func (r *runner) watch(e event.Event) {

@@ -62,7 +62,7 @@ func (m *Model) event(e event.Event) []effect {
 func (m *Model) helps(b event.TurnEnded) string {
 	_, saves := m.host.Reports["login"]
 	switch {
-	case overfull(b):
+	case b.Overfull():
 		return "/rewind goes back to before an earlier prompt, /model has models with larger windows, /clear begins a new session"
 	case saves && b.Kind == agent.KindName(llm.Unauthorized):
 		return strings.TrimSuffix("/login saves a key; "+b.Hint, "; ")

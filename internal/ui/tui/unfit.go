@@ -5,18 +5,12 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 )
 
-// overfull reports whether a turn ended because the conversation does not fit the
-// window of the model.
-func overfull(b event.TurnEnded) bool {
-	return b.Reason == event.BlockingLimit || b.Reason == event.PromptTooLong
-}
-
 // unfit takes back the prompt that could not be sent because it is too large, so
 // that what is said next does not fail for its sake.
 func (m *Model) unfit(b event.TurnEnded) []effect {
 	q := m.given
 	m.given = nil
-	if q == nil || !overfull(b) {
+	if q == nil || !b.Overfull() {
 		return nil
 	}
 	s := m.s
