@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/shellread/programs"
 	"github.com/adze-agent/adze/internal/shellread/scan"
+	patterns "github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // namesCommit reports a substitution that prints the numbers of commits, or nothing.
@@ -132,6 +133,10 @@ func onlyCommits(args []string) bool {
 	}
 	return true
 }
+
+// commitTail is what may stand behind the number of a commit: it stands alone where the
+// command printed nothing, and must be no name of a file then.
+var commitTail = patterns.Lazy(`^([~^][0-9]*)*(\.\.\.?[A-Za-z0-9_][A-Za-z0-9_/.~^-]*)?$`)
 
 // commitWord is a word that stands for the commits whose numbers come in.
 func commitWord() word { return word{Kind: programs.Unknown, Commit: true, Many: true, Source: "…"} }

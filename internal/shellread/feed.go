@@ -237,7 +237,7 @@ func readsByLine(s *syntax.Stmt) bool {
 					}
 				}
 			case *syntax.CallExpr:
-				ok = ok && (apart[n] || len(n.Args) == 0 || leavesInput(n, name))
+				ok = ok && (len(n.Args) == 0 || apart[n] && keepsInput(n.Args[0].Lit()) || leavesInput(n, name))
 			case *syntax.FuncDecl, *syntax.CoprocClause:
 				ok = false
 			}
@@ -245,6 +245,12 @@ func readsByLine(s *syntax.Stmt) bool {
 		})
 	}
 	return ok
+}
+
+// keepsInput reports a command whose own redirects are not the shell's: exec has those,
+// also behind command and its kin.
+func keepsInput(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == "" && !slices.Contains([]string{"exec", "command", "builtin", "eval", "source", "noglob", "nocorrect"}, name)
 }
 
 // leavesInput reports a command that takes nothing from its standard input: it never

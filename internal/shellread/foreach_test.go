@@ -119,6 +119,13 @@ func TestEachFile(t *testing.T) {
 			git ls-files src | while read -r f; do cat "$f"; done 3< names.txt 0>&3
 			exec 3< names.txt; while read -r f; do cat "$f"; done < <(git ls-files src) 0>&3
 			git ls-files src | xargs -I{} cat '{''}.bak' {}
+			ls src/*.go | xargs -I .env -n1 cat .env
+			ls src/*.go | xargs -n 1 -I names.txt cat names.txt
+			git ls-files src | while read -r f; do cat "$f"; exec < names.txt; done
+			git ls-files src | while read -r f; do cat "$f"; "exec" < names.txt; done
+			git ls-files src | while read -r f; do cat "$f"; \exec < names.txt; done
+			git ls-files src | while read -r f; do cat "$f"; command exec < names.txt; done
+			git ls-files src | while read -r f; do cat "$f"; true | exec < names.txt; done
 			find src | xargs -I{} cat {} .env
 			find src | xargs -I{} cat {}.bak
 			find src | xargs -I{} cat ../{}
@@ -384,6 +391,18 @@ func TestNamesOfCommits(t *testing.T) {
 		"git show $(git log --format=%s)":                                                "ask",
 		"git show $(git log --format=%h --format=%s)":                                    "ask",
 		"git show $(git log --pretty=%s --format=%h)":                                    "ask",
+		"git diff --no-index main.go $(git merge-base a b 2>/dev/null)/etc/shadow":       "ask",
+		"git diff main.go $(git merge-base a b 2>/dev/null)/etc/shadow":                  "ask",
+		"git diff --no-index main.go $(git merge-base a b 2>/dev/null).env":              "ask",
+		"git blame $(git merge-base a b 2>/dev/null).env":                                "ask",
+		"git hash-object $(git merge-base a b)":                                          "ask",
+		"git check-ignore $(git merge-base a b)/x":                                       "ask",
+		"git log $(git merge-base a b)/../.env":                                          "ask",
+		"git log $(git merge-base a b)..x/../../y":                                       "ask",
+		"git log $(git merge-base a b)../x":                                              "ask",
+		"git log $(git merge-base a b)~2..origin/main":                                   "allow",
+		"git diff $(git merge-base a b)^ HEAD":                                           "allow",
+		"git log --format=%h | xargs -I x -n1 git diff --no-index main.go x":             "ask",
 		"git show $(git log --format=%h%d)":                                              "ask",
 		"git show $(git log -p --format=%h)":                                             "ask",
 		"git show $(git log --format=%h --graph)":                                        "ask",

@@ -213,7 +213,7 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 		if b.found != nil && b.marks == 1 && b.plain.Len() == 0 {
 			out.Found, out.Many = b.found, b.lines
 		}
-		out.Commit = b.commit && strings.Trim(out.Tail, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.~^/_") == ""
+		out.Commit = b.commit && commitTail().MatchString(out.Tail) && !strings.Contains(out.Tail, "/.")
 	case unset, number:
 	}
 	return out, true

@@ -330,6 +330,9 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 			replace = w.Text[2:]
 		}
 	}
+	if replace != "" && slices.ContainsFunc(ws[1:len(ws)-len(rest)], countsNames) {
+		why = "xargs leaves out -I beside a flag that says how many names it takes"
+	}
 	if replace != "" && (len(rest) == 0 || rest[0].Kind != exact || strings.Contains(rest[0].Text, replace)) {
 		why = "a form of xargs that is not known"
 	}
@@ -371,6 +374,11 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 	r.inside(ws[:1], rest, st)
 	r.Fed = saved
 	return st, st
+}
+
+// countsNames reports a flag of xargs that says how many names or lines a command gets.
+func countsNames(w word) bool {
+	return strings.HasPrefix(w.Text, "-n") || strings.HasPrefix(w.Text, "-L") || strings.HasPrefix(w.Text, "--max-args") || strings.HasPrefix(w.Text, "--max-lines")
 }
 
 // namedFiles reads xargs with a program that only reads the files it is started with,

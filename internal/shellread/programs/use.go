@@ -246,7 +246,7 @@ func (u *Invocation) operands() string {
 		default:
 			return u.name + " with " + w.Source + " is not known to be read-only"
 		}
-		if w.Commit && strings.HasPrefix(u.name, "git ") && i < len(u.args)-u.behind {
+		if w.Commit && takesCommits[u.name] && !u.has("--no-index") && i < len(u.args)-u.behind {
 			continue
 		}
 		if w.Many && !strings.HasSuffix(kind, "*") {
@@ -277,6 +277,12 @@ func (u *Invocation) operands() string {
 		return u.touch(here[0], Word{Kind: Exact, Text: ".", Source: u.name})
 	}
 	return ""
+}
+
+// takesCommits are commands whose operands are commits before they are files.
+var takesCommits = map[string]bool{
+	"git diff": true, "git log": true, "git show": true, "git whatchanged": true, "git shortlog": true, "git rev-list": true, "git rev-parse": true, "git diff-tree": true, "git diff-index": true, "git cat-file": true, "git ls-tree": true, "git blame": true, "git annotate": true, "git grep": true,
+	"git merge-base": true, "git describe": true, "git name-rev": true, "git range-diff": true, "git cherry": true, "git branch": true, "git tag": true, "git show-branch": true, "git stash show": true, "git reflog": true, "git reflog show": true, "git for-each-ref": true, "git fsck": true,
 }
 
 // touch adds the Read for one operand of a kind.
