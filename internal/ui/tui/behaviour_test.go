@@ -61,7 +61,7 @@ func TestStoryIsTheSameLiveAndResumed(t *testing.T) {
 	reply := event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
 		llm.Text{S: one}, llm.ToolUse{ID: "1", Name: "Read"}, llm.ToolUse{ID: "2", Name: "Read"}, llm.ToolUse{ID: "3", Name: "Bash"}, llm.Text{S: two}}}}
 	durable := []event.Body{
-		event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t"},
+		event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t", Model: "anthropic/sonnet-4.6"},
 		event.ToolStarted{Call: "1", Name: "Read", Title: "Read a", Fold: "file"}, event.ToolStarted{Call: "2", Name: "Read", Title: "Read b", Fold: "file"},
 		event.ToolFinished{Call: "1", View: view.Code{S: "x\n"}}, event.ToolFinished{Call: "2", View: view.Code{S: "y\n"}},
 		event.ToolStarted{Call: "3", Name: "Bash", Title: "Bash: ls"}, event.ToolFinished{Call: "3", View: view.Terminal{Command: "ls", Output: "out\n"}},
@@ -133,7 +133,7 @@ func TestIdleWantsNoTicks(t *testing.T) {
 func TestPromptBoxStandsStillWhenATurnEnds(t *testing.T) {
 	box := func(r *rig) int { return len(strings.Split(strings.Split(r.text(), "╭")[0], "\n")) }
 	for text, took := range map[string]string{"Plain.": "3 s", "Code:\n\n```\nls\n```\n": "3 s", "Soon.": ""} {
-		r := newRig(t, 80, 24).open().event(event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t"}, event.ReplyStarted{}, event.TextDelta{S: text})
+		r := newRig(t, 80, 24).open().event(event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t", Model: "anthropic/sonnet-4.6"}, event.ReplyStarted{}, event.TextDelta{S: text})
 		if took != "" {
 			r.pass(3 * time.Second)
 		}

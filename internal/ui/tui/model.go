@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -322,6 +323,9 @@ func (m *Model) opened(in openedMsg) []effect {
 // ready is when the session can be talked to: what was typed before goes out.
 func (m *Model) ready() []effect {
 	m.screen.past = false
+	if m.s.After > 0 { // what earlier runs went by does not count in this one
+		m.st.Model, m.st.Mode = cmp.Or(m.s.Model, m.st.Model), cmp.Or(m.s.Mode, m.st.Mode)
+	}
 	m.status.before = m.st.Lasted
 	m.forked(m.start.Resume)
 	waiting := m.queue

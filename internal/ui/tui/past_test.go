@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 )
@@ -150,5 +151,24 @@ func TestEnterGoesOnWithWhatWasPutOff(t *testing.T) {
 		if len(r.ops) != 0 {
 			t.Errorf("went on again: %#v", r.ops)
 		}
+	}
+}
+
+// What the next turn goes by stands below the prompt from the first frame on, not what
+// earlier runs of the session went by.
+func TestAResumedSessionShowsItsOwnModeAndModel(t *testing.T) {
+	es := []event.Event{
+		{Seq: 1, Body: event.InputAccepted{ID: "p", Text: "go"}}, {Seq: 2, Body: event.TurnStarted{ID: "t", Model: "a/old", Mode: policy.Default}},
+		{Seq: 3, Body: event.ModeChanged{Mode: policy.DontAsk}}, {Seq: 4, Body: event.TurnEnded{ID: "t", How: event.Done}},
+	}
+	r := newRig(t, 80, 24)
+	r.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Model: "b/new", Mode: policy.AcceptEdits, After: 4}, nil})
+	r.do(eventsMsg{of: r.m.s, events: es})
+	if text := r.text(); r.m.mode() != policy.AcceptEdits || !strings.Contains(text, "accepts edits") || !strings.Contains(text, "new") || strings.Contains(text, "old") {
+		t.Errorf("mode %s:\n%s", r.m.mode(), text)
+	}
+	r.do(eventsMsg{of: r.m.s, events: []event.Event{{Seq: 5, Body: event.ModeChanged{Mode: policy.PlanMode}}}}) // what happens now counts
+	if r.m.mode() != policy.PlanMode {
+		t.Errorf("mode %s", r.m.mode())
 	}
 }
