@@ -30,6 +30,20 @@ func (b *builder) or(v value, split bool) {
 	b.ors = append(b.ors, orPart{at: b.plain.Len(), text: text})
 }
 
+// orGlobbed adds what follows the first field of a value with a pattern in it: the shell
+// splits it, and puts what the pattern matches there.
+func (b *builder) orGlobbed(rest string) {
+	if !strings.ContainsAny(rest, "*?[") {
+		return
+	}
+	text := strings.Join(strings.Fields(rest), "\x00")
+	if strings.TrimLeft(rest, " \t\n") != rest {
+		text = "\x00" + text
+	}
+	b.orGlob = true
+	b.ors = append(b.ors, orPart{at: b.plain.Len(), text: text})
+}
+
 // split is a text as the shell splits it where it is not quoted.
 func (b *builder) split(text string) []string {
 	if b.ifs == "" {

@@ -158,6 +158,8 @@ func (s state) parameters(args []word) state {
 		if i < len(args) && known {
 			known = !args[i].Many
 			switch or := args[i].Or; {
+			case args[i].Kind == pattern:
+				v = value{kind: pattern, text: args[i].Text, head: args[i].Head}
 			case !known:
 			case args[i].Kind == exact:
 				v = value{kind: exact, text: args[i].Text}

@@ -76,3 +76,45 @@ func TestShortFlagsUnderAWildcard(t *testing.T) {
 		}
 	}
 }
+
+// TestPatternsNameSecrets: a pattern among the words of any program counts as every name
+// that it matches, wherever the pattern comes from. One that matches no secret asks nothing.
+func TestPatternsNameSecrets(t *testing.T) {
+	f := newFixture()
+	f.files["/home/u/project/sub/.env"] = true
+	for _, program := range []string{"base64", "base32", "xxd", "perl -pe1", "python3 x.py", "python3 -c 'import sys;print(open(sys.argv[1]).read())'", "somecmd --in", "./x.sh", "node x.js", "sudo base64", "timeout 5 base64", "bash x.sh", "git add", "chmod 600", "cat"} {
+		for _, form := range []string{"P .e*", "P /home/u/project/.e*", "P .en?", "P .[e]nv", "P .{e,x}n*", "P .e{n,}v*", "P */.env", "P **/.env", "p='.e*'; P $p", "p='e*'; P .$p", "p='main.go .e*'; P $p", "P ${x:-.e*}", "P $(echo .e*)", `for f in .e*; do P "$f"; done`, "for f in .e*; do P $f; done", `set -- .e*; P "$@"`, `f() { P "$1"; }; f .e*`, "f() { P $1; }; f .e*"} {
+			command := strings.ReplaceAll(form, "P", program)
+			if v := inSandbox(f, command); v.Effect != policy.Ask || v.Check != policy.CheckSecret {
+				t.Errorf("%q in the sandbox: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+			}
+			v := decide(t, f, command, policy.Bypass, "deny:Read(.env)", "deny:Read(sub/.env)")
+			if v.Effect == policy.Allow {
+				t.Errorf("%q where a rule denies that: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+			}
+		}
+		for _, form := range []string{"P *", "P src/*", "P *.go", "P .x*", "P *env", "p='src/*.go'; P $p", "for f in src/*.go; do P $f; done", `f() { P "$1"; }; f *.go`, "P links/i*", "P '.e*'", `P "$p"`} {
+			command := strings.ReplaceAll(form, "P", program)
+			if v := inSandbox(f, command); v.Effect != policy.Allow {
+				t.Errorf("%q in the sandbox: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+			}
+			if v := decide(t, f, command, policy.Bypass, "deny:Read(.env)", "deny:Read(sub/.env)"); v.Effect != policy.Allow && form != `P "$p"` && program != "git add" {
+				t.Errorf("%q where a rule denies something else: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+			}
+		}
+	}
+	for _, command := range []string{"echo .e*", "printf '%s\n' .e*", "ls -la .e*", "stat .e*", "rm -f .e*", "touch .e*", "test -f .e*", "git commit -m x *.go", "npx prettier --write src/*.ts", "wc -l *", "python3 -m json.tool *.json"} {
+		if v := inSandbox(f, command); v.Effect != policy.Allow {
+			t.Errorf("%q in the sandbox: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+		}
+	}
+	// A rule for the program covers what it is given, and no rule about editing is forgotten.
+	if v := decide(t, f, "prettier --write src/*", policy.Default, "Bash(prettier:*)"); v.Effect != policy.Allow {
+		t.Errorf("%+v", v)
+	}
+	for _, command := range []string{"perl -pi -e 's/x/y/' sr?/a.go", "python3 x.py src/a*", "p='src/*'; somecmd $p"} {
+		if v := decide(t, f, command, policy.Bypass, "deny:Edit(src/**)"); v.Effect == policy.Allow {
+			t.Errorf("%q: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+		}
+	}
+}

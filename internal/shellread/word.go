@@ -313,6 +313,7 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 		}
 		b.add(firstField(v.text))
 		b.unknown(true)
+		b.orGlobbed(strings.TrimPrefix(v.text, firstField(v.text)))
 	case v.kind == pattern && b.parts == 0 && r.CleanMatches(v.text, st.dirs):
 		b.mark(pattern)
 		b.glob.WriteString(v.text)
@@ -320,6 +321,7 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 	case v.kind == pattern:
 		b.mark(unknown)
 		b.many = true
+		b.or(value{or: v.text, ors: !strings.ContainsAny(v.text, " \t\n")}, true)
 		if b.plain.Len() == 0 {
 			b.head = v.head
 		}

@@ -132,8 +132,8 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 		if w.Kind == Pattern && walkers[u.name] {
 			c.get(w, policy.Read{Tree: true})
 		}
-		if w.Kind == Pattern && told[i+1] {
-			c.get(w, policy.Read{MayWrite: true, Mention: true})
+		if w.Kind == Pattern {
+			c.getMatches(w, policy.Read{MayWrite: told[i+1], Edits: told[i+1] && !alone})
 		}
 		if w.Kind == Unknown || w.Kind == Number && w.Many {
 			c.unknownOperand(w, operands)
@@ -173,6 +173,19 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 		c.get(Lit("."), policy.Read{Tree: true})
 	}
 	return c.Actions
+}
+
+// getMatches adds what a pattern matches now. The folder it stands in is only listed.
+func (u *Invocation) getMatches(w Word, like policy.Read) {
+	from := len(u.Actions)
+	u.get(w, like)
+	folders := u.r.foldersOf(w.Text, u.dirs)
+	for i, a := range u.Actions[from:] {
+		if r, ok := a.(policy.Read); ok && folders[r.Named] {
+			r.List, r.Edits, r.Mention = !r.MayWrite, false, r.MayWrite
+			u.Actions[from+i] = r
+		}
+	}
 }
 
 // everywhere adds what words may name in a folder that is not known.
