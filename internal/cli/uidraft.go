@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/settings"
@@ -19,27 +20,31 @@ func drafts(p settings.Paths) *draft.Keeper {
 	return draft.In(filepath.Join(p.State, "drafts"), lease.ThisProcess())
 }
 
-// keep keeps what is in the prompt box.
+// keep keeps what is in the prompt box, for the case that this process is killed.
 func (h *uiHost) keep(session string, unsent edit.Prompt) error {
+	return h.keepDraft(session, unsent, false)
+}
+
+func (h *uiHost) keepDraft(session string, unsent edit.Prompt, ended bool) error {
 	p, _, err := h.loaded()
 	if err != nil {
 		return err
 	}
-	d := draft.Draft{Project: h.o.Dir, Session: session, Time: time.Now(), Text: unsent.Shown, Pastes: unsent.Pastes}
+	d := draft.Draft{Project: h.o.Dir, Session: session, Time: time.Now(), Text: unsent.Shown, Pastes: unsent.Pastes, Ended: ended}
 	for _, img := range unsent.Images {
 		d.Images = append(d.Images, draft.Image{Name: img.Name, Media: img.MediaType, Data: img.Data})
 	}
 	return drafts(p).Keep(d)
 }
 
-// leave takes it away again, unless the UI was ended with something in the box.
+// leave takes it away again, unless there was something in the box.
 func (h *uiHost) leave(left tui.Left) {
 	w := h.world.Load()
 	if w == nil || h.o.spec.Log.None {
 		return
 	}
-	if left.Signal != "" && left.Unsent.Shown != "" && left.Session != nil {
-		_ = h.keep(left.Session.ID, left.Unsent) // an older one may be there
+	if strings.TrimSpace(left.Unsent.Shown) != "" && left.Session != nil {
+		_ = h.keepDraft(left.Session.ID, left.Unsent, left.Signal == "") // an older one may be there
 		return
 	}
 	_ = drafts(w.Paths).Drop() // what stays is taken for what a killed process left, and says no more than that
@@ -56,7 +61,7 @@ func (h *uiHost) lost(_ context.Context, open string) (*tui.Lost, error) {
 	if !ok {
 		return nil, nil
 	}
-	l := &tui.Lost{Entry: history.Entry{Text: clip.Clean(d.Text), Pastes: d.Pastes}, Taken: taken}
+	l := &tui.Lost{Killed: !d.Ended, Entry: history.Entry{Text: clip.Clean(d.Text), Pastes: d.Pastes}, Taken: taken}
 	for _, img := range d.Images {
 		l.Images = append(l.Images, edit.Image{Name: clip.Clean(img.Name), MediaType: img.Media, Data: img.Data})
 	}

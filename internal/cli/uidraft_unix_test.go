@@ -66,6 +66,39 @@ func TestUIKilledWithADraft(t *testing.T) {
 	}
 }
 
+// Who leaves with something in the box finds it again, and what was put aside in the
+// history.
+func TestUILeftWithADraft(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, "> One.\n", "first of all")
+	x.until(`● One\.`)
+	x.gone(`interrupts`)
+	x.keys("put aside")
+	x.until(`│ › put aside`)
+	x.keys("\x13") // Ctrl+S
+	x.until(`stashed`)
+	x.keys("half a thought")
+	x.until(`│ › half a thought`)
+	x.keys("\x04")
+	x.until(`again to quit`)
+	x.keys("\x04")
+	x.ended()
+
+	x = p.ui(80, 24, "> Two.\n")
+	x.until(`What had not been sent then is in the history`)
+	if s := x.all(); strings.Contains(s, "cut off") {
+		t.Errorf("nothing was cut off:\n%s", s)
+	}
+	x.keys("\x04", "\x04")
+	x.ended()
+	x = p.ui(80, 24, "> Two.\n", "--continue")
+	x.until(`● One\.`)
+	x.keys("\x10") // Ctrl+P
+	x.until(`│ › half a thought`)
+	x.keys("\x10")
+	x.until(`│ › put aside`)
+}
+
 // Where the session is gone on with, what was not sent is in the prompt again, with
 // its pictures.
 func TestUIKilledWithAPicture(t *testing.T) {

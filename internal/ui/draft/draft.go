@@ -1,6 +1,6 @@
 // Package draft keeps what stands in a prompt box and was not sent, in a file
-// of its owner's for each process. A process that ends in order takes its file
-// away; what one that was killed leaves behind, the next one in its folder finds.
+// of its owner's for each process. A process that ends in order with nothing in the
+// box takes its file away; what another one leaves behind, the next one in its folder finds.
 package draft
 
 import (
@@ -27,7 +27,8 @@ type Draft struct {
 	Project string    `json:"project"` // the folder that it was started in
 	Session string    `json:"session,omitempty"`
 	Time    time.Time `json:"time"`
-	Text    string    `json:"text,omitempty"` // pastes folded
+	Text    string    `json:"text,omitempty"`  // pastes folded
+	Ended   bool      `json:"ended,omitempty"` // the process ended in order
 	// Pastes are what labels in Text stand for.
 	Pastes []history.Paste `json:"pastes,omitempty"`
 	// Images are in files of their own, which are written once. Beyond maxImages

@@ -15,9 +15,10 @@ import (
 // draftWait is how long changes of the prompt are gathered before it is kept.
 const draftWait = 250 * time.Millisecond
 
-// A Lost is what an earlier process in this folder left when it was killed.
+// A Lost is what an earlier process in this folder left.
 type Lost struct {
 	Session string // that it had open and that can be gone on with, "" without
+	Killed  bool   // it did not end in order
 	Title   string // of that session, for people
 	Ago     string // since when, for people: "3m", "a moment"
 	Entry   history.Entry
@@ -68,6 +69,15 @@ func (m *Model) keepDraft() []effect {
 	}}}
 }
 
+// rememberStash puts what is put aside into the history: the stash ends with the run.
+func (m *Model) rememberStash() {
+	for m.host.Remember != nil && m.box.Stashed() > 0 {
+		m.box.Take()
+		m.box.ToggleStash() // the box is empty, so this one comes back
+		m.host.Remember(m.box.Prompt().Entry())
+	}
+}
+
 // lost asks once what an earlier process left in this folder.
 func (m *Model) lost() []effect {
 	if l := m.kept.lost; l != nil && m.s != nil && l.Session == m.s.ID {
@@ -99,7 +109,7 @@ func (m *Model) lost() []effect {
 
 // found tells what was left, and puts the prompt back that was not sent.
 func (m *Model) found(l Lost) []effect {
-	if l.Session != "" && l.Session != m.s.ID {
+	if l.Killed && l.Session != "" && l.Session != m.s.ID {
 		m.note("info", "A session of this folder was cut off "+l.Ago+" ago: "+l.Title, "/resume "+l.Session+" goes on with it")
 	}
 	if l.Entry.Text != "" {

@@ -50,7 +50,7 @@ func TestLostSessionIsNamed(t *testing.T) {
 		r.m.host.Lost = func(context.Context, string) (*Lost, error) { return &l, nil }
 		return r.open()
 	}
-	l := Lost{Session: "0199aaaa", Title: "Mend the parser", Ago: "3m", Entry: history.Entry{Text: "and then test"}}
+	l := Lost{Killed: true, Session: "0199aaaa", Title: "Mend the parser", Ago: "3m", Entry: history.Entry{Text: "and then test"}}
 	n := 0
 	r := lost(Start{}, l, &n).has("cut off 3m ago: Mend the parser", "/resume 0199aaaa", "and then test", "is in the prompt again")
 	if n != 1 || r.m.box.Text() != "and then test" {

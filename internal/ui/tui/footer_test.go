@@ -90,7 +90,7 @@ func lostRig(t *testing.T) *rig {
 	r.m.host.Remember = func(history.Entry) {}
 	r.m.host.Keep = func(string, edit.Prompt) error { return nil }
 	r.m.host.Lost = func(context.Context, string) (*Lost, error) {
-		return &Lost{Session: "old", Title: "It", Ago: "1m", Entry: history.Entry{Text: "half a prompt"}}, nil
+		return &Lost{Killed: true, Session: "old", Title: "It", Ago: "1m", Entry: history.Entry{Text: "half a prompt"}}, nil
 	}
 	return r.open()
 }

@@ -116,6 +116,7 @@ func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options
 	l.drain()
 	left.Session, left.Seq, left.Err = l.s, l.m.st.Seq, l.m.gone
 	left.Unsent = l.m.box.Prompt()
+	l.m.rememberStash()
 	if l.s != nil {
 		_ = l.s.Submit(context.WithoutCancel(ctx), op.Detach{Client: clientName})
 	}

@@ -81,7 +81,7 @@ var scenes = []scene{
 	}},
 	{"lost", func(r *rig) {
 		r.m.host.Lost = func(context.Context, string) (*Lost, error) {
-			return &Lost{Session: "0199aaaa", Title: "Mend the parser", Ago: "3m", Entry: history.Entry{Text: "and then test"}}, nil
+			return &Lost{Killed: true, Session: "0199aaaa", Title: "Mend the parser", Ago: "3m", Entry: history.Entry{Text: "and then test"}}, nil
 		}
 		r.open()
 	}},
