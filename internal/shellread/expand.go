@@ -33,7 +33,7 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 	v := r.variable(name, st)
 	switch {
 	case p.Index != nil && name == "PIPESTATUS" && v.kind == unset && p.Exp == nil && p.Slice == nil && p.Repl == nil && !isEvery(p.Index):
-		return value{kind: number}
+		return value{kind: number, gone: true}
 	case p.Index != nil:
 		return value{kind: unknown}
 	case p.Slice != nil:
@@ -169,8 +169,10 @@ func (r *reader) variable(name string, st state) value {
 	switch name {
 	case "":
 		return value{kind: unknown}
-	case "#", "?", "$", "!", "PPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "BASHPID", "SHLVL":
+	case "#", "?", "$":
 		return value{kind: number}
+	case "!", "PPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "BASHPID", "SHLVL":
+		return value{kind: number, gone: true}
 	case "-", "_":
 		return value{kind: unknown}
 	}

@@ -364,6 +364,36 @@ func TestEachFile(t *testing.T) {
 	}
 }
 
+// TestNumbersThatAreNothing: where a command prints no number, an unquoted word is not
+// there, and the flag before it takes the next one: what seemed a value is a file then.
+func TestNumbersThatAreNothing(t *testing.T) {
+	f := newFixture()
+	for command, want := range map[string]string{
+		"paste -d $(wc -l < missing) -d .env main.go":                         "ask",
+		"paste -d $(wc -l < missing) -d /etc/shadow main.go":                  "ask",
+		"x=$(wc -l < missing); paste -d $x -d .env main.go":                   "ask",
+		"paste -d $! -d .env main.go":                                         "ask",
+		"paste -d ${PIPESTATUS[3]} -d .env main.go":                           "ask",
+		"grep -ve $(wc -l < missing) -e /etc/shadow main.go":                  "ask",
+		"nl -s $(nproc) -s /etc/shadow main.go":                               "ask",
+		"git diff --no-index -S $(nproc) -S /etc/shadow main.go":              "ask",
+		"rg --replace $(nproc) -r /etc/shadow x":                              "ask",
+		"jq --arg $(nproc) a . main.go":                                       "ask",
+		"find . -name $(nproc) -name -x":                                      "ask",
+		"for i in $(nproc); do paste -d $i -d .env main.go; done":             "ask",
+		`paste -d "$(wc -l < missing)" -d x main.go`:                          "allow",
+		"head -n $(wc -l < main.go) README.md":                                "allow",
+		"n=$((1+2)); git log -n $n --oneline":                                 "allow",
+		"git log -n $? --oneline":                                             "allow",
+		`git log -n "$(nproc)" --oneline`:                                     "allow",
+		"i=0; while [ $i -lt 3 ]; do head -n $i -q main.go; i=$((i+1)); done": "allow",
+	} {
+		if v := decide(t, f, command, policy.Default); v.Effect.String() != want {
+			t.Errorf("%q: %s (%s: %s), want %s", command, v.Effect, v.Check, v.Reason, want)
+		}
+	}
+}
+
 // TestNamesOfCommits: the number of a commit that git prints is no flag and no file.
 func TestNamesOfCommits(t *testing.T) {
 	f := newFixture()

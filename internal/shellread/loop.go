@@ -247,7 +247,7 @@ func loopValue(w word) value {
 	case exact:
 		return value{kind: exact, text: w.Text}
 	case number:
-		return value{kind: number}
+		return value{kind: number, gone: true}
 	case pattern:
 		return value{kind: pattern, text: w.Text, head: w.Head}
 	case unset, unknown:

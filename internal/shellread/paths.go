@@ -114,6 +114,27 @@ func (r *reader) folderUnknown(why string, args []word, st state) (ok, any state
 	return st, st
 }
 
+// tilde replaces a leading ~ and returns what is left of s.
+func (r *reader) tilde(b *builder, s string, last bool, st state) string {
+	name, rest, slash := strings.Cut(s[1:], "/")
+	if name != "" || !slash && !last {
+		r.Opaque(s, "the home folder of another user, or a folder the shell remembers")
+		return r.remembered(b, name, rest, slash, st)
+	}
+	if v, set := st.vars["HOME"]; set || r.World.Home == "" {
+		_ = v
+		r.Opaque(s, "HOME is changed")
+		b.unknown(false)
+		return ""
+	}
+	b.quoted = true
+	b.add(r.World.Home)
+	if slash {
+		return "/" + rest
+	}
+	return ""
+}
+
 // remembered adds what ~+, ~- and ~NAME stand for, as far as that is known, and
 // returns what is left of the word.
 func (r *reader) remembered(b *builder, name, rest string, slash bool, st state) string {

@@ -47,6 +47,8 @@ type value struct {
 	text string
 	head string
 	tail string
+	// gone: the number may be nothing at all.
+	gone bool
 	// commit: it is the number of a commit, or nothing.
 	commit bool
 	// found: it is the name of one of these files, or with lines of any of them, one a line.
@@ -119,7 +121,7 @@ func join(a, b value) value {
 	case a == b:
 		return a
 	case digits(a) && digits(b):
-		return value{kind: number}
+		return value{kind: number, gone: a.gone || b.gone}
 	}
 	out := value{kind: unknown}
 	for _, v := range []value{b, a} { // the one that was there first, so that a loop comes to an end

@@ -27,7 +27,7 @@ func (r *reader) subst(p *syntax.CmdSubst, st state) value {
 	r.stmts(p.Stmts, st)
 	r.Piped = piped
 	if r.counts(p) {
-		return value{kind: number}
+		return value{kind: number, gone: true}
 	}
 	v := value{kind: unknown, commit: r.namesCommit(p, st), head: r.temporary(p)}
 	v.or, v.ors = r.supposed(p, st)

@@ -55,6 +55,8 @@ type builder struct {
 	ors      []orPart // what parts that are not known may be
 	marks    int      // parts that are not known
 	orGlob   bool
+	gone     bool            // it is a number that may be no word at all
+	empty    bool            // or an empty one, as it is quoted
 	whole    bool            // it is a value, which nothing splits
 	each     string          // the program whose output, name by name, a part is
 	found    *programs.Found // the files of which a part names one
@@ -214,7 +216,9 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 			out.Found, out.Many = b.found, b.lines
 		}
 		out.Commit = b.commit && commitTail().MatchString(out.Tail) && !strings.Contains(out.Tail, "/.")
-	case unset, number:
+	case number:
+		out.Gone = b.gone && b.parts == 1
+	case unset:
 	}
 	return out, true
 }
@@ -250,7 +254,7 @@ func (r *reader) value(w *syntax.Word, st state) value {
 	case exact:
 		return value{kind: exact, text: b.plain.String()}
 	case number:
-		return value{kind: number}
+		return value{kind: number, gone: b.gone || b.empty}
 	case pattern:
 		return value{kind: pattern, text: b.glob.String(), head: b.head}
 	case unset, unknown:
@@ -306,6 +310,7 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 	case v.kind == exact && !strings.ContainsAny(v.text, " \t\n*?[\\"):
 		b.add(v.text)
 	case v.kind == number:
+		b.gone = v.gone && b.parts == 0
 		b.mark(number)
 	case v.kind == exact && strings.TrimLeft(v.text, " \t\n") == v.text:
 		if b.parts == 0 && !strings.ContainsAny(v.text, `*?[\`) {
@@ -391,6 +396,7 @@ func (r *reader) whole(b *builder, v value, many bool) {
 	case exact:
 		b.add(v.text)
 	case number:
+		b.empty = v.gone
 		b.mark(number)
 	case pattern:
 		first := b.plain.Len() == 0 && b.kind == exact
@@ -473,25 +479,4 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 			b.parts++
 		}
 	}
-}
-
-// tilde replaces a leading ~ and returns what is left of s.
-func (r *reader) tilde(b *builder, s string, last bool, st state) string {
-	name, rest, slash := strings.Cut(s[1:], "/")
-	if name != "" || !slash && !last {
-		r.Opaque(s, "the home folder of another user, or a folder the shell remembers")
-		return r.remembered(b, name, rest, slash, st)
-	}
-	if v, set := st.vars["HOME"]; set || r.World.Home == "" {
-		_ = v
-		r.Opaque(s, "HOME is changed")
-		b.unknown(false)
-		return ""
-	}
-	b.quoted = true
-	b.add(r.World.Home)
-	if slash {
-		return "/" + rest
-	}
-	return ""
 }

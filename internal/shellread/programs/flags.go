@@ -151,7 +151,7 @@ func (u *Invocation) long(row *command, table map[string]flagKind, ws []Word) (n
 		if len(ws) < 3 {
 			return 0, name + " needs two values"
 		}
-		if ws[1].Many || ws[2].Many {
+		if ws[1].Many || ws[2].Many || ws[1].Gone || ws[2].Gone {
 			return 0, name + " with values that are not known"
 		}
 		f.val, f.has, n = ws[2], true, 2
@@ -159,9 +159,21 @@ func (u *Invocation) long(row *command, table map[string]flagKind, ws []Word) (n
 			kind.value = 'p'
 		}
 	default:
+		if why := u.shifted(ws); why != "" {
+			return 0, why
+		}
 		f.val, f.has, n = ws[1], true, 1
 	}
 	return n, u.take(f, kind)
+}
+
+// shifted says why the value behind a flag may be another word than it seems: a number
+// that is not there leaves the place to the word behind it.
+func (u *Invocation) shifted(ws []Word) string {
+	if len(ws) > 2 && ws[1].Gone && (ws[2].Kind != Exact || ws[2].FlagLike()) {
+		return ws[1].Source + " may be nothing, and " + ws[2].Source + " a value then"
+	}
+	return ""
 }
 
 // short reads a cluster: -la, -n5, -n 5.
@@ -188,6 +200,9 @@ func (u *Invocation) short(table map[string]flagKind, ws []Word) (n int, why str
 		case len(ws) < 2:
 			return 0, name + " needs a value"
 		default:
+			if why := u.shifted(ws); why != "" {
+				return 0, why
+			}
 			f.val, f.has, n = ws[1], true, 1
 		}
 		return n, u.take(f, kind)

@@ -143,8 +143,8 @@ func checkFind(u *Invocation) string {
 		if i++; i >= len(ws) {
 			return "find " + ws[i-1].Text + " needs a value"
 		}
-		if ws[i].Many {
-			return ws[i].Source + " may become several words"
+		if ws[i].Many || ws[i].Gone {
+			return ws[i].Source + " may become several words, or none"
 		}
 		if n < 0 {
 			if why := u.touch('l', ws[i]); why != "" {

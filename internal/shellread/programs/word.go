@@ -21,6 +21,7 @@ type Word struct {
 	Tail         string    // unknown: how it surely ends
 	Source       string    // as written
 	Many         bool      // it may become no word or several
+	Gone         bool      // number: it may be no word at all
 	Commit       bool      // unknown: it names one commit, or vanishes; the rest of it is known
 	Substitution bool      // it names a process substitution: harmless to read
 	Made         bool      // it came out of a brace expansion
