@@ -84,17 +84,7 @@ func (r *Running) variables() (environ, allow []string) {
 		name, _, _ := strings.Cut(v, "=")
 		environ, allow = append(environ, v), append(allow, name)
 	}
-	return append(environ, "PATH="+r.ext.Path(last(environ, "PATH"))), allow
-}
-
-// last is the value of a variable, of several the last one's.
-func last(environ []string, name string) (value string) {
-	for _, v := range environ {
-		if rest, ok := strings.CutPrefix(v, name+"="); ok {
-			value = rest
-		}
-	}
-	return value
+	return append(environ, "PATH="+r.ext.Path(environ)), allow
 }
 
 // Began is closed when the hooks of the session's start have answered.

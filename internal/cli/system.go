@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/term"
+
+	"github.com/adze-agent/adze/internal/proc"
 )
 
 // version is set when a release is built (-ldflags "-X …/internal/cli.version=1.2.3").
@@ -60,12 +62,7 @@ func versionOf() string {
 
 // Env returns a variable, "" when it is not set.
 func (s System) Env(name string) string {
-	for i := len(s.Environ) - 1; i >= 0; i-- {
-		if k, v, _ := strings.Cut(s.Environ[i], "="); k == name {
-			return v
-		}
-	}
-	return ""
+	return proc.Getenv(s.Environ, name)
 }
 
 // started is how a person starts the program that was started as arg0.

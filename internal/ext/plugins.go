@@ -26,6 +26,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -395,9 +396,9 @@ func (w *World) PluginRoots() (out []string) {
 	return out
 }
 
-// Path is the PATH of commands with the programs of plugins behind it.
-func (x *Session) Path(path string) string {
-	bins := x.conf.World.plugins().bins()
+// Path is the PATH of commands, as environ has it, with the programs of plugins behind it.
+func (x *Session) Path(environ []string) string {
+	path, bins := proc.Getenv(environ, "PATH"), x.conf.World.plugins().bins()
 	if bins == "" || path == "" {
 		return path
 	}

@@ -3,6 +3,7 @@ package proc
 import (
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -179,6 +180,27 @@ func pinPath(value string, roots []string, safe func(string) bool) string {
 		keep = append(keep, dir)
 	}
 	return strings.Join(keep, string(filepath.ListSeparator))
+}
+
+// Getenv is what a variable is set to in environ, "" where it is not.
+func Getenv(environ []string, name string) string {
+	value, _ := LookupEnv(environ, name)
+	return value
+}
+
+// LookupEnv is what a variable is set to in environ, where it is: of several, the last
+// counts, as for a program that is started with it. Windows knows no case in names.
+func LookupEnv(environ []string, name string) (value string, ok bool) {
+	return lookupEnv(environ, name, runtime.GOOS == "windows")
+}
+
+func lookupEnv(environ []string, name string, fold bool) (value string, ok bool) {
+	for _, kv := range slices.Backward(environ) {
+		if n := len(name); len(kv) > n && kv[n] == '=' && (kv[:n] == name || fold && strings.EqualFold(kv[:n], name)) {
+			return kv[n+1:], true
+		}
+	}
+	return "", false
 }
 
 // Set returns a copy of environ in which each of pairs, NAME=value, replaces

@@ -73,6 +73,22 @@ func TestPin(t *testing.T) {
 	}
 }
 
+func TestLookupEnv(t *testing.T) {
+	environ := []string{"A=1", "AB=2", "A=3=4", "EMPTY=", "PlainPath", "Path=/bin"}
+	for name, want := range map[string]string{"A": "3=4", "AB": "2", "EMPTY": "", "B": "none", "": "none", "PlainPath": "none", "Path": "/bin", "PATH": "none", "ab": "none"} {
+		got, ok := lookupEnv(environ, name, false)
+		if !ok {
+			got = "none"
+		}
+		if got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if got, ok := lookupEnv(environ, "PATH", true); !ok || got != "/bin" {
+		t.Errorf("without case: %q %v", got, ok)
+	}
+}
+
 func TestSet(t *testing.T) {
 	base := []string{"A=1", "AB=2"}
 	if got := Set(base, "A=3", "C=4"); !slices.Equal(got, []string{"A=3", "AB=2", "C=4"}) || base[0] != "A=1" {

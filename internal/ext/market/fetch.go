@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -106,12 +105,7 @@ func (s *Store) program(name string) (string, error) {
 }
 
 func (s *Store) env(name string) string {
-	for _, kv := range slices.Backward(s.conf.Environ) {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v
-		}
-	}
-	return ""
+	return proc.Getenv(s.conf.Environ, name)
 }
 
 // run runs a program without a shell, and returns the start of what it prints.

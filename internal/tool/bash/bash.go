@@ -313,7 +313,7 @@ func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, *han
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shell == "" {
-		shell, err := proc.Shell(lookup(base, "PATH"), env.Roots)
+		shell, err := proc.Shell(proc.Getenv(base, "PATH"), env.Roots)
 		if err != nil {
 			return proc.Command{}, nil, err
 		}

@@ -158,7 +158,7 @@ func lsTree(dir string) (out []string) {
 func TestWrapsEnvironmentIsNotTheCommands(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.Wrap = func(p *proc.Command, _ policy.Needs) error {
-			p.Env = proc.Unset(proc.Set(p.Env, "HTTP_PROXY=http://inside", "FLAGS="+lookup(p.Env, "FLAGS")+"+"), "LANG")
+			p.Env = proc.Unset(proc.Set(p.Env, "HTTP_PROXY=http://inside", "FLAGS="+proc.Getenv(p.Env, "FLAGS")+"+"), "LANG")
 			return nil
 		}
 	})
@@ -207,7 +207,7 @@ func TestAdvisories(t *testing.T) {
 	t.Run("changelog_2.1.309_no_start_files", func(t *testing.T) {
 		var marker string
 		r := newRig(t, func(c *Config) {
-			home := lookup(c.Environ, "HOME")
+			home := proc.Getenv(c.Environ, "HOME")
 			marker = filepath.Join(home, "ran")
 			start := filepath.Join(home, "start")
 			for _, n := range []string{".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshenv", ".zshrc", ".kshrc", "start"} {

@@ -189,7 +189,7 @@ func (b *runner) program(env tool.Env) func(name string) string {
 	known := map[string]string{}
 	return func(name string) string {
 		if avoid == nil {
-			path, avoid = lookup(d.apply(proc.Scrub(b.Vars())), "PATH"), b.avoid(env)
+			path, avoid = proc.Getenv(d.apply(proc.Scrub(b.Vars())), "PATH"), b.avoid(env)
 		}
 		why, ok := known[name]
 		if !ok {

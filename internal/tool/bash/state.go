@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -171,20 +172,20 @@ func diff(base, now []string) delta {
 	if runtime.GOOS == "windows" {
 		now = slices.DeleteFunc(slices.Clone(now), func(kv string) bool {
 			name, _, _ := strings.Cut(kv, "=")
-			_, known := find(base, name)
+			_, known := proc.LookupEnv(base, name)
 			return known
 		})
 		return delta{set: now}
 	}
 	for _, kv := range now {
 		name, value, _ := strings.Cut(kv, "=")
-		if v, ok := find(base, name); !ok || v != value {
+		if v, ok := proc.LookupEnv(base, name); !ok || v != value {
 			d.set = append(d.set, kv)
 		}
 	}
 	for _, kv := range base {
 		name, _, _ := strings.Cut(kv, "=")
-		if _, ok := find(now, name); !ok && lasting(name) {
+		if _, ok := proc.LookupEnv(now, name); !ok && lasting(name) {
 			d.unset = append(d.unset, name)
 		}
 	}
@@ -197,22 +198,8 @@ func (d delta) apply(base []string) []string {
 		if slices.Contains(d.unset, name) {
 			return true
 		}
-		_, changed := find(d.set, name)
+		_, changed := proc.LookupEnv(d.set, name)
 		return changed
 	})
 	return append(out, d.set...)
-}
-
-func find(environ []string, name string) (string, bool) {
-	for _, kv := range environ {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v, true
-		}
-	}
-	return "", false
-}
-
-func lookup(environ []string, name string) string {
-	v, _ := find(environ, name)
-	return v
 }

@@ -88,7 +88,7 @@ func (r *Runner) prepare(h hook.Hook, q question) (c proc.Command, v variables, 
 	}
 	c = proc.Command{Gate: runtime.GOOS != "windows" && !h.Sandbox, // which holds all processes itself
 		Dir: cmp.Or(r.conf.Dir, q.common.Dir), Env: proc.Set(proc.Quiet(environ), set...)}
-	path := r.path(lookEnv(environ, "PATH"))
+	path := r.path(proc.Getenv(environ, "PATH"))
 	c.Env = proc.Set(c.Env, "PATH="+path)
 	if len(h.Args) > 0 {
 		word := r.expand(h.Handler.Command, h)
@@ -164,15 +164,6 @@ func shellOf(name, path string) ([]string, error) {
 	return []string{file, "-c"}, nil
 }
 
-func lookEnv(environ []string, name string) (value string) {
-	for _, v := range environ {
-		if k, s, ok := strings.Cut(v, "="); ok && (k == name || runtime.GOOS == "windows" && strings.EqualFold(k, name)) {
-			value = s
-		}
-	}
-	return value
-}
-
 // headers sets those that a hook wants. Variables that a person, an administrator,
 // whoever drives adze or an installed plugin, which shows them before, has it name
 // need no other leave; for hooks from elsewhere, such as a repository's, settings
@@ -185,7 +176,7 @@ func (r *Runner) headers(to http.Header, h hook.Hook) {
 	environ := r.conf.Environ(leave...)
 	for name, value := range h.Headers {
 		to.Set(name, os.Expand(value, func(v string) string {
-			switch s := lookEnv(environ, v); {
+			switch s := proc.Getenv(environ, v); {
 			case !slices.Contains(h.AllowedEnv, v):
 				empty = append(empty, v+" (not in its allowedEnvVars)")
 				return ""

@@ -62,9 +62,9 @@ func (r *Runner) learn(text string) {
 		name, value := m[1], unquoted(m[2])
 		switch {
 		case name == "PATH":
-			path := lookEnv(r.Env(), "PATH")
+			path := proc.Getenv(r.Env(), "PATH")
 			if path == "" {
-				path = lookEnv(r.conf.Environ(), "PATH")
+				path = proc.Getenv(r.conf.Environ(), "PATH")
 			}
 			value = strings.NewReplacer("${PATH}", path, "$PATH", path).Replace(value)
 		case proc.Steering(name):
