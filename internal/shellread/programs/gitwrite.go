@@ -48,7 +48,8 @@ type gitWrite struct {
 	u                *Invocation
 	dir, common, git string
 	args             []Word
-	steers           bool // the setting makes git run a program
+	valued           string // its short flags that take a value
+	steers           bool   // the setting makes git run a program
 }
 
 func (g gitWrite) write(parts ...string) {
@@ -75,12 +76,21 @@ func (g gitWrite) has(flags ...string) bool {
 			return false
 		}
 		for _, f := range flags {
-			if name == f || len(f) == 2 && !strings.HasPrefix(name, "--") && strings.Contains(name[1:], f[1:]) {
+			if name == f || len(f) == 2 && !strings.HasPrefix(name, "--") && strings.Contains(g.letters(name), f[1:]) {
 				return true
 			}
 		}
 		return false
 	})
+}
+
+// letters are the flags in a word of short ones, without the value that is glued to the
+// last of them.
+func (g gitWrite) letters(word string) string {
+	if i := strings.IndexAny(word, g.valued); g.valued != "" && i > 0 {
+		return word[1 : i+1]
+	}
+	return word[1:]
 }
 
 // verb is the first word that is no flag.
@@ -113,6 +123,7 @@ func (g gitWrite) steer(command string) {
 	switch command {
 	case "config":
 		g.steers = gitConfigBeyond(append([]Word{Lit("config")}, g.args...)) != ""
+		g.valued = "f"
 		g.config()
 	case "init":
 		settings = g.verb() == "" && path.Dir(g.git) == g.dir // else a new one is made
@@ -167,14 +178,8 @@ func (g gitWrite) config() {
 		}
 	case g.has("--system"):
 		g.own("/etc/gitconfig", "")
-	case g.has("-f", "--file"):
-		for i, w := range g.args {
-			if (w.Is("-f") || w.Is("--file")) && i+1 < len(g.args) && g.args[i+1].Kind == Exact {
-				g.u.put(g.args[i+1], policy.Write{})
-			} else if file, ok := strings.CutPrefix(w.Text, "--file="); ok && w.Kind == Exact {
-				g.u.put(Word{Kind: Exact, Text: file, Source: w.Source}, policy.Write{})
-			}
-		}
+	case g.has("-f", "--file", "--fil", "--fi"):
+		g.configFiles()
 	case g.has("--worktree"):
 		g.write("config")
 		g.write("config.worktree")
@@ -183,6 +188,31 @@ func (g gitWrite) config() {
 		}
 	default:
 		g.write("config")
+	}
+}
+
+// configFiles are the files of settings that git config is given.
+func (g gitWrite) configFiles() {
+	for i, w := range g.args {
+		name, file, attached := strings.Cut(w.Text, "=")
+		long := len(name) > 3 && strings.HasPrefix("--file", name)
+		letters := ""
+		if clustered(w.Text, 'f') {
+			letters = g.letters(w.Text)
+		}
+		switch {
+		case w.Kind != Exact && (strings.HasPrefix(w.Head, "-f") || strings.HasPrefix(w.Head, "--fi")):
+			g.write("config") // it may be that one
+		case w.Kind != Exact || !long && !strings.HasSuffix(letters, "f"):
+		case long && attached:
+			g.u.put(Word{Kind: Exact, Text: file, Source: w.Source}, policy.Write{})
+		case !long && len(w.Text) > 1+len(letters):
+			g.u.put(Word{Kind: Exact, Text: w.Text[1+len(letters):], Source: w.Source}, policy.Write{})
+		case i+1 < len(g.args) && g.args[i+1].Kind == Exact:
+			g.u.put(g.args[i+1], policy.Write{})
+		case i+1 < len(g.args):
+			g.write("config")
+		}
 	}
 }
 

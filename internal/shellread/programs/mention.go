@@ -39,7 +39,7 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 		before, flag := ws[i-1].Text, strings.HasPrefix(ws[i].Text, "-")
 		switch u.name {
 		case "git":
-			told[i] = slices.Contains(gitWritingFlags, before) || i > 1 && before == "create" && ws[i-2].Is("bundle")
+			told[i] = slices.Contains(gitWritingFlags, before) || gluedOutput(ws[i].Text) || i > 1 && before == "create" && ws[i-2].Is("bundle")
 			continue
 		case "find":
 			told[i] = strings.HasPrefix(before, "-fprint") || before == "-fls"
@@ -63,6 +63,12 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 	return told
 }
 
+// gluedOutput reports a word of short flags of git with a file behind -o (-qo.git/x).
+func gluedOutput(text string) bool {
+	at := strings.IndexByte(text, 'o')
+	return clustered(text, 'o') && at < maxCluster && len(text) > at+1 && strings.ContainsAny(text, "./")
+}
+
 // OnlyReads reports whether the program writes no file that it is told of.
 func (u *Invocation) OnlyReads() bool {
 	row := u.r.Table.reads[u.name]
@@ -84,9 +90,8 @@ func (u *Invocation) mentions(ws []Word, told []bool) {
 		if strings.ContainsAny(w.Text, " \n") && !code {
 			continue // prose
 		}
-		text := w.Text
-		if len(text) > 2 && text[0] == '-' && text[1] != '-' {
-			u.mention(text[2:], w)
+		for _, val := range gluedValues(w.Text) {
+			u.mention(val, w)
 		}
 		u.parts(w)
 	}
@@ -169,31 +174,74 @@ func (u *Invocation) mention(text string, w Word) {
 	}
 	from := len(u.Actions)
 	u.get(Word{Kind: Exact, Text: text, Source: w.Source}, policy.Read{MayWrite: !u.reading, Mention: true})
+	if u.code {
+		u.namesSecret(from)
+	}
+}
+
+// maxCluster is behind how many letters of a word of flags a value is looked for.
+const maxCluster = 6
+
+// gluedValues are what may be the value of a flag in a word of short ones: it stands
+// behind the first letter or a further one (-Fx, -qFx), behind a sign (-d@x), and behind
+// a flag of several letters where it begins as paths do (-include./x).
+func gluedValues(text string) (vals []string) {
+	if len(text) < 3 || text[0] != '-' || text[1] == '-' {
+		return nil
+	}
+	add := func(val string) {
+		if val != "" && !slices.Contains(vals, val) {
+			vals = append(vals, val)
+		}
+	}
+	for i := 2; i < min(len(text), 1+maxCluster); i++ {
+		add(text[i:])
+		if strings.Trim(text[i:i+1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
+			break // no flag any more
+		}
+	}
+	if i := strings.IndexAny(text[2:], "./~"); i > 0 {
+		add(text[2+i:])
+	}
+	if _, val, ok := strings.Cut(text[2:], "@"); ok {
+		add(val)
+	}
+	return vals
+}
+
+// glued adds the paths that stand behind the letters of a flag without a sign
+// between them (-F.env, -include.env), for rules that forbid; a secret that is there is
+// a question, whatever the program does with it.
+func (u *Invocation) glued(w Word) {
+	if len(w.Text) > 300 {
+		return
+	}
+	for i, val := range gluedValues(w.Text) {
+		name := Word{Kind: Exact, Text: val, Source: w.Source}
+		if i > 0 && !strings.ContainsAny(val[:1], "./~") && !u.r.there(name, u.dirs) {
+			continue
+		}
+		from := len(u.Actions)
+		u.get(name, policy.Read{Mention: true})
+		if !strings.ContainsAny(w.Text, " \t\n") { // prose
+			u.namesSecret(from)
+		}
+	}
+}
+
+// namesSecret makes a question of what was mentioned since then and is a secret that is
+// there.
+func (u *Invocation) namesSecret(from int) {
 	for i, a := range u.Actions[from:] {
-		if a, ok := a.(policy.Read); ok && u.code && !a.Tree && (policy.HoldsSecrets(a.Path) || policy.HoldsSecrets(a.Named)) && u.r.mayBe(a.Path) {
+		if a, ok := a.(policy.Read); ok && !a.Tree && (policy.HoldsSecrets(a.Path) || policy.HoldsSecrets(a.Named)) && u.r.mayBe(a.Path) {
 			a.Code = true
 			u.Actions[from+i] = a
 		}
 	}
 }
 
-// glued adds the paths that stand behind the letters of a flag without a sign
-// between them (-F.env, -include.env), for rules that forbid.
-func (u *Invocation) glued(w Word) {
-	if len(w.Text) < 3 || len(w.Text) > 300 || w.Text[0] != '-' || w.Text[1] == '-' {
-		return
-	}
-	rest := w.Text[2:]
-	u.get(Word{Kind: Exact, Text: rest, Source: w.Source}, policy.Read{Mention: true})
-	if i := strings.IndexAny(rest, "./~"); i > 0 {
-		u.get(Word{Kind: Exact, Text: rest[i:], Source: w.Source}, policy.Read{Mention: true})
-	}
-	if _, val, ok := strings.Cut(rest, "@"); ok && val != "" {
-		u.get(Word{Kind: Exact, Text: val, Source: w.Source}, policy.Read{Mention: true})
-	}
-}
-
-// inValues adds, for rules that forbid, the paths in NAME=PATH, and in git's REV:PATH.
+// inValues adds, for rules that forbid, the paths in NAME=PATH, and in git's REV:PATH. A
+// secret that is there is a question.
 func (u *Invocation) inValues(ws []Word) {
 	for _, w := range ws[1:] {
 		if w.Kind != Exact || len(w.Text) > 500 || strings.ContainsAny(w.Text, " \n") {
@@ -204,7 +252,9 @@ func (u *Invocation) inValues(ws []Word) {
 			val = file
 		}
 		if val != "" {
+			from := len(u.Actions)
 			u.get(Word{Kind: Exact, Text: strings.TrimPrefix(val, "@"), Source: w.Source}, policy.Read{Mention: true})
+			u.namesSecret(from)
 		}
 	}
 }
