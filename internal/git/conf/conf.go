@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
-	"github.com/adze-agent/adze/internal/text/pattern"
+	"github.com/adze-agent/adze/internal/git/format"
 )
 
 // Bounds of what is read: a real configuration is far smaller.
@@ -202,10 +202,7 @@ func either(a, b func(key, value string) bool) func(key, value string) bool {
 
 // showsSignature is dangerous where a format has git run the program that
 // checks signatures.
-func showsSignature(_, value string) bool { return signature().MatchString(value) }
-
-// signature is a placeholder for one; a sign before its letters says how lines break.
-var signature = pattern.Lazy(`%[-+ ]?G`)
+func showsSignature(_, value string) bool { return format.Verifies(value) }
 
 func dangerousCore(key, value string, submodule bool) bool {
 	switch key {

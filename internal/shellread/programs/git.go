@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/adze-agent/adze/internal/git/format"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // gitGlobal are git's flags before the subcommand: the value says whether one
@@ -240,14 +240,10 @@ const (
 	gitRefFlags  = " --sort=x --format=x --points-at=x --contains? --no-contains? --merged? --no-merged? -i --ignore-case --color? --no-color --column? --no-column"
 )
 
-// signature is a placeholder of a format for what checking a signature says; a sign
-// before its letters says how lines break.
-var signature = pattern.Lazy(`%[-+ ]?G`)
-
 // signed refuses formats that check signatures, which runs gpg.
 func signed(u *Invocation) string {
 	for _, f := range u.flags {
-		if (f.name == "--format" || f.name == "--pretty") && (signature().MatchString(f.val.Text) || strings.Contains(f.val.Text, "(signature")) {
+		if (f.name == "--format" || f.name == "--pretty") && format.Verifies(f.val.Text) {
 			return "the format checks signatures, which runs gpg"
 		}
 		if f.name == "--submodule" && f.val.Text != "" && f.val.Text != "short" && f.val.Text != "log" {

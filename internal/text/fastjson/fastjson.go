@@ -81,6 +81,15 @@ func readRaw(dec *jsontext.Decoder, v *json.RawMessage) error {
 	return nil
 }
 
+// Indent is raw on lines for people; as it is, where it is no JSON.
+func Indent(raw []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
 // Find returns the value at a path of names in a JSON object, and the offset at
 // which it begins; nil when there is none. Of names that repeat the last one
 // counts. What is beside the path is read over and not kept.

@@ -69,6 +69,14 @@ func TestMapStrings(t *testing.T) {
 	}
 }
 
+func TestIndent(t *testing.T) {
+	for in, want := range map[string]string{`{"a":[1,"<é>"]}`: "{\n  \"a\": [\n    1,\n    \"<é>\"\n  ]\n}", `{}`: `{}`, `{"a":`: `{"a":`, ``: ``} {
+		if got := fastjson.Indent([]byte(in)); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	const doc = `{"a":1, "projects": {"/x": {"m": {"k": [1, 2]}}, "/y":{}}, "m" : "s\u00e9", "m":{"last":true}}`
 	for _, c := range []struct {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -157,7 +158,7 @@ func (o *output) Run(_ context.Context, in json.RawMessage, _ tool.Env) (tool.Re
 		return tool.Errorf("the answer does not fit the schema:\n- %s\nCorrect it and call %s again.",
 			strings.Join(wrong, "\n- "), Name), nil
 	}
-	return tool.Result{Text: "ok", Effects: []tool.Effect{effect.Answer{JSON: got}}, View: view.Code{S: indent(got)}}, nil
+	return tool.Result{Text: "ok", Effects: []tool.Effect{effect.Answer{JSON: got}}, View: view.Code{S: fastjson.Indent(got)}}, nil
 }
 
 // accept returns the canonical form of an answer (keys sorted, no white
@@ -199,12 +200,4 @@ func canonical(in json.RawMessage) json.RawMessage {
 		return in
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
-}
-
-func indent(in json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, in, "", "  ") != nil {
-		return string(in)
-	}
-	return b.String()
 }

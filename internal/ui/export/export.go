@@ -4,7 +4,6 @@ package export
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -195,7 +194,7 @@ func (d *document) reply(b event.Replied) {
 func (d *document) calls() {
 	for _, u := range d.uses {
 		d.put("### %s\n\n", d.text(clip.Line(u.Name, 100)))
-		d.fence("json", indent(u.Input))
+		d.fence("json", fastjson.Indent(u.Input))
 		r, ok := d.results[u.ID]
 		delete(d.results, u.ID) // what is left came before its reply
 		switch {
@@ -239,11 +238,3 @@ func (d *document) fence(lang, s string) {
 func (d *document) text(s string) string { return d.hide.String(clip.Clean(s)) }
 
 func (d *document) put(format string, args ...any) { fmt.Fprintf(d.out, format, args...) }
-
-func indent(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
-}
