@@ -41,7 +41,7 @@ func Fit(s *jsonschema.Schema, raw json.RawMessage) (json.RawMessage, error) {
 func fit(s *jsonschema.Schema, v any, at string) (any, error) {
 	v = coerce(s, v)
 	if !accepts(s, v) {
-		return nil, fmt.Errorf("%s: expected %s, got %s", name(at), strings.Join(kinds(s), " or "), kindOf(v))
+		return nil, fmt.Errorf("%s: expected %s, got %s", name(at), strings.Join(Types(s), " or "), TypeOf(v))
 	}
 	if err := checkEnum(s, v, at); err != nil {
 		return nil, err
@@ -104,14 +104,14 @@ func fitObject(s *jsonschema.Schema, x map[string]any, at string) (any, error) {
 // coerce turns a string into the number, boolean, array or object the schema
 // wants, when it is one.
 func coerce(s *jsonschema.Schema, v any) any {
-	if n, ok := v.(json.Number); ok && slices.Contains(kinds(s), "integer") {
+	if n, ok := v.(json.Number); ok && slices.Contains(Types(s), "integer") {
 		return whole(n)
 	}
 	str, ok := v.(string)
 	if !ok || accepts(s, v) {
 		return v
 	}
-	for _, k := range kinds(s) {
+	for _, k := range Types(s) {
 		switch k {
 		case "integer", "number":
 			t := strings.TrimSpace(str)
@@ -140,7 +140,7 @@ func coerce(s *jsonschema.Schema, v any) any {
 // whole writes a number without a fraction as digits alone, which is how an
 // integer of Go is read: 3.0 and 3e2 are integers too.
 func whole(n json.Number) json.Number {
-	if !strings.ContainsAny(string(n), ".eE") || kindOf(n) != "integer" {
+	if !strings.ContainsAny(string(n), ".eE") || TypeOf(n) != "integer" {
 		return n
 	}
 	f, _ := n.Float64()
@@ -148,45 +148,7 @@ func whole(n json.Number) json.Number {
 	return json.Number(i.String())
 }
 
-func accepts(s *jsonschema.Schema, v any) bool {
-	ks := kinds(s)
-	if len(ks) == 0 {
-		return true
-	}
-	got := kindOf(v)
-	for _, k := range ks {
-		if k == got || k == "number" && got == "integer" {
-			return true
-		}
-	}
-	return false
-}
-
-func kinds(s *jsonschema.Schema) []string {
-	if s.Type != "" {
-		return []string{s.Type}
-	}
-	return s.Types
-}
-
-func kindOf(v any) string {
-	switch x := v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case string:
-		return "string"
-	case json.Number:
-		if f, err := x.Float64(); err == nil && f == float64(int64(f)) {
-			return "integer"
-		}
-		return "number"
-	case []any:
-		return "array"
-	}
-	return "object"
-}
+func accepts(s *jsonschema.Schema, v any) bool { return OfTypes(Types(s), v) }
 
 func checkEnum(s *jsonschema.Schema, v any, at string) error {
 	if len(s.Enum) == 0 || slices.ContainsFunc(s.Enum, func(e any) bool { return same(e, v) }) {

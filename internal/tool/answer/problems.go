@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // maxProblems is how many problems one result lists.
@@ -65,7 +67,7 @@ func (w *walk) value(s *jsonschema.Schema, v any, at string, depth int) {
 	for _, a := range s.AllOf {
 		w.value(a, v, at, depth+1)
 	}
-	if want := types(s); len(want) > 0 && !fits(want, v) {
+	if want := tool.Types(s); !tool.OfTypes(want, v) {
 		w.add(at, "expected %s, got %s", strings.Join(want, " or "), describe(v))
 		return // the rest would only repeat it
 	}
@@ -179,44 +181,13 @@ func never(s *jsonschema.Schema) bool {
 	return err == nil && (string(b) == "false" || string(b) == `{"not":{}}` || string(b) == `{"not":true}`)
 }
 
-func types(s *jsonschema.Schema) []string {
-	if s.Type != "" {
-		return []string{s.Type}
-	}
-	return s.Types
-}
-
-func fits(want []string, v any) bool {
-	kind := kindOf(v)
-	return slices.Contains(want, kind) || kind == "integer" && slices.Contains(want, "number")
-}
-
-func kindOf(v any) string {
-	switch x := v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case string:
-		return "string"
-	case float64:
-		if x == float64(int64(x)) {
-			return "integer"
-		}
-		return "number"
-	case []any:
-		return "array"
-	}
-	return "object"
-}
-
 // describe names a value for a message; a short one is shown.
 func describe(v any) string {
 	b, err := json.Marshal(v)
-	if k := kindOf(v); err == nil && len(b) <= 40 && k != "null" {
+	if k := tool.TypeOf(v); err == nil && len(b) <= 40 && k != "null" {
 		return k + " " + string(b)
 	}
-	return kindOf(v)
+	return tool.TypeOf(v)
 }
 
 // message drops the library's account of where in the schema it was.

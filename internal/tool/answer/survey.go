@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // kinds are the values of "type" (JSON Schema Validation, 6.1.1).
@@ -47,7 +49,7 @@ func (y surveyor) look(s *jsonschema.Schema, at string) error {
 }
 
 func (y surveyor) own(s *jsonschema.Schema, at string) error {
-	for _, k := range types(s) {
+	for _, k := range tool.Types(s) {
 		if !slices.Contains(kinds, k) {
 			return fmt.Errorf("type %q is none of %s", k, strings.Join(kinds, ", "))
 		}
