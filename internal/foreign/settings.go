@@ -30,18 +30,18 @@ type Settings struct {
 
 // A Server is one of MCP. Why says why it cannot be taken, else it is "".
 type Server struct {
-	From, File, Name string
-	Config           json.RawMessage // as in mcpServers
-	Why              string
+	From, Name string
+	Config     json.RawMessage // as in mcpServers
+	Why        string
 }
 
 // A Rule is one of permissions. Why says why it cannot be taken, else it is "".
 type Rule struct {
-	From, File string
-	Theirs     string
-	Effect     policy.Effect
-	Ours       string
-	Why        string
+	From   string
+	Theirs string
+	Effect policy.Effect
+	Ours   string
+	Why    string
 }
 
 // A Note is a file with a person's own instructions for every project.
@@ -124,7 +124,7 @@ var serverName = pattern.Lazy(`^[A-Za-z0-9_-]{1,64}$`)
 
 // server adds one. expand makes of a value what has the same meaning here, or
 // says why there is nothing.
-func (s *Settings) server(from, file, name string, c server, why string, expand func(string) (string, string)) {
+func (s *Settings) server(from, name string, c server, why string, expand func(string) (string, string)) {
 	text := func(v string) string {
 		out, not := expand(v)
 		if why == "" {
@@ -158,7 +158,7 @@ func (s *Settings) server(from, file, name string, c server, why string, expand 
 	if err != nil {
 		why = err.Error()
 	}
-	s.Servers = append(s.Servers, Server{from, file, name, raw, why})
+	s.Servers = append(s.Servers, Server{from, name, raw, why})
 }
 
 // same is for values in which ${VAR} means what it means here, or cannot be.
@@ -176,11 +176,11 @@ func (c server) literal() string {
 }
 
 // rule adds one. Ours that adze cannot read is named, and not taken.
-func (s *Settings) rule(from, file, theirs string, e policy.Effect, ours, why string) {
+func (s *Settings) rule(from, theirs string, e policy.Effect, ours, why string) {
 	if why == "" {
 		if _, err := policy.ParseRule(ours, e, "", "", ""); err != nil {
 			why = err.Error()
 		}
 	}
-	s.Rules = append(s.Rules, Rule{from, file, theirs, e, ours, why})
+	s.Rules = append(s.Rules, Rule{from, theirs, e, ours, why})
 }

@@ -43,7 +43,7 @@ func (a *Agents) claudeSettings(s *Settings, dir string) {
 			case not == "" && (len(c.Helper) > 0 || len(c.OAuth) > 0):
 				not = "it signs in with a helper or OAuth, which is to be set up here anew"
 			}
-			s.server(ClaudeCode, path, name, c.server, not, same)
+			s.server(ClaudeCode, name, c.server, not, same)
 		}
 	}
 	add(f.Servers, "")
@@ -112,13 +112,13 @@ func (a *Agents) codexSettings(s *Settings, path string) {
 		for _, v := range x.EnvVars {
 			set(&c.Env, v, "${"+v+":-}")
 		}
-		s.server(Codex, path, name, c, why, same)
+		s.server(Codex, name, c, why, same)
 	}
 	if f.Approval != nil {
-		s.rule(Codex, path, fmt.Sprintf("approval_policy = %v", f.Approval), policy.Ask, "", "it says when Codex asks, not what is allowed: see --permission-mode")
+		s.rule(Codex, fmt.Sprintf("approval_policy = %v", f.Approval), policy.Ask, "", "it says when Codex asks, not what is allowed: see --permission-mode")
 	}
 	if f.Sandbox != "" {
-		s.rule(Codex, path, "sandbox_mode = "+f.Sandbox, policy.Ask, "", "adze's sandbox has settings of its own: adze sandbox")
+		s.rule(Codex, "sandbox_mode = "+f.Sandbox, policy.Ask, "", "adze's sandbox has settings of its own: adze sandbox")
 	}
 }
 
@@ -162,24 +162,24 @@ func (a *Agents) geminiSettings(s *Settings, path string) {
 		case len(x.Include) > 0:
 			why = "it offers some of its tools only; add it, and deny the others (mcp__" + name + "__TOOL)"
 		}
-		s.server(Gemini, path, name, c, why, braces)
+		s.server(Gemini, name, c, why, braces)
 		for _, tool := range x.Exclude {
-			s.rule(Gemini, path, "excludeTools "+tool+" of "+name, policy.Deny, "mcp__"+name+"__"+tool, "")
+			s.rule(Gemini, "excludeTools "+tool+" of "+name, policy.Deny, "mcp__"+name+"__"+tool, "")
 		}
 		if x.Trust {
-			s.rule(Gemini, path, "trust "+name, policy.Allow, "mcp__"+name, "")
+			s.rule(Gemini, "trust "+name, policy.Allow, "mcp__"+name, "")
 		}
 	}
 	for _, x := range f.Tools.Exclude {
 		ours, why := geminiRule(x)
-		s.rule(Gemini, path, "tools.exclude "+x, policy.Deny, ours, why)
+		s.rule(Gemini, "tools.exclude "+x, policy.Deny, ours, why)
 	}
 	for _, x := range f.Tools.Allowed {
 		ours, why := geminiRule(x)
-		s.rule(Gemini, path, "tools.allowed "+x, policy.Allow, ours, why)
+		s.rule(Gemini, "tools.allowed "+x, policy.Allow, ours, why)
 	}
 	for _, x := range f.Tools.Core {
-		s.rule(Gemini, path, "tools.core "+x, policy.Deny, "", "it says which tools there are: see --tools")
+		s.rule(Gemini, "tools.core "+x, policy.Deny, "", "it says which tools there are: see --tools")
 	}
 }
 
@@ -273,7 +273,7 @@ func (a *Agents) openSettings(s *Settings, path string) {
 		case x.OAuth != nil && x.OAuth != false:
 			why = "it signs in with OAuth, which is to be set up here anew"
 		}
-		s.server(OpenCode, path, name, c, why, expand)
+		s.server(OpenCode, name, c, why, expand)
 	}
 	s.openRules(path, f.Permission)
 }
@@ -288,7 +288,7 @@ func (s *Settings) openRules(path string, raw json.RawMessage) {
 	}
 	var all string
 	if json.Unmarshal(raw, &all) == nil {
-		s.rule(OpenCode, path, "permission "+all, policy.Ask, "", "it is for all tools at once: see --permission-mode")
+		s.rule(OpenCode, "permission "+all, policy.Ask, "", "it is for all tools at once: see --permission-mode")
 		return
 	}
 	if err := json.Unmarshal(raw, &tools); err != nil {
@@ -300,7 +300,7 @@ func (s *Settings) openRules(path string, raw json.RawMessage) {
 		if json.Unmarshal(tools[tool], &word) == nil {
 			patterns["*"] = word
 		} else if json.Unmarshal(tools[tool], &patterns) != nil {
-			s.rule(OpenCode, path, "permission."+tool, policy.Ask, "", "it is neither a word nor patterns with a word each")
+			s.rule(OpenCode, "permission."+tool, policy.Ask, "", "it is neither a word nor patterns with a word each")
 			continue
 		}
 		for _, p := range slices.Sorted(maps.Keys(patterns)) {
@@ -320,24 +320,24 @@ func (s *Settings) openRule(path, tool, p string, patterns map[string]string) {
 	case "ask":
 		e = policy.Ask
 	default:
-		s.rule(OpenCode, path, theirs, policy.Ask, "", "it is not allow, ask or deny")
+		s.rule(OpenCode, theirs, policy.Ask, "", "it is not allow, ask or deny")
 		return
 	}
 	ours, ok := map[string]string{"bash": "Bash", "edit": "Edit", "read": "Read", "webfetch": "WebFetch", "websearch": "WebSearch"}[tool]
 	others := len(patterns) > 1
 	switch {
 	case !ok:
-		s.rule(OpenCode, path, theirs, e, "", "adze has no tool that does what "+tool+" does")
+		s.rule(OpenCode, theirs, e, "", "adze has no tool that does what "+tool+" does")
 	case p == "*" && others && e != policy.Allow:
-		s.rule(OpenCode, path, theirs, e, "", "beside other patterns it would bind all of them here; what no rule allows is asked about anyway")
+		s.rule(OpenCode, theirs, e, "", "beside other patterns it would bind all of them here; what no rule allows is asked about anyway")
 	case p == "*" && e == policy.Allow && tool == "edit":
-		s.rule(OpenCode, path, theirs, e, "Edit(./**)", "")
+		s.rule(OpenCode, theirs, e, "Edit(./**)", "")
 	case p == "*":
-		s.rule(OpenCode, path, theirs, e, ours, "")
+		s.rule(OpenCode, theirs, e, ours, "")
 	case tool == "bash" && !strings.ContainsAny(p, "?()"):
-		s.rule(OpenCode, path, theirs, e, "Bash("+p+")", "")
+		s.rule(OpenCode, theirs, e, "Bash("+p+")", "")
 	default:
-		s.rule(OpenCode, path, theirs, e, "", "patterns of "+tool+" have another meaning here")
+		s.rule(OpenCode, theirs, e, "", "patterns of "+tool+" have another meaning here")
 	}
 }
 
@@ -380,9 +380,9 @@ func (a *Agents) crushSettings(s *Settings, path string) {
 		case len(x.Only) > 0:
 			why = "it offers some of its tools only; add it, and deny the others (mcp__" + name + "__TOOL)"
 		}
-		s.server(Crush, path, name, c, why, expand)
+		s.server(Crush, name, c, why, expand)
 		for _, tool := range x.Without {
-			s.rule(Crush, path, "disabled_tools "+tool+" of "+name, policy.Deny, "mcp__"+name+"__"+tool, "")
+			s.rule(Crush, "disabled_tools "+tool+" of "+name, policy.Deny, "mcp__"+name+"__"+tool, "")
 		}
 	}
 	for _, x := range f.Permissions.Allowed {
@@ -397,6 +397,6 @@ func (a *Agents) crushSettings(s *Settings, path string) {
 		case ours == "":
 			why = "adze has no tool that does what " + tool + " does"
 		}
-		s.rule(Crush, path, "allowed_tools "+x, policy.Allow, ours, why)
+		s.rule(Crush, "allowed_tools "+x, policy.Allow, ours, why)
 	}
 }
