@@ -304,12 +304,12 @@ func (s *Settings) openRules(path string, raw json.RawMessage) {
 			continue
 		}
 		for _, p := range slices.Sorted(maps.Keys(patterns)) {
-			s.openRule(path, tool, p, patterns)
+			s.openRule(tool, p, patterns)
 		}
 	}
 }
 
-func (s *Settings) openRule(path, tool, p string, patterns map[string]string) {
+func (s *Settings) openRule(tool, p string, patterns map[string]string) {
 	theirs := fmt.Sprintf("permission.%s %q: %s", tool, p, patterns[p])
 	var e policy.Effect
 	switch patterns[p] {
