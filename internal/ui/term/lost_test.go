@@ -14,6 +14,7 @@ import (
 // A screen that becomes so small that the live area does not fit any more takes
 // rows of it into the scrollback. What of a reply went there does not come again.
 func TestRowsThatTheTerminalTook(t *testing.T) {
+	rotation.Alone(t)
 	for seed := range uint64(200) {
 		if !rotation.Due(fmt.Sprint("rows ", seed)) {
 			continue

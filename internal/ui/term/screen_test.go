@@ -258,6 +258,7 @@ func check(t *testing.T, seed uint64, z Size, steps int) {
 }
 
 func TestRandomFrames(t *testing.T) {
+	rotation.Alone(t)
 	for seed := range uint64(40) {
 		if !rotation.Due(fmt.Sprint("frames ", seed)) {
 			continue

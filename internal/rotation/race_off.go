@@ -1,0 +1,5 @@
+//go:build !race
+
+package rotation
+
+const race = false
