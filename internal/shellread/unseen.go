@@ -7,6 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/programs"
+	patterns "github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // launchedByRunner lists, for rules that forbid or ask, the commands that the words
@@ -24,6 +25,9 @@ func (r *reader) launchedByRunner(prog string, ws []word, st state) {
 	if programs.RunsCode(prog) {
 		for _, w := range ws[1:min(len(ws), 40)] {
 			r.mayRunCode(w.Text, st)
+			if len(w.Text) > 2 && w.Text[0] == '-' && w.Text[1] != '-' { // -c'rm x'
+				r.mayRunCode(w.Text[2:], st)
+			}
 		}
 	}
 	if prog == "git" {
@@ -138,14 +142,20 @@ func (r *reader) mayLose(ws []word, st state) {
 // guessed lists the commands that the words of a program may mean of which nobody
 // knows whether it runs them: a rule that forbids one makes it a question.
 func (r *reader) guessed(prog string, ws []word, st state) {
+	from := len(r.Actions)
+	defer func() { r.guess(from) }()
+	code, _ := programs.Code(prog, ws)
+	for _, text := range code {
+		r.mayStart(text, st)
+	}
 	if !r.Table.MayRun(prog, ws) {
 		return
 	}
-	from := len(r.Actions)
 	for i, w := range ws[1:min(len(ws), 40)] {
 		if w.Kind == exact && strings.ContainsAny(w.Text, " \n") {
 			flag, val, glued := strings.Cut(w.Text, "=")
 			switch {
+			case slices.Contains(code, w.Text):
 			case programs.RunFlag(ws[i].Text):
 				r.denyScript(w.Text, st)
 			case glued && programs.RunFlag(flag):
@@ -156,6 +166,28 @@ func (r *reader) guessed(prog string, ws []word, st state) {
 		r.mayRun(ws[1+i:], st)
 		r.mayLose(ws[1+i:], st)
 	}
+}
+
+// mayStart lists the commands that code in the language of some interpreter may start, as
+// far as it says them in one text or in a list of texts.
+func (r *reader) mayStart(code string, st state) {
+	if len(code) > MaxChars {
+		return
+	}
+	r.denyScript(code, st)
+	texts := strings.FieldsFunc(between().ReplaceAllString(code, " "), func(c rune) bool { return strings.ContainsRune("\"'`", c) })
+	for _, text := range texts[:min(len(texts), 40)] {
+		if text != code {
+			r.denyScript(text, st)
+		}
+	}
+}
+
+// between stands between two texts of a list.
+var between = patterns.Lazy("[\"'`]\\s*,[\\s\\[(]*[\"'`]")
+
+// guess makes the commands since then ones that are only guessed.
+func (r *reader) guess(from int) {
 	for i, a := range r.Actions[from:] {
 		if e, ok := a.(policy.Exec); ok {
 			e.Guess = true

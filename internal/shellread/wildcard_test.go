@@ -112,7 +112,7 @@ func TestPatternsNameSecrets(t *testing.T) {
 	if v := decide(t, f, "prettier --write src/*", policy.Default, "Bash(prettier:*)"); v.Effect != policy.Allow {
 		t.Errorf("%+v", v)
 	}
-	for _, command := range []string{"perl -pi -e 's/x/y/' sr?/a.go", "python3 x.py src/a*", "p='src/*'; somecmd $p"} {
+	for _, command := range []string{"perl -pi -es/x/y/ src/*", "perl -pi -es/x/y/ src/a.go", "perl -pi -e 's/x/y/' sr?/a.go", "python3 x.py src/a*", "p='src/*'; somecmd $p"} {
 		if v := decide(t, f, command, policy.Bypass, "deny:Edit(src/**)"); v.Effect == policy.Allow {
 			t.Errorf("%q: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
 		}

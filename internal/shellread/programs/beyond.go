@@ -142,6 +142,9 @@ func (t *Table) BeyondScript(name string, args []Word) string {
 				return "awk " + w.Text + " takes its program from elsewhere"
 			}
 			if strings.HasPrefix(w.Text, "-") {
+				if flags, _ := awkFlags.in(w.Text); flags != "" {
+					return "awk " + w.Text + " takes its program from elsewhere"
+				}
 				continue
 			}
 			if i > 0 && (args[i-1].Is("-F") || args[i-1].Is("-v")) {
