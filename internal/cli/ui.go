@@ -186,7 +186,7 @@ func (h *uiHost) tellRest(sys System) {
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
 		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes, Stale: h.stale,
-		Open: h.open, Models: h.models, Sessions: h.sessions, Search: h.search, Preview: h.preview, Diff: h.diff, Rename: h.rename, Files: h.files, Resources: h.resources, Arguments: h.arguments,
+		Open: h.open, Models: h.models, Sessions: h.sessions, Find: h.find, Search: h.search, Preview: h.preview, Diff: h.diff, Rename: h.rename, Files: h.files, Resources: h.resources, Arguments: h.arguments,
 		Look: h.look, Save: h.save, Forget: h.forget, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture,
 		Memory: h.memory, Note: h.note, Reports: h.reports(), Hooks: h.hooks, First: h.first, Keyless: keyless, Unkeyed: unkeyed, Taken: taken, Trust: h.trust,
 	}

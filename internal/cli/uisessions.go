@@ -56,9 +56,7 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 		c := tui.Saved{Title: clip.Line(clip.Clean(i.Title), 200), Branch: i.Branch, Parent: i.Parent}
 		c.ID, c.Name = i.ID, clip.Line(clip.Clean(i.Name()), 100)
 		c.Find = clip.Clean(i.First + " " + i.Last + " " + i.Branch)
-		if i.Key != key && !opensIn(p.Dir, i.Start) {
-			c.Away = "cd " + hint.Shell(i.Start) + " && adze --resume " + i.ID
-		}
+		c.Away = away(p, i)
 		row := [...]string{"", age(i.Changed), clip.Size(i.Size), clip.Line(clip.Clean(i.Branch), maxBranch), ""}
 		if i.Running {
 			row[0] = "running"
@@ -188,6 +186,31 @@ func (h *uiHost) search(ctx context.Context, words string, all bool) map[string]
 		out[hit.ID] = clip.Line(clip.Clean(hit.Snippet), 200)
 	}
 	return out
+}
+
+// away is the command that goes on with a session in its own folder, "" where it
+// opens in this one.
+func away(p settings.Paths, i store.Info) string {
+	if i.Key == sessions.Key(p.Root) || opensIn(p.Dir, i.Start) {
+		return ""
+	}
+	return "cd " + hint.Shell(i.Start) + " && adze --resume " + i.ID
+}
+
+// find looks up the session that words name.
+func (h *uiHost) find(ctx context.Context, words string) (tui.Saved, error) {
+	p, _, err := h.loaded()
+	if err != nil {
+		return tui.Saved{}, err
+	}
+	i, err := sessions.In(p.State).Find(ctx, sessions.Key(p.Root), words)
+	switch {
+	case errors.Is(err, store.ErrNone):
+		return tui.Saved{}, hint.With(fmt.Errorf("there is no session %q", words), "/resume lists them")
+	case err != nil:
+		return tui.Saved{}, err
+	}
+	return tui.Saved{Choice: tui.Choice{ID: i.ID}, Away: away(p, i)}, nil
 }
 
 // saved finds a session by its id.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/png"
@@ -153,6 +154,35 @@ func TestSessionPicker(t *testing.T) {
 	r.keys("'/resume", "enter", "enter")
 	if o, ok := r.effects[len(r.effects)-1].(open); !ok || o.start.Resume != "a" {
 		t.Errorf("chosen: %+v", r.effects[len(r.effects)-1])
+	}
+}
+
+// Words after /resume are looked up before the session that is open makes room.
+func TestResumeLooksBeforeItLeaves(t *testing.T) {
+	for words, want := range map[string]string{
+		"qqqq": `there is no session "qqqq"`, "far": "cd /src/web && adze --resume d", "0199": "that session is open here",
+	} {
+		r := newRig(t, 80, 24).open()
+		r.m.host.Find = func(_ context.Context, words string) (Saved, error) {
+			switch words {
+			case "far":
+				return Saved{Choice: Choice{ID: "d"}, Away: "cd /src/web && adze --resume d"}, nil
+			case "0199":
+				return Saved{Choice: Choice{ID: r.m.s.ID}}, nil
+			case "near":
+				return Saved{Choice: Choice{ID: "a"}}, nil
+			}
+			return Saved{}, fmt.Errorf("there is no session %q", words)
+		}
+		r.keys("'/resume "+words, "enter").has(want)
+		opens := func(e effect) bool { _, ok := e.(open); return ok }
+		if slices.ContainsFunc(r.effects, opens) {
+			t.Errorf("%s: the session that was open is left", words)
+		}
+		r.keys("'/resume near", "enter")
+		if i := slices.IndexFunc(r.effects, opens); i < 0 || r.effects[i].(open).start.Resume != "a" {
+			t.Errorf("%s: what fits is not opened: %+v", words, r.effects)
+		}
 	}
 }
 

@@ -23,10 +23,34 @@ type Saved struct {
 // resumeCommand goes on with another session: the one that was named, or one
 // from the picker.
 func (m *Model) resumeCommand(args string) []effect {
-	if args != "" {
+	if args == "" {
+		return m.pickSession(func(m *Model) []effect { return nil })
+	}
+	if m.host.Find == nil || m.turn.running {
 		return m.begin(Start{Resume: args})
 	}
-	return m.pickSession(func(m *Model) []effect { return nil })
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		s, err := m.host.Find(ctx, args)
+		return func(m *Model) []effect {
+			if err != nil {
+				return m.fail(err) // the session that is open stays
+			}
+			return m.goTo(s)
+		}
+	}}}
+}
+
+// goTo goes on with a session, and says where that is done when it is not here.
+func (m *Model) goTo(s Saved) []effect {
+	switch {
+	case m.s != nil && s.ID == m.s.ID:
+		m.say("that session is open here", draw.Quiet)
+		return nil
+	case s.Away != "":
+		m.note("info", "That session works in another folder. Go on with it there:", s.Away)
+		return nil
+	}
+	return m.begin(Start{Resume: s.ID})
 }
 
 // A sessionPicker is the menu of sessions and what narrows it.
@@ -50,11 +74,11 @@ func (m *Model) pickSession(dropped func(*Model) []effect) []effect {
 	d := newMenu(m, "Go on with a session", nil, nil)
 	d.chosen = func(m *Model, c Choice) []effect {
 		s := k.find(c.ID)
-		if s.Away == "" {
-			return m.begin(Start{Resume: s.ID})
+		out := m.goTo(s)
+		if s.Away != "" {
+			return append(out, dropped(m)...)
 		}
-		m.note("info", "That session works in another folder. Go on with it there:", s.Away)
-		return dropped(m)
+		return out
 	}
 	d.dropped, d.more, d.loading, d.slash = dropped, k.more, true, true
 	d.marked = func(m *Model, c Choice) []effect { return k.look(m) }

@@ -152,6 +152,9 @@ type Host struct {
 	// Sessions lists what /resume offers, newest first: of this project, or of
 	// all of them. branch is the one that is checked out here.
 	Sessions func(ctx context.Context, all bool) (list []Saved, branch string, err error)
+	// Find is the session that an ID, a title or words name, those of this project
+	// first. An error says that there is none, or several.
+	Find func(ctx context.Context, words string) (Saved, error)
 	// Search finds sessions by words anywhere in them, and says where: by ID, a
 	// line with the words. It answers at once, with what is known by then.
 	Search func(ctx context.Context, words string, all bool) map[string]string
