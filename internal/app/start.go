@@ -417,13 +417,14 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 		return err
 	}
 	var notes []string
-	if err := r.sandboxes.Outside([]string{file.Path}, func() (err error) {
-		notes, err = settings.Write(ctx, w.Paths, file, edits...)
-		return err
+	if err := w.live.Write(file.Path, func() error {
+		return r.sandboxes.Outside([]string{file.Path}, func() (err error) {
+			notes, err = settings.Write(ctx, w.Paths, file, edits...)
+			return err
+		})
 	}); err != nil {
 		return err
 	}
-	w.live.Wrote(file.Path)
 	if len(notes) > 0 {
 		return errors.New(strings.Join(notes, "; "))
 	}

@@ -88,10 +88,9 @@ func (w *World) Write(path string, write func() error) error {
 		inner := write
 		write = func() error { return r.sandboxes.Outside([]string{path}, inner) }
 	}
-	if err := write(); err != nil {
+	if err := w.live.Write(path, write); err != nil {
 		return err
 	}
-	w.live.Wrote(path)
 	w.live.Reread()
 	return nil
 }

@@ -279,8 +279,9 @@ func (l *Live) fingerprint(c *config.Config, err error) string {
 // ownWrites are contents of settings files that this process wrote: a change
 // to one of them is no news.
 type ownWrites struct {
-	mu   sync.Mutex // guards sums
-	sums map[string]bool
+	writing sync.RWMutex // held by who writes one, until sums has it
+	mu      sync.Mutex   // guards sums
+	sums    map[string]bool
 }
 
 func (w *ownWrites) note(sum string) {
@@ -293,8 +294,11 @@ func (w *ownWrites) note(sum string) {
 }
 
 // all reports whether every file with other content was written by us, and one
-// was or changed says that something of ours did without a file.
+// was or changed says that something of ours did without a file. What is being written
+// is waited for: it can be read before it is noted.
 func (w *ownWrites) all(was, now *config.Config, changed bool) bool {
+	w.writing.Lock()
+	defer w.writing.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := sums(was)
@@ -317,13 +321,19 @@ func sums(c *config.Config) map[string]string {
 	return out
 }
 
-// Wrote tells that this process wrote a settings file, so that it is not told
-// as a change.
-func (l *Live) Wrote(path string) {
+// Write has write change a settings file, which is not told as a change then,
+// whenever it is noticed. write must not wait for anything that Live tells.
+func (l *Live) Write(path string, write func() error) error {
+	l.own.writing.RLock()
+	defer l.own.writing.RUnlock()
+	if err := write(); err != nil {
+		return err
+	}
 	text, err := trust.Files{Folder: l.Paths.TrustFolder(), Disk: confedit.Disk{}}.Read(path, config.MaxFile)
-	if err == nil {
+	if err == nil { // else somebody took it away, which is news
 		l.own.note(config.Sum(text))
 	}
+	return nil
 }
 
 // Give has a setting count from now on until this process ends, as a flag does.
