@@ -20,6 +20,10 @@ func TestReadForms(t *testing.T) {
 			AWS_PAGER= ls
 			GIT_TERMINAL_PROMPT=0 git status
 			git config --global user.name
+			git config --get-regexp --name-only http
+			git config --get-regexp '^branch'
+			helm status x
+			helm status x -o table
 			git config --local user.name
 			git config --show-origin user.email
 			pip freeze
@@ -48,6 +52,14 @@ func TestReadForms(t *testing.T) {
 			git config --global --unset user.name
 			git config --global name
 			git config --edit
+			git config --get-urlmatch http https://x
+			git config get --url=https://x http
+			git config get --all --regexp http
+			git config --get-regexp extraheader
+			git config --get-regexp '^http'
+			git config --get-regexp 'credential'
+			helm status x -o json
+			helm status x --output=yaml
 			npm config get _authToken
 			npm config get //registry/:_auth
 			npm config set registry x

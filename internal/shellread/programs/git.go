@@ -410,6 +410,16 @@ func branchLike(flags ...string) func(u *Invocation) string {
 }
 
 func configSecret(u *Invocation) string {
+	if u.has("--get-urlmatch", "--url") && (len(u.args) == 0 || !strings.Contains(u.args[0].Text, ".")) {
+		return "it prints all settings of a section, which may hold secrets"
+	}
+	if u.has("--get-regexp", "--regexp") && !u.has("--name-only") && len(u.args) > 0 {
+		// A pattern without a dot or a mark is a part of the names that it finds.
+		part := strings.ToLower(strings.Trim(u.args[0].Text, "^\\.$"))
+		if part != "" && slices.ContainsFunc([]string{"http.https://x/.extraheader", "credential.helper"}, func(name string) bool { return strings.Contains(name, part) }) {
+			return "the settings this names may hold secrets"
+		}
+	}
 	if u.has("--get-regexp", "--regexp") && !u.has("--name-only") {
 		for _, w := range u.args {
 			if w.Kind != Exact || strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ^\\.-") != "" || !strings.ContainsAny(w.Text, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(strings.ReplaceAll(w.Text, "\\.", ""), ".") {

@@ -276,9 +276,19 @@ var containerRows = sync.OnceValue(func() map[string]*command {
 		"kubectl api-resources": {flags: "-o=x --output=x --namespaced? --api-group=x --verbs=x --no-headers"}, "kubectl api-versions": {}, "kubectl cluster-info": {},
 		"kubectl config current-context": {}, "kubectl config get-contexts": {flags: "-o=x --output=x --no-headers", args: "x*"}, "kubectl config get-clusters": {},
 		"kubectl auth can-i": {flags: kubeFlags + " --list", args: "x*"},
-		"helm list":          {flags: "-Aaqn=x --all --all-namespaces --namespace=x -o=x --output=x"}, "helm status": {flags: "-n=x --namespace=x -o=x --output=x", args: "x", min: 1}, "helm history": {flags: "-n=x --namespace=x -o=x --max=x", args: "x", min: 1},
+		"helm list":          {flags: "-Aaqn=x --all --all-namespaces --namespace=x -o=x --output=x"}, "helm status": {flags: "-n=x --namespace=x -o=x --output=x", args: "x", min: 1, check: helmTable}, "helm history": {flags: "-n=x --namespace=x -o=x --max=x", args: "x", min: 1},
 	}
 })
+
+// helmTable refuses other forms than a table, which have the values and manifests of a release.
+func helmTable(u *Invocation) string {
+	for _, f := range u.flags {
+		if strings.HasSuffix(f.name, "o") && !f.val.Is("table") || f.name == "--output" && !f.val.Is("table") {
+			return "helm status prints the values of a release, which may hold secrets"
+		}
+	}
+	return ""
+}
 
 var dockerList = &command{flags: "-aqnls -f=x --all --filter=x --format=x --last=x --latest --no-trunc --quiet --size --digests --tree", args: "x"}
 
