@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/mention"
+	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -32,13 +33,15 @@ const (
 	maxAllAttached  = 200_000 // bytes of all texts of a prompt
 	firstLines      = 400     // of a file that is larger than maxAttached, without a range
 	attachedLineTag = "\n[%d more bytes of it are left out]\n"
+	maxMissing      = 3 // files of a prompt that are named as missing: more are code that was pasted, with names after "@" that mean no files
 )
 
 // Attach reads what a prompt names with "@": files as the Read tool reads them
 // for the model, folders as Glob lists them, and so with the same rules, bounds
 // and masking. What the rules would ask about is asked, because a
 // prompt may hold text that its sender did not write. A name that is no file, and
-// no resource of an MCP server (server:uri), is a word of the prompt.
+// no resource of an MCP server (server:uri), is a word of the prompt; where it looks
+// like a path, it is said to be missing.
 func (k Kit) Attach() func(ctx context.Context, n session.Naming) []event.Attached {
 	read, ok := k.All.Get("Read")
 	list, ok2 := k.All.Get("Glob")
@@ -56,7 +59,7 @@ type attacher struct {
 }
 
 func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
-	var out []event.Attached
+	var out, missing []event.Attached
 	seen, total := map[string]bool{}, 0
 	for _, m := range mention.In(n.Text) {
 		name := strings.TrimPrefix(m.String(), "@")
@@ -67,6 +70,9 @@ func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
 		one, ok := at.one(ctx, n, m)
 		switch {
 		case !ok:
+			if at.meansPath(n, m) {
+				missing = append(missing, event.Attached{Name: clip.Line(clip.Clean(name), 200), About: "no such file", Refused: true})
+			}
 			continue
 		case len(out) == maxMentions:
 			one = event.Attached{About: fmt.Sprintf("a prompt attaches at most %d files", maxMentions), Refused: true}
@@ -79,7 +85,31 @@ func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
 		total += len(one.Text)
 		out = append(out, one)
 	}
-	return out
+	if len(missing) > maxMissing {
+		return out
+	}
+	return append(out, missing...)
+}
+
+// pathLike are names of files with an ending, as they are written after "@".
+var pathLike = pattern.Lazy(`^[\pL\pN_~./+-]*[\pL\pN_+-]\.[A-Za-z][A-Za-z0-9]{0,5}$`)
+
+// meansPath reports whether a name that leads to nothing was meant to be a file: it
+// has an ending, or is in a folder that is there. A package (@types/node), a call of
+// a decorator and a URI are none.
+func (at attacher) meansPath(n session.Naming, m mention.Mention) bool {
+	if pathLike().MatchString(m.Path) {
+		return true
+	}
+	if !strings.Contains(m.Path, "/") || strings.ContainsAny(m.Path, ":\"'()") {
+		return false
+	}
+	path, err := place.Absolute(cmp.Or(n.Dir, at.conf.Dir), at.conf.Home, m.Path)
+	if err != nil {
+		return false
+	}
+	fi, err := os.Stat(filepath.Dir(path))
+	return err == nil && fi.IsDir()
 }
 
 // one reads one file or folder; false when there is none of that name.

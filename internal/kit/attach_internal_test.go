@@ -3,6 +3,8 @@ package kit
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -60,5 +62,34 @@ func TestResourcesAreAttached(t *testing.T) {
 	}
 	if a := got[3]; !a.Refused || a.Asks || a.About != "there is no such resource" {
 		t.Errorf("%+v", a)
+	}
+}
+
+// What looks like a path and leads to nothing is named; other words after "@" are not,
+// nor are many at once.
+func TestMissingFilesAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	at := attacher{conf: Config{Dir: dir, Hide: secret.New()}}
+	for text, want := range map[string]string{
+		"see @none.txt, and @none.txt x": "none.txt",
+		"@src/none @a/b.go#1-2":          "src/none a/b.go#L1-2",
+		`@"two words/a.go" @../x.md`:     "../x.md",
+		"@param @types/node @media: @b":  "",
+		`@app.route("/x") @x:mem://a.go`: "",
+		"@a.b @c.d @e.f @g.h":            "",
+	} {
+		var got []string
+		for _, a := range at.all(t.Context(), session.Naming{Text: text}) {
+			if !a.Refused || a.Asks || a.About != "no such file" {
+				t.Errorf("%s: %+v", text, a)
+			}
+			got = append(got, a.Name)
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: %q, want %q", text, s, want)
+		}
 	}
 }

@@ -18,10 +18,10 @@ type Mention struct {
 	Start, End int // the bytes of the prompt that it takes, with "@"
 }
 
-var ranges = pattern.Lazy(`^(.+?)(?::([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?|#L([1-9][0-9]{0,8})(?:-L?([1-9][0-9]{0,8}))?)$`)
+var ranges = pattern.Lazy(`^(.+?)(?::([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?|#L?([1-9][0-9]{0,8})(?:-L?([1-9][0-9]{0,8}))?)$`)
 
 // In finds the files that a text names: @path, @path:10, @path:10-20,
-// @path#L10-20, and @"a path with spaces"#L3. An "@" inside a word is none, so
+// @path#L10-20, @path#10-20, and @"a path with spaces"#L3. An "@" inside a word is none, so
 // that mail addresses stay what they are; punctuation after a path is not part of
 // it. Whether a file exists is not looked at.
 func In(text string) []Mention {

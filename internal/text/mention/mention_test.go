@@ -13,6 +13,7 @@ func TestIn(t *testing.T) {
 		"@a.go:10.":                  "a.go 10 0 [@a.go:10]",
 		"@a.go#L10-L20,":             "a.go 10 20 [@a.go#L10-L20]",
 		"@a.go#L10-20":               "a.go 10 20 [@a.go#L10-20]",
+		"@a.go#10-20 @b#3":           "a.go 10 20 [@a.go#10-20]|b 3 0 [@b#3]",
 		"@a.go:20-10":                "a.go 10 20 [@a.go:20-10]",
 		`(@"a b.go"#L3)`:             `a b.go 3 0 [@"a b.go"#L3]`,
 		`@"a b.go" c`:                `a b.go 0 0 [@"a b.go"]`,
@@ -34,7 +35,7 @@ func TestIn(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, s, want)
 		}
 	}
-	for _, m := range []Mention{{Path: "a.go"}, {Path: "a b"}, {Path: "a:3"}, {Path: "a.", From: 2}, {Path: "ü x", From: 2, To: 9}} {
+	for _, m := range []Mention{{Path: "a.go"}, {Path: "a b"}, {Path: "a:3"}, {Path: "a#3"}, {Path: "a.", From: 2}, {Path: "ü x", From: 2, To: 9}} {
 		again := In(m.String())
 		if len(again) != 1 || again[0].Path != m.Path || again[0].From != m.From || again[0].To != m.To {
 			t.Errorf("%+v is spelled %s, which is %+v", m, m, again)
