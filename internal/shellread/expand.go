@@ -31,6 +31,9 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 		return value{kind: number}
 	}
 	v := r.variable(name, st)
+	if says := p.Exp != nil && (p.Exp.Op == syntax.AlternateUnset || p.Exp.Op == syntax.AlternateUnsetOrNull); v.kind == unset && secretName(name) && !says {
+		r.OpaqueListed(r.source(p), "the variable may hold a secret")
+	}
 	switch {
 	case p.Index != nil && name == "PIPESTATUS" && v.kind == unset && p.Exp == nil && p.Slice == nil && p.Repl == nil && !isEvery(p.Index):
 		return value{kind: number, gone: true}
@@ -54,9 +57,6 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 		return r.expansion(p, v, st, quoted)
 	}
 	if v.kind == unset {
-		if secretName(name) {
-			r.OpaqueListed(r.source(p), "the variable may hold a secret")
-		}
 		return value{kind: unknown}
 	}
 	return v
