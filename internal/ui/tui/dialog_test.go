@@ -38,10 +38,10 @@ func TestAnswers(t *testing.T) {
 		"local":           {[]string{"down", "right", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}, Keep: op.ForLocal}},
 		"project":         {[]string{"down", "right", "right", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}, Keep: op.ForProject}},
 		"everywhere":      {[]string{"down", "left", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}, Keep: op.ForUser}},
-		"by number":       {[]string{"'2"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
+		"by number":       {[]string{"'2", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
 		"edited rule":     {[]string{"down", "e", "ctrl+u", "'Bash(git push origin *)", "enter", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push origin *)"}}},
 		"rule left as is": {[]string{"down", "e", "'xx", "esc", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
-		"after a rule":    {[]string{"down", "e", "enter", "'2"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
+		"after a rule":    {[]string{"down", "e", "enter", "'2", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
 		"after a rule, 1": {[]string{"down", "e", "esc", "'1"}, op.Answer{Allow: true}},
 		"after a rule, 3": {[]string{"down", "e", "enter", "'3do it otherwise", "enter"}, op.Answer{Comment: "do it otherwise"}},
 	} {
@@ -333,6 +333,17 @@ func TestYesToFurtherEdits(t *testing.T) {
 		if answered != c.yes || c.yes && (!a.Allow || a.Mode != policy.AcceptEdits) || len(r.m.dialogs) > 0 == c.yes {
 			t.Errorf("%s: answered %t %+v", name, answered, a)
 		}
+	}
+}
+
+// The digit of what is not asked about any more only marks it: it may begin a list that
+// somebody writes.
+func TestDigitOfARuleOnlyMarks(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
+	r.keys("'2").has("❯ 2 Yes, and do not", "2 marks it · Enter takes it · ← → how long")
+	r.keys("'. second thing", "enter")
+	if a, ok := last[op.Answer](r); !ok || a.Allow || a.Comment != "second thing" {
+		t.Errorf("%t %+v", ok, a)
 	}
 }
 

@@ -59,7 +59,7 @@ type permit struct {
 	off      reading
 	from     []string // the commands that may be what connects
 	run      string   // the letters typed last, one soon after the other
-	lettered bool     // a letter has just marked an answer
+	lettered bool     // a letter or a digit has just marked an answer
 	ranAt    time.Time
 	offers   bool // the hint names the key that also accepts further edits
 }
@@ -389,7 +389,13 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 			d.keep = (d.keep + step) % len(keeps)
 		}
 	case "1", "2", "3":
-		if i := int(k.Name[0] - '1'); i < len(d.answers) {
+		i := int(k.Name[0] - '1')
+		switch {
+		case i >= len(d.answers):
+		case d.answers[i] == yesRule: // what widens rights is no matter of one key: it may be the first of a list that somebody writes
+			d.lettered = true
+			d.mark(m, i)
+		default:
 			d.at = i
 			return d.choose(m)
 		}

@@ -30,9 +30,14 @@ func (d *permit) hint(m *Model, p paper, width int) string {
 	case d.whole:
 		return explain + " or Esc shows less"
 	}
-	if d.lettered && (d.answers[d.at] == yes || d.answers[d.at] == no) {
+	if d.lettered {
 		next := " says yes"
 		switch {
+		case d.answers[d.at] == yesRule:
+			next = " takes it"
+			if width > 60 {
+				next += dot + "← → how long" + dot + m.keys.Hint(keymap.ConfirmEdit) + " edits the rule"
+			}
 		case d.answers[d.at] == no && d.said == "":
 			next = " asks what instead"
 		case d.answers[d.at] == no:
