@@ -96,7 +96,7 @@ func OpenWord(ws []Word) string {
 		if w.Kind == Pattern && !w.FlagLike() {
 			continue
 		}
-		if w.Many || w.FlagLike() {
+		if w.Many || w.FlagLike() || w.Found != nil { // which of the files, rules about paths cannot tell
 			return w.Source + " may become any argument"
 		}
 	}
