@@ -130,7 +130,12 @@ func (r *online) result() (text string, how event.End) {
 			default:
 			}
 		case <-late:
-			r.t.Fatal("the turn does not end")
+			select {
+			case q := <-r.asked:
+				r.t.Fatalf("the turn does not end, because this is asked: %+v", q)
+			default:
+				r.t.Fatal("the turn does not end")
+			}
 		}
 	}
 }
