@@ -19,6 +19,8 @@ type drain struct {
 	in  io.ReadCloser
 	out io.WriteCloser
 
+	whole sync.Mutex // keeps the server's messages and the sieve's answers apart on out
+
 	mu    sync.Mutex // guards what follows
 	ended bool       // the client has closed its end
 	asks  bool       // it was asked something
@@ -30,7 +32,9 @@ type drain struct {
 }
 
 func newDrain(ctx context.Context, in io.ReadCloser, out io.WriteCloser) *drain {
-	return &drain{ctx: ctx, in: in, out: out, open: map[string]int{}, quiet: make(chan struct{})}
+	d := &drain{ctx: ctx, out: out, open: map[string]int{}, quiet: make(chan struct{})}
+	d.in = newSieve(in, func(s string) { _, _ = d.send([]byte(s)) }) // who cannot be answered is gone: the next read says so
+	return d
 }
 
 // subscribe is the request that stays open (MCP 2026-07-28, "Subscriptions").
@@ -63,7 +67,7 @@ func (d *drain) Read(p []byte) (int, error) {
 
 // Write implements io.Writer.
 func (d *drain) Write(p []byte) (int, error) {
-	n, err := d.out.Write(p)
+	n, err := d.send(p)
 	d.note(func() {
 		d.told.each(p[:n], false, func(m envelope) {
 			switch {
@@ -76,6 +80,13 @@ func (d *drain) Write(p []byte) (int, error) {
 		})
 	})
 	return n, err
+}
+
+// send writes one message.
+func (d *drain) send(p []byte) (int, error) {
+	d.whole.Lock()
+	defer d.whole.Unlock()
+	return d.out.Write(p)
 }
 
 // note changes what is known, and tells the end when nothing is left to wait for.
