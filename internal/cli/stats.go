@@ -27,6 +27,9 @@ import (
 // statsBy are what a list can be by.
 var statsBy = []string{"model", "project", "day", "tool", "agent"}
 
+// maxStatsDays is a hundred years: more days than that lead to no date a person means.
+const maxStatsDays = 36500
+
 func newStats(sys System, f *runFlags) *cobra.Command {
 	days, by, asJSON, page := 0, "", false, ""
 	c := &cobra.Command{
@@ -38,6 +41,8 @@ func newStats(sys System, f *runFlags) *cobra.Command {
 				return usagef("one of "+strings.Join(statsBy, ", "), "--by cannot be %q%s", by, near.Hint(by, statsBy))
 			case days < 0 || days == 0 && cmd.Flags().Changed("days"):
 				return usagef("1 is today; leave it out for all there are", "--days cannot be %d", days)
+			case days > maxStatsDays:
+				return usagef("leave it out for all there are", "--days cannot be more than %d", maxStatsDays)
 			case page != "" && asJSON:
 				return usagef("leave one of them out", "--json and --html exclude each other")
 			case page != "" && by != "":
