@@ -50,3 +50,14 @@ func TestAppliedEditsAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// Counts that are no whole numbers break no reply.
+func TestCountsAsProxiesWriteThem(t *testing.T) {
+	stream := `data: {"type":"message_start","message":{"id":"m","model":"x","usage":{"input_tokens":"700","output_tokens":1}}}` + "\n\n" +
+		`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"ok"}}` + "\n\n" + `data: {"type":"content_block_stop","index":0}` + "\n\n" +
+		`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5.5}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n"
+	g := llmtest.Collect(t, context.Background(), New(Config{Config: wire.Config{Transport: llmtest.Body(stream)}}), llm.Request{Model: "m"})
+	if u := g.Finished.Usage; g.Err != nil || u.In != 700 || u.Out != 5 {
+		t.Errorf("%+v %v", u, g.Err)
+	}
+}

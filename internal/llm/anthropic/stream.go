@@ -81,23 +81,23 @@ func (d *decoder) finish(out *wire.Out) {
 }
 
 type usage struct {
-	In         *int `json:"input_tokens"`
-	Out        *int `json:"output_tokens"`
-	CacheRead  *int `json:"cache_read_input_tokens"`
-	CacheWrite *int `json:"cache_creation_input_tokens"`
+	In         *wire.Count `json:"input_tokens"`
+	Out        *wire.Count `json:"output_tokens"`
+	CacheRead  *wire.Count `json:"cache_read_input_tokens"`
+	CacheWrite *wire.Count `json:"cache_creation_input_tokens"`
 	Created    *struct {
-		Hour *int `json:"ephemeral_1h_input_tokens"`
+		Hour *wire.Count `json:"ephemeral_1h_input_tokens"`
 	} `json:"cache_creation"`
 	Details *struct {
-		Thinking *int `json:"thinking_tokens"`
+		Thinking *wire.Count `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
 
 // add lays the counts of u over what is known: the later ones are totals.
 func (d *decoder) add(u usage) {
-	set := func(dst *int, v *int) {
+	set := func(dst *int, v *wire.Count) {
 		if v != nil {
-			*dst = *v
+			*dst = int(*v)
 		}
 	}
 	set(&d.usage.In, u.In)
@@ -134,7 +134,7 @@ func (d *decoder) messageDelta(data []byte, out *wire.Out) error {
 		Usage usage
 		Edits *struct {
 			Applied []struct {
-				Tokens int `json:"cleared_input_tokens"`
+				Tokens wire.Count `json:"cleared_input_tokens"`
 			} `json:"applied_edits"`
 		} `json:"context_management"`
 	}
@@ -145,7 +145,7 @@ func (d *decoder) messageDelta(data []byte, out *wire.Out) error {
 	if m.Edits != nil {
 		d.usage.Cleared = 0
 		for _, e := range m.Edits.Applied {
-			d.usage.Cleared += max(0, e.Tokens)
+			d.usage.Cleared += max(0, int(e.Tokens))
 		}
 	}
 	if m.Delta.StopReason != "" {

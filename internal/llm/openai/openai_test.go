@@ -52,6 +52,14 @@ func TestItemsWithoutDeltas(t *testing.T) {
 	}
 }
 
+// Counts that are no whole numbers break no reply.
+func TestCountsAsProxiesWriteThem(t *testing.T) {
+	g := run(t, `{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":"7","output_tokens":1.5}}}`)
+	if u := g.Finished.Usage; g.Err != nil || u.In != 7 || u.Out != 1 {
+		t.Errorf("%+v %v", u, g.Err)
+	}
+}
+
 func TestRefusalAndFailure(t *testing.T) {
 	g := run(t, `{"type":"response.output_item.added","output_index":0,"item":{"type":"message"}}`,
 		`{"type":"response.refusal.delta","output_index":0,"delta":"I will not"}`,

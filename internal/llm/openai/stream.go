@@ -208,14 +208,14 @@ func (d *decoder) finish(body []byte, out *wire.Out) (bool, error) {
 		Error             json.RawMessage
 		Incomplete        struct{ Reason string } `json:"incomplete_details"`
 		Usage             struct {
-			In      int `json:"input_tokens"`
+			In      wire.Count `json:"input_tokens"`
 			Details struct {
-				Cached int `json:"cached_tokens"`
-				Write  int `json:"cache_write_tokens"`
+				Cached wire.Count `json:"cached_tokens"`
+				Write  wire.Count `json:"cache_write_tokens"`
 			} `json:"input_tokens_details"`
-			Out        int `json:"output_tokens"`
+			Out        wire.Count `json:"output_tokens"`
 			OutDetails struct {
-				Reasoning int `json:"reasoning_tokens"`
+				Reasoning wire.Count `json:"reasoning_tokens"`
 			} `json:"output_tokens_details"`
 		}
 	}
@@ -223,8 +223,8 @@ func (d *decoder) finish(body []byte, out *wire.Out) (bool, error) {
 		return false, wire.ErrGarbage
 	}
 	u := r.Usage
-	n := llm.Usage{Out: u.Out, CacheRead: u.Details.Cached, CacheWrite: u.Details.Write, Reasoning: u.OutDetails.Reasoning}
-	n.In = max(0, u.In-n.CacheRead-n.CacheWrite)
+	n := llm.Usage{Out: int(u.Out), CacheRead: int(u.Details.Cached), CacheWrite: int(u.Details.Write), Reasoning: int(u.OutDetails.Reasoning)}
+	n.In = max(0, int(u.In)-n.CacheRead-n.CacheWrite)
 	if r.ID != "" {
 		d.id = r.ID
 	}

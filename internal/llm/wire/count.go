@@ -1,0 +1,21 @@
+package wire
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+)
+
+// A Count is a number of tokens as providers and proxies write it: also 1.5 and
+// "7". What is no number is 0: a reply is worth more than the count of it.
+type Count int
+
+// UnmarshalJSON implements json.Unmarshaler. It never fails.
+func (c *Count) UnmarshalJSON(raw []byte) error {
+	const most = 1 << 53 // beyond it a float64 has no exact count
+	f, err := strconv.ParseFloat(string(bytes.Trim(raw, `"`)), 64)
+	if *c = 0; err == nil && !math.IsNaN(f) {
+		*c = Count(min(max(f, -most), most))
+	}
+	return nil
+}
