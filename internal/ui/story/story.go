@@ -167,11 +167,11 @@ func (c *Call) Shell() bool { return c.shell }
 // Lasts is how long a call runs by now.
 func (c *Call) Lasts(now time.Time) time.Duration { return now.Sub(c.at) }
 
-// Open is the newest call that runs, nil without.
+// Open is the newest call of the model that runs, nil without.
 func (s *Story) Open() *Call {
 	for i := len(s.Items) - 1; i >= s.Printed; i-- {
 		for _, c := range slices.Backward(s.Items[i].Calls) {
-			if c.started && !c.Ended {
+			if c.started && !c.Ended && !c.own {
 				return c
 			}
 		}

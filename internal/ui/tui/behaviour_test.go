@@ -54,6 +54,27 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
+// A person's own command is seen to run; Ctrl+B says that it stays, and the Ctrl+C that
+// stops it does not count as the first of two that quit.
+func TestOwnCommandsAreSeenToRun(t *testing.T) {
+	r := newRig(t, 80, 24).open().keys("'!sleep 25", "enter").pass(3 * time.Second)
+	r.has("sleep 25 · 3 s · Esc stops it").keys("ctrl+b").has("a ! command cannot go to the background")
+	r.keys("ctrl+c").hasNot("again to quit")
+	if _, ok := last[op.Interrupt](r); !ok {
+		t.Error("Ctrl+C does not stop it")
+	}
+	if r.keys("ctrl+c").has("again to quit"); r.m.left { // it did not end
+		t.Error("the second one quits")
+	}
+	o, _ := last[op.Shell](r)
+	r.pass(again + time.Second).event(event.Ran{ID: o.ID, Command: o.Command}).hasNot("stops it")
+	r = newRig(t, 80, 24).open().keys("'!sleep 25", "enter").event(event.TurnStarted{ID: "t"}, event.ToolStarted{Call: "c", Name: "Bash", Title: "Bash: make", Shell: true})
+	r.keys("'!ls", "enter", "ctrl+b")
+	if o, ok := last[op.Background](r); !ok || o.Call != "c" {
+		t.Errorf("the model's command stays: %+v", o)
+	}
+}
+
 // What streams is printed once, in order, whatever the pieces are; a resumed
 // session shows the same.
 func TestStoryIsTheSameLiveAndResumed(t *testing.T) {

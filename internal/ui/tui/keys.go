@@ -54,7 +54,7 @@ func (m *Model) goesTo(k keymap.Key) []effect {
 		return m.edited()
 	}
 	in := []keymap.Context{keymap.Chat, keymap.Edit, keymap.Global}
-	if m.story.Open() != nil && m.turn.running {
+	if m.story.Open() != nil && m.turn.running || m.story.Own() != nil {
 		in = slices.Insert(in, 0, keymap.Task)
 	}
 	if m.list != nil {
@@ -218,11 +218,16 @@ func (m *Model) anyAct(a keymap.Action) ([]effect, bool) {
 	return nil, false
 }
 
-// interruptOrQuit is Ctrl+C: it clears the prompt, else stops the turn; twice
-// in a row it quits.
+// interruptOrQuit is Ctrl+C: it clears the prompt, else stops what runs; twice
+// in a row it quits. The one that stops a person's own command does not count, unless
+// that does not end.
 func (m *Model) interruptOrQuit() []effect {
 	if m.armed.action == keymap.Interrupt && m.now.Before(m.armed.till) {
 		return m.leave()
+	}
+	if c := m.story.Own(); c != nil && m.box.Empty() && !m.turn.running && m.halted != c.ID {
+		m.halted = c.ID
+		return m.interrupt()
 	}
 	out := m.twice(keymap.Interrupt)
 	switch {
@@ -449,6 +454,10 @@ func (m *Model) takeBack() []effect {
 // background moves the newest running call to the background.
 func (m *Model) background() ([]effect, bool) {
 	c := m.story.Open()
+	if c == nil && m.story.Own() != nil {
+		m.say("a ! command cannot go to the background: it holds nothing up, "+m.keys.Hint(keymap.Cancel)+" stops it", draw.Quiet)
+		return nil, true
+	}
 	if c == nil {
 		return nil, false
 	}

@@ -62,6 +62,7 @@ type Model struct {
 	gone     error             // why there is no session
 	looked   bool              // a model is looked for again
 	aside    func()            // stops the question of /btw that is being asked, nil when none is
+	halted   string            // the person's own command that Ctrl+C stops
 	cutOff   bool              // the turn before was interrupted or put off, and Enter goes on with it
 	troubled map[string]string // MCP servers that were said to need a person, and their state then
 	// shownAfter is the event after which the story begins, 0 when it has all;
@@ -238,7 +239,7 @@ func (m *Model) tick() []effect {
 		m.progressed()
 		return out
 	}
-	if m.turn.running || m.s == nil || m.delayed() != "" {
+	if m.turn.running || m.s == nil || m.delayed() != "" || m.story.Own() != nil {
 		m.turn.spin++
 	}
 	if !m.flash.till.IsZero() && !m.now.Before(m.flash.till) {

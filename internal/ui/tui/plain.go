@@ -329,7 +329,11 @@ func (m *Model) goesOnNow() (string, time.Time) {
 	if !m.turn.running && m.story.Own() == nil || m.waitsForPerson() || m.turn.waiting != nil {
 		return "", time.Time{}
 	}
-	if c := m.story.Open(); c != nil {
+	c := m.story.Open()
+	if c == nil {
+		c = m.story.Own()
+	}
+	if c != nil {
 		verb, subject := c.Words()
 		return "running " + strings.TrimSpace(verb+" "+clip.Line(subject, 60)), m.now.Add(-c.Lasts(m.now))
 	}

@@ -25,7 +25,7 @@ func (m *Model) spinner(p paper) draw.Line {
 	if !m.turn.running {
 		text := m.delayed()
 		if text == "" {
-			return m.spent(p)
+			return m.ownRuns(p)
 		}
 		facts := dot + story.Seconds(m.now.Sub(m.queue[0].at)) + dot + m.keys.Hint(keymap.Cancel) + " takes the prompt back"
 		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S(text, draw.Accent), draw.S(facts, draw.Quiet)).Truncate(p.Cols(), p.O)
@@ -56,6 +56,23 @@ func (m *Model) spinner(p paper) draw.Line {
 	head := draw.L(draw.S(verb, draw.Accent)).Truncate(max(room, p.Cols()/4), p.O)
 	head = append(draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent)), head...)
 	return append(head, draw.S(took+tokens+stop, draw.Quiet)).Truncate(p.Cols(), p.O)
+}
+
+// ownRuns says that a command of the person's own runs, or else what the last turn took.
+func (m *Model) ownRuns(p paper) draw.Line {
+	c := m.story.Own()
+	if c == nil {
+		return m.spent(p)
+	}
+	dot := " " + p.Sign(draw.Middot) + " "
+	var took string
+	if d := c.Lasts(m.now); d >= time.Second {
+		took = dot + story.Seconds(d)
+	}
+	facts := took + dot + m.keys.Hint(keymap.Cancel) + " stops it"
+	head := draw.L(draw.S(clip.Line(draw.String(strings.TrimPrefix(c.Title, "! ")), 60), draw.Accent)).Truncate(max(p.Cols()-2-draw.Width(facts), p.Cols()/4), p.O)
+	head = append(draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent)), head...)
+	return append(head, draw.S(facts, draw.Quiet)).Truncate(p.Cols(), p.O)
 }
 
 // tokens are what the turn sent and got so far.
