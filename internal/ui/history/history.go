@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,6 +55,7 @@ const (
 	maxPastes = 64 << 10 // of an entry's pastes together
 	maxLine   = 1 << 20  // of the file; longer lines are passed over
 	maxBytes  = 4 << 20  // of the file; then the older half goes
+	maxMine   = 200      // entries of this process that stand before those of others
 )
 
 // wait bounds how long Add waits for another process.
@@ -68,7 +68,7 @@ type File struct {
 
 	mu   sync.Mutex // guards what follows
 	last string     // what was added last
-	mine []Entry    // what was added and is not known to be in the file, newest last
+	mine []Entry    // what was added here, newest last; it may not be in the file
 	seen []*Past    // readers that have to hear of what is added
 }
 
@@ -100,13 +100,11 @@ func (f *File) Add(ctx context.Context, e Entry) error {
 		p.push(e)
 	}
 	f.mine = append(f.mine, e)
+	f.mine = f.mine[max(0, len(f.mine)-maxMine):]
 	f.mu.Unlock()
 	if err := f.write(ctx, e); err != nil {
 		return fmt.Errorf("keep the prompt in the history: %w", err)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.mine = slices.DeleteFunc(f.mine, func(o Entry) bool { return o.Text == e.Text })
 	return nil
 }
 

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A Past is the history as one reader goes back through it, newest first. It
+// A Past is the history as one reader goes back through it: what this process added,
+// then what others did, each newest first. It
 // opens the file when it is asked first, reads only as far as it is asked, and
 // then knows what this process adds; what others add later it sees with Renew.
 type Past struct {
@@ -24,6 +25,7 @@ type Past struct {
 	tail    []byte   // the beginning of a line that is not whole
 	ready   [][]byte // whole lines, the newest last
 	entries []Entry
+	mine    int             // how many of them, the first ones, this process added
 	seen    map[string]bool // texts, so that each is shown once
 	err     error
 }
@@ -87,7 +89,9 @@ func (p *Past) begin() {
 	p.src, p.end, p.err = p.file.open()
 	p.left = p.end
 	for _, e := range slices.Backward(p.file.mine) {
-		p.add(e)
+		if p.add(e) {
+			p.mine++
+		}
 	}
 }
 
@@ -114,7 +118,7 @@ func (p *Past) Renew() {
 		_ = p.src.Close() // it was only read
 	}
 	// It is another file: the older half went, or somebody removed it.
-	p.tail, p.ready, p.entries, p.seen = nil, nil, nil, map[string]bool{}
+	p.tail, p.ready, p.entries, p.mine, p.seen = nil, nil, nil, 0, map[string]bool{}
 	p.begin()
 }
 
@@ -130,20 +134,28 @@ func (p *Past) grown(size int64) {
 	whole := bytes.LastIndexByte(buf, '\n') + 1
 	p.end += int64(whole)
 	for raw := range bytes.Lines(buf[:whole]) {
-		if e, ok := decode(raw); ok {
-			p.first(e)
+		if e, ok := decode(raw); ok && !slices.ContainsFunc(p.entries[:p.mine], func(o Entry) bool { return o.Text == e.Text }) {
+			p.put(p.mine, e)
 		}
 	}
 }
 
-// push puts a new entry first.
+// push puts a new entry of this process first.
 func (p *Past) push(e Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.first(e)
+	if p.project != "" && e.Project != p.project {
+		return
+	}
+	if slices.ContainsFunc(p.entries[:p.mine], func(o Entry) bool { return o.Text == e.Text }) {
+		p.mine--
+	}
+	p.put(0, e)
+	p.mine++
 }
 
-func (p *Past) first(e Entry) {
+// put inserts an entry, and takes the same text out of where it stood further back.
+func (p *Past) put(at int, e Entry) {
 	if p.project != "" && e.Project != p.project {
 		return
 	}
@@ -151,7 +163,7 @@ func (p *Past) first(e Entry) {
 		p.entries = slices.DeleteFunc(p.entries, func(o Entry) bool { return o.Text == e.Text })
 	}
 	p.seen[e.Text] = true
-	p.entries = slices.Insert(p.entries, 0, e)
+	p.entries = slices.Insert(p.entries, at, e)
 }
 
 func (p *Past) add(e Entry) bool {
