@@ -124,9 +124,16 @@ func refuseAs(o policy.Opaque) reading {
 		r.Unclearly(o)
 		r.markExec(ws, st, why)
 		r.texts(ws, st)
-		r.looseGlobs = r.looseGlobs || ws[0].Is("shopt") || ws[0].Is("setopt") || ws[0].Is("emulate")
+		r.looseGlobs = r.looseGlobs || loosens(ws)
 		return st, st
 	}
+}
+
+// loosens reports a builtin that may make patterns match more than they do as a rule.
+func loosens(ws []word) bool {
+	return ws[0].Is("setopt") || ws[0].Is("emulate") || ws[0].Is("shopt") && slices.ContainsFunc(ws[1:], func(w word) bool {
+		return w.Kind != exact || !slices.Contains([]string{"-s", "-u", "-q", "extglob", "nullglob", "failglob"}, w.Text)
+	})
 }
 
 // readLimit is umask, ulimit and hash, which show what they are without

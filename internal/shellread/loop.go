@@ -234,8 +234,11 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 // loopValues are the values that a loop's variable takes for a word.
 func loopValues(w word) []value {
 	out := []value{loopValue(w)}
-	if len(w.Or) > 1 {
-		for _, or := range w.Or {
+	for _, or := range w.Or {
+		switch {
+		case or.Kind == pattern:
+			out = append(out, loopValue(or))
+		case len(w.Or) > 1:
 			out = append(out, value{kind: unknown, or: or.Text, ors: or.Kind == exact})
 		}
 	}

@@ -52,6 +52,18 @@ func TestLosesAll(t *testing.T) {
 			t.Errorf("%q in the sandbox: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
 		}
 	}
+	crowded := newFixture() // what a pattern matches there is too much to be listed
+	crowded.crowded = "/home/u/project/"
+	for _, command := range []string{"rm -rf *", "rm -f *", "rm -rf ./*", "truncate -s0 *", "shred *", "rm -rf [a-z]*"} {
+		if v := decide(t, crowded, command, policy.Bypass); v.Effect != policy.Ask {
+			t.Errorf("%q in a crowded folder: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+		}
+	}
+	for _, command := range []string{"rm -rf *.o", "rm -f main*", "wc -l *", "git add *", "truncate -s0 *.log"} {
+		if v := decide(t, crowded, command, policy.Bypass); v.Effect != policy.Allow {
+			t.Errorf("%q in a crowded folder: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+		}
+	}
 	for _, command := range []string{
 		"rm -rf src/[a-z]*", "rm -rf [0-9]*", "rm *.o", "rm -rf build/*", "rm -rf [z]*", "rm -f junk*", "rm -rf src/**",
 		"find . -name '*.go' | while read f; do wc -l \"$f\"; done", "find . | while read f; do cp \"$f\" /x/; done", "cat names.txt | while read f; do rm -f \"$f\"; done", "ls *.o | while read f; do rm \"$f\"; done", "read f; rm \"$f\"",

@@ -17,6 +17,7 @@ import (
 // fixture script build below /home/u, as data.
 type fixture struct {
 	folders, files map[string]bool
+	crowded        string // where patterns match too much to be listed
 	links          map[string]string
 	ignores        string // a base name that git ignores
 }
@@ -77,6 +78,9 @@ func (f fixture) real(p string) (string, error) {
 
 func (f fixture) glob(pattern string) []string {
 	out := []string{}
+	if strings.Contains(pattern, "[[:") || f.crowded != "" && strings.HasPrefix(pattern, f.crowded) && strings.ContainsAny(strings.ReplaceAll(pattern, `\*`, ""), "*?[") {
+		return nil // as the world does that is there
+	}
 	if dir, ok := strings.CutSuffix(pattern, "/."); ok {
 		real, _ := f.real(strings.ReplaceAll(dir, `\`, ""))
 		if f.folders[real] {

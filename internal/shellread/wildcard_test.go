@@ -108,6 +108,38 @@ func TestPatternsNameSecrets(t *testing.T) {
 			t.Errorf("%q in the sandbox: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
 		}
 	}
+	// What a pattern matches in full is not known where the shell was told to match more, or
+	// where it has classes of characters; secrets that it may match are seen all the same.
+	f.files["/home/u/project/sub/deep.key"] = true
+	for _, program := range []string{"cat", "base64", "python3 x.py", "for f in W; do base64 \"$f\"; done"} {
+		for words, secret := range map[string]bool{
+			"shopt -s extglob§P @(.env|x)": true, "shopt -s extglob§P .@(env|x)": true, "shopt -s extglob§P ?(.)env": true, "shopt -s extglob§P +(.|e|n|v)": true, "shopt -s extglob§P src/!(x)": false, "shopt -s extglob§P !(x)": false, "shopt -s extglob§P @(main|x).go": false,
+			"P .[[:alpha:]]*": true, "P sub/[[:lower:]]*": true, "P [[:alpha:]]*": false, "P src/[[:alpha:]]*": false,
+			"shopt -s dotglob; P *": true, "shopt -s dotglob; P src/*": false, "shopt -s globstar; P **/*.key": true, "shopt -s globstar; P **": true, "shopt -s globstar; P **/*.go": false, "shopt -s dotglob; P *.go": false,
+		} {
+			command := strings.ReplaceAll(strings.ReplaceAll(words, "P", program), "§", "\n")
+			if before, with, ok := strings.Cut(command, "for f in W; do base64 \"$f\"; done "); ok {
+				command = before + "for f in " + with + "; do base64 \"$f\"; done"
+			}
+			v := inSandbox(f, command)
+			if want := map[bool]policy.Effect{true: policy.Ask, false: policy.Allow}[secret]; v.Effect != want {
+				t.Errorf("%q in the sandbox: %s (%s: %s), want %s", command, v.Effect, v.Check, v.Reason, want)
+			}
+		}
+	}
+	for _, command := range []string{"shopt -s dotglob; ls *", "ls .[[:alpha:]]*", "shopt -s extglob\nls @(.env|x)"} {
+		if v := inSandbox(f, command); v.Effect != policy.Allow {
+			t.Errorf("%q in the sandbox: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+		}
+	}
+	crowded := newFixture()
+	crowded.crowded = "/home/u/project/"
+	crowded.files["/home/u/project/server.key"] = true
+	for command, want := range map[string]policy.Effect{"base64 *": policy.Ask, "cat s*": policy.Ask, "base64 m*": policy.Allow, "eslint src/*": policy.Allow, "ls *": policy.Allow} {
+		if v := inSandbox(crowded, command); v.Effect != want {
+			t.Errorf("%q in a crowded folder: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+		}
+	}
 	// A rule for the program covers what it is given, and no rule about editing is forgotten.
 	if v := decide(t, f, "prettier --write src/*", policy.Default, "Bash(prettier:*)"); v.Effect != policy.Allow {
 		t.Errorf("%+v", v)

@@ -201,7 +201,7 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 			return word{}, false
 		}
 	case pattern:
-		out.Text = b.glob.String()
+		out.Text, out.Loose = b.glob.String(), r.looseGlobs
 		if strings.HasPrefix(out.Head, "--") && strings.Contains(out.Head, "=") && !b.loose && r.NoMatches(out.Text, st.dirs) {
 			// --include=*.go: bash leaves a pattern that matches nothing alone.
 			return word{Kind: exact, Text: plainGlob(out.Text), Source: src}, true
@@ -212,6 +212,9 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 			out.Fields = b.fields
 		}
 		out.Or, out.Each = b.alternatives(src), b.each
+		if out.Or == nil {
+			out.Or = r.extended(w, st, text)
+		}
 		if b.found != nil && b.marks == 1 && b.plain.Len() == 0 {
 			out.Found, out.Many = b.found, b.lines
 		}

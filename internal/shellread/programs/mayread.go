@@ -13,8 +13,13 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
 	c.behindFlags(ws)
 	switch u.name {
-	case "find", "rm":
+	case "find":
 		c.removes(ws)
+	case "rm":
+		c.removes(ws)
+		c.losesMost(ws)
+	case "truncate", "shred":
+		c.losesMost(ws)
 	case "rsync", "scp":
 		c.synced(ws[1:])
 	case "git":
@@ -43,6 +48,16 @@ func (u *Invocation) behindFlags(ws []Word) {
 		case strings.HasPrefix(w.Text, "--output=") || strings.HasPrefix(w.Text, "of="):
 			_, file, _ := strings.Cut(w.Text, "=")
 			u.put(Word{Kind: Exact, Text: file, Source: w.Source}, policy.Write{})
+		}
+	}
+}
+
+// losesMost adds, of rm and what empties files, the folder of a pattern that may match all
+// that is in it, where that could not be read: maybe because it matches too much.
+func (u *Invocation) losesMost(ws []Word) {
+	for _, w := range ws[1:] {
+		if w.Kind == Pattern && u.mostOf(w) {
+			u.put(w, policy.Write{Remove: true, Tree: true, Maybe: true})
 		}
 	}
 }
@@ -132,7 +147,7 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 		if w.Kind == Pattern && walkers[u.name] {
 			c.get(w, policy.Read{Tree: true})
 		}
-		if w.Kind == Pattern {
+		if w.Kind == Pattern && (!NamesOnly(u.name) || u.r.Table.changes[u.name] != nil) {
 			c.getMatches(w, policy.Read{MayWrite: told[i+1], Edits: told[i+1] && !alone})
 		}
 		if w.Kind == Unknown || w.Kind == Number && w.Many {

@@ -168,19 +168,24 @@ func (r *Recorder) resolveGlob(w Word, dirs []string) []target {
 		}
 		full := wholePattern(w.Text, d)
 		out = append(out, r.inProcess(full, w.Source, stands, true)...)
+		out = append(out, r.resolveIn("", world.GlobBase(full), w.Source)...)
 		matches := r.Glob(full)
 		if matches == nil {
 			r.OpaqueListed(w.Source, "what this pattern matches is not known")
+			out = append(out, r.secretsMatching(full, w.Source, w.Loose)...)
 			continue
+		}
+		if w.Loose {
+			out = append(out, r.secretsMatching(full, w.Source, true)...)
 		}
 		for _, p := range r.alternatives(full, true) {
 			matches = slices.Concat(matches, r.Glob(p))
 		}
 		if r.matched += len(matches); r.matched > maxMatched {
 			r.OpaqueListed(Clip(r.Source), "its patterns match too many files")
+			out = append(out, r.secretsMatching(full, w.Source, w.Loose)...)
 			continue
 		}
-		out = append(out, r.resolveIn("", world.GlobBase(full), w.Source)...)
 		for _, m := range matches {
 			out = append(out, r.resolveIn("", m, w.Source)...)
 		}

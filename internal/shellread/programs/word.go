@@ -24,6 +24,7 @@ type Word struct {
 	Gone         bool      // number: it may be no word at all
 	Commit       bool      // unknown: it names one commit, or vanishes; the rest of it is known
 	Substitution bool      // it names a process substitution: harmless to read
+	Loose        bool      // pattern: the shell was told to match more, such as names with a dot
 	Made         bool      // it came out of a brace expansion
 	Or           []Word    // unknown: the words that it most likely is, nil when nobody can say
 	Each         string    // unknown: the program whose output, name by name, it is
