@@ -150,7 +150,7 @@ type FileChange struct {
 	Foreign bool `json:"foreign,omitempty"`
 }
 
-// String says it in a sentence.
+// String says it in a sentence, with the beginning of the prompt.
 func (b Rewound) String() string {
 	what := "the conversation"
 	switch {
@@ -159,7 +159,7 @@ func (b Rewound) String() string {
 	case b.Code:
 		what = "files"
 	}
-	s := fmt.Sprintf("Went back in %s to before %q", what, b.Text)
+	s := fmt.Sprintf("Went back in %s to before %q", what, clip.Line(b.Text, 60))
 	if b.Undo {
 		s = fmt.Sprintf("Took the last rewind back in %s", what)
 	}

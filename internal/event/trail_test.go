@@ -1,6 +1,7 @@
 package event_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -47,5 +48,13 @@ func TestTrail(t *testing.T) {
 				t.Errorf("undo takes back %d", got.Seq)
 			}
 		})
+	}
+}
+
+// What a person is told of a rewind is one line, however long the prompt is.
+func TestRewoundIsOneLine(t *testing.T) {
+	b := event.Rewound{Conversation: true, Text: strings.Repeat("a long line\n", 100)}
+	if s := b.String(); len(s) > 150 || !strings.Contains(s, "a long line a long line") || !strings.Contains(s, "…") {
+		t.Errorf("%q", s)
 	}
 }
