@@ -151,3 +151,21 @@ func TestUIFullscreen(t *testing.T) {
 	}
 	x.restored()
 }
+
+// A carriage return in what a model says ends a line: it removes nothing, on the screen,
+// in print mode and in what is exported.
+func TestUICarriageReturnOfAModel(t *testing.T) {
+	p := newPlace(t)
+	const said = "> I will delete it.\rI only look.\n"
+	x := p.ui(80, 24, said, "go")
+	x.until(`(?s)● I will delete it\.\s+I only look\.`)
+	x.gone(`interrupts`)
+	x.keys("/exit", enter)
+	x.ended()
+	for _, args := range [][]string{{"-p", "go", "--model", "script/" + p.put("cr.txt", said)}, {"export"}} {
+		out, err := p.adze(args...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "I will delete it.\nI only look.") {
+			t.Errorf("%s: %v: %q", args[0], err, out)
+		}
+	}
+}

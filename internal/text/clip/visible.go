@@ -78,3 +78,12 @@ func Pictures(s string) string {
 	}
 	return Clean(string(b))
 }
+
+// Prose is a text with each carriage return as the end of a line: what somebody wrote
+// is not overwritten, as the output of a program is.
+func Prose(s string) string {
+	if strings.IndexByte(s, '\r') < 0 {
+		return s
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+}

@@ -31,7 +31,7 @@ const deepest = 12
 
 // Markdown draws a text. No line is wider than o.Width.
 func Markdown(src string, o Options) []Line {
-	return o.Bound(markdown(clip.Clean(o.enough(src)), "", o))
+	return o.Bound(markdown(clip.Clean(o.enough(clip.Prose(src))), "", o))
 }
 
 // markdown draws a clean text; refs are link definitions of what came before.

@@ -22,6 +22,7 @@ type Stream struct {
 	open  opened
 	refs  []byte
 	any   bool   // something settled
+	cr    bool   // a carriage return ended the last piece, and waits for the next
 	ready []Line // settled and not taken
 
 	item    int    // where the last item of an open list begins, in text
@@ -78,7 +79,13 @@ const maxRefs = 16 << 10
 
 // Write appends a piece of the text. Blocks that it ends are drawn, once.
 func (s *Stream) Write(piece string) {
-	s.text = append(s.text, piece...)
+	if s.cr {
+		piece = "\r" + piece
+	}
+	if s.cr = strings.HasSuffix(piece, "\r"); s.cr { // a line feed may follow, and both are one end of a line
+		piece = piece[:len(piece)-1]
+	}
+	s.text = append(s.text, clip.Prose(piece)...)
 	for {
 		i := bytes.IndexByte(s.text[s.pos:], '\n')
 		if i < 0 {
@@ -223,7 +230,7 @@ func (s *Stream) drawTail(max int) []Line {
 func (s *Stream) Finish() []Line {
 	s.pos = len(s.text)
 	s.drawFirst(len(s.text))
-	s.open = opened{}
+	s.open, s.cr = opened{}, false
 	return s.Take()
 }
 

@@ -126,3 +126,22 @@ func TestStreamSettlesWithinABlock(t *testing.T) {
 		}
 	}
 }
+
+// A carriage return ends a line of prose, also between two pieces, and removes nothing.
+func TestCarriageReturnsOfProse(t *testing.T) {
+	const text = "I will delete it.\rI only look.\r\nReally.\r"
+	o := Options{Width: 60}
+	want := TextOf(Markdown("I will delete it.\nI only look.\nReally.\n", o))
+	if got := TextOf(Markdown(text, o)); got != want || !strings.Contains(got, "delete it") {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for n := 1; n <= len(text); n++ {
+		s := NewStream(o)
+		for i := 0; i < len(text); i += n {
+			s.Write(text[i:min(i+n, len(text))])
+		}
+		if got := TextOf(append(s.Take(), s.Finish()...)); got != want {
+			t.Errorf("pieces of %d: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -178,10 +178,10 @@ func (d *document) reply(b event.Replied) {
 	for _, p := range b.Message.Parts {
 		switch p := p.(type) {
 		case llm.Text:
-			d.put("%s\n\n", d.text(p.S))
+			d.put("%s\n\n", d.text(clip.Prose(p.S)))
 		case llm.Thinking:
 			if strings.TrimSpace(p.S) != "" {
-				d.put("<details><summary>Thinking</summary>\n\n%s\n\n</details>\n\n", d.text(p.S))
+				d.put("<details><summary>Thinking</summary>\n\n%s\n\n</details>\n\n", d.text(clip.Prose(p.S)))
 			}
 		case llm.ToolUse:
 			d.uses = append(d.uses, p)

@@ -311,7 +311,7 @@ func (r *runner) see(e event.Event) {
 		case r.Answer != nil && b.Answer == nil:
 			r.text(r.Answer(s))
 		default:
-			r.text(clip.Clean(s))
+			r.text(clip.Clean(clip.Prose(s)))
 		}
 		return
 	default: // the projection has seen the others
