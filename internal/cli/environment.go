@@ -54,6 +54,7 @@ var codes = [][2]string{
 	{fmt.Sprint(exitBudget), "turns, money or tokens ended"},
 	{fmt.Sprint(exitInterrupted), "interrupted"},
 	{fmt.Sprint(exitTerminated), "terminated"},
+	{"129, 131", "ended by SIGHUP (its terminal is gone) or SIGQUIT"},
 }
 
 // helpEnvironment is "adze help environment".

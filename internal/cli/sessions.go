@@ -187,7 +187,7 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			out := io.Writer(sys.Stdout)
-			if to != "" {
+			if to != "" && to != "-" {
 				file, err := newFile("-o", to)
 				if err != nil {
 					return err
@@ -199,7 +199,7 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&format, "format", "md", "md, html (one page that needs nothing else), json or jsonl")
-	c.Flags().StringVarP(&to, "output", "o", "", "write to this new file")
+	c.Flags().StringVarP(&to, "output", "o", "", "write to this new file (- is stdout)")
 	return c
 }
 
