@@ -74,7 +74,7 @@ func TestMentionsAreAttached(t *testing.T) {
 		list = append(list, a.Name+": "+about)
 		texts[a.Name] = a.Text
 	}
-	want := []string{"a.txt#L2-3: 2 lines", "a.txt#L4: 1 line", "sub/: folder", "big.txt: 400 lines", ".env: refused", "shot.png: image, 76 bytes", "../outside.txt: refused"}
+	want := []string{"a.txt#L2-3: 2 lines", "a.txt#L4: 1 line", "sub/: folder", "big.txt: 400 lines", ".env: refused", "shot.png: image, 76 bytes", "../outside.txt: refused", "nothing.here: refused"}
 	if !slices.Equal(list, want) {
 		t.Errorf("attached\n%s\nwant\n%s", strings.Join(list, "\n"), strings.Join(want, "\n"))
 	}
