@@ -241,6 +241,28 @@ func TestFoldersThatMove(t *testing.T) {
 	}
 }
 
+// A file that was moved or got another name, and one like it in its place: the
+// name that is new is no file from elsewhere, however old the file is.
+func TestNewNameOfWhatWasReplaced(t *testing.T) {
+	for _, script := range []string{
+		`ln c/x.sh a/new; sed -i s/nothing/0/ c/x.sh`,
+		`ln c/x.sh a/new; cp -p c/x.sh c/y; mv c/y c/x.sh`,
+		`mv c/x.sh a/new; cp -p a/new c/x.sh`,
+	} {
+		dir := tempTree(t)
+		shell(t, dir, seedTree)
+		before := listing(t, dir)
+		tree, blobs := newTree(t, dir, func(c *checkpoint.Config) { c.Now = func() time.Time { return time.Now().Add(time.Minute) } })
+		c := run(t, tree, dir, script)
+		if _, problems, err := checkpoint.Restore(t.Context(), blobs, checkpoint.Back(c.Files)); err != nil || len(problems) > 0 {
+			t.Errorf("%s: %v %q", script, err, problems)
+		}
+		if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
+			t.Errorf("%s: %s", script, diff)
+		}
+	}
+}
+
 // plainNames leaves out which names are one file: an undo gives each its content.
 func plainNames(listing string) string {
 	var out []string

@@ -175,10 +175,7 @@ func (t *Tree) changes(ctx context.Context, ds []delta, began time.Time) []effec
 			t.name(lister, d.rel, d.is)
 		}
 	}
-	ds = slices.DeleteFunc(ds, t.touched)
-	t.store(ctx, ds)
-	names := t.names(ds)
-	known := map[uint64]bool{}
+	known := map[uint64]bool{} // a file replaced by one like it, too: it may have another name now
 	for _, d := range ds {
 		if d.was != nil {
 			known[d.was.stat.Ino] = true
@@ -187,6 +184,9 @@ func (t *Tree) changes(ctx context.Context, ds []delta, began time.Time) []effec
 			known[d.old.Ino] = true
 		}
 	}
+	ds = slices.DeleteFunc(ds, t.touched)
+	t.store(ctx, ds)
+	names := t.names(ds)
 	out := make([]effect.Change, 0, len(ds))
 	for _, d := range ds {
 		c := effect.Change{Path: t.path(d.rel), Before: d.was.version(), After: versionOf(d.fresh)}
