@@ -103,7 +103,8 @@ func TestHarmlessStays(t *testing.T) {
 func TestFoundIsKept(t *testing.T) {
 	c := testConfig(t, "bwrap")
 	s := open(t, c)
-	sh(t, s, `mkdir -p .vscode/a && echo '{"x": 1}' > .vscode/tasks.json && chmod 750 .vscode/a && ln -s /etc .vscode/l`)
+	// In one step: what is there is taken while the command still runs.
+	sh(t, s, `mkdir -p v/a && echo '{"x": 1}' > v/tasks.json && chmod 750 v/a && ln -s /etc v/l && mv v .vscode`)
 	found := s.Found()
 	if len(found) != 1 || found[0].Path != filepath.Join(c.Dir, ".vscode") || !strings.Contains(found[0].Text, `"x": 1`) || !strings.Contains(found[0].Why, "editor") {
 		t.Fatalf("%+v", found)
