@@ -7,6 +7,19 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
+// An effect is read as it was written, and what is none asks.
+func TestEffectsAsText(t *testing.T) {
+	for text, want := range map[string]policy.Effect{"allow": policy.Allow, "ask": policy.Ask, "deny": policy.Deny, "": policy.Ask, "Allow": policy.Ask} {
+		got := policy.Allow
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
+			t.Errorf("%q is read as %s, %v", text, got, err)
+		}
+		if b, err := want.MarshalText(); err != nil || text == want.String() && string(b) != text {
+			t.Errorf("%s is written as %q, %v", want, b, err)
+		}
+	}
+}
+
 func TestParseMode(t *testing.T) {
 	for _, m := range []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk, policy.Bypass} {
 		if got, ok := policy.ParseMode(string(m)); got != m || !ok {

@@ -73,6 +73,8 @@ func TestAnchoredGlobs(t *testing.T) {
 		"/a":    {"a": true, "a/b": true, "x/a": false},
 		"///a/": {"a": true, "a/b": true, "x/a": false},
 		"a":     {"a": true, "x/a": true, "b": false},
+		"a/":    {"a/b": true, "x/a/b": true, "b/c": false},
+		"/*":    {"": false, "a": true, "a/b": true},
 		"a/b":   {"a/b": true, "x/a/b": false},
 		"**/b":  {"b": true, "a/b": true, "a/c/b": true, "a/b/c": true, "c": false},
 		"/":     {"a": true, "a/b": true},

@@ -8,6 +8,7 @@ func TestMCPNames(t *testing.T) {
 	plain := Call{Server: "s", Tool: "read", RealServer: "s", RealTool: "read"}
 	odd := Call{Server: "s_x", Tool: "rm_all_060618", RealServer: "s.x", RealTool: "rm.all"}
 	taken := Call{Server: "s_x_123456", Tool: "t", RealServer: "s_x", RealTool: "t"} // beside s.x
+	digits := Call{Server: "s_9", Tool: "t", RealServer: "9aZz0A", RealTool: "t"}
 	unclear := Call{Server: "a_b", Tool: "c_d", RealServer: "a.__b", RealTool: "c.d"}
 	for _, c := range []struct {
 		rule        string
@@ -18,6 +19,7 @@ func TestMCPNames(t *testing.T) {
 		{"mcp__s.x", odd, true, true}, {"mcp__s.x__rm.all", odd, true, true}, {"mcp__s_x__rm.all", odd, true, true}, {"mcp__s.x__rm_all_060618", odd, true, true}, {"mcp__s.x__rm.*", odd, true, true},
 		{"mcp__s_x", odd, true, true}, {"mcp__s_x__rm_all", odd, false, false}, {"mcp__s", odd, false, false}, {"mcp__s.x__rm", odd, false, false},
 		{"mcp__s_x", taken, true, false}, {"mcp__s_x__t", taken, true, false}, {"mcp__s_x_123456", taken, true, true},
+		{"mcp__9aZz0A", digits, true, false}, {"*", plain, false, false}, {"mcp__s__read(x)", plain, false, false}, {"mcp__s(x)", plain, false, false},
 		{"mcp__a.__b", unclear, true, false}, {"mcp__a.__b__c.d", unclear, true, false}, {"mcp__a_b", unclear, true, true},
 	} {
 		for effect, want := range map[Effect]bool{Deny: c.deny, Ask: c.deny, Allow: c.allow} {

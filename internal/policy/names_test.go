@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // TestNames: each name is protected for a reason, wherever it is and however it
 // is written; what a model edits every day is not.
@@ -43,6 +46,11 @@ func TestPlaces(t *testing.T) {
 	} {
 		if got, ci := protected(r, p); got == "" || ci {
 			t.Errorf("%s is not protected", p)
+		}
+	}
+	for _, p := range []string{"/etc/profile", "/usr/bin"} {
+		if !slices.Contains(SystemPlaces(), p) {
+			t.Errorf("%s is not among the system's places", p)
 		}
 	}
 	for _, p := range []string{"/w/.bazelrc", "/w/etc/profile", "/etc/hosts", "/etc/hostname", "/etc/profiles", "/binary", "/usr/share/x", "/opt/x/bin/y", "/home/u/.config/Codex/x", "/srv/bin/x", "/tmp/etc/crontab", "/w/.screenrc", "/home/u/work/.hgrc2"} {

@@ -13,6 +13,11 @@ func TestNeeds(t *testing.T) {
 	z := Write{Path: "/w/z", Asked: "z", Arg: true}
 	conf := Write{Path: "/w/.git/config", Asked: ".git/config", Arg: true}
 	maybe := Exec{Argv: []string{"x"}, Maybe: true}
+	given := Read{Path: "/w/.git/config", Asked: ".git/config", Arg: true, MayWrite: true}
+	mayBe := given
+	mayBe.Mention = true
+	named := given
+	named.MayWrite = false
 	for name, c := range map[string]struct {
 		as        []Action
 		sandboxed bool
@@ -30,6 +35,10 @@ func TestNeeds(t *testing.T) {
 		"a protected path":                 {as: []Action{build, conf, conf}, want: Needs{Writable: []string{"/w/.git/config"}}},
 		"a protected path, only perhaps":   {as: []Action{build, Write{Path: "/w/.git/config", Maybe: true}}},
 		"a protected path of an edit tool": {as: []Action{conf}, want: Needs{Writable: []string{"/w/.git/config"}}},
+		"a protected path that is given":   {as: []Action{build, given, given}, want: Needs{Writable: []string{"/w/.git/config"}}},
+		"one that is named in code":        {as: []Action{build, mayBe}, want: Needs{Writable: []string{"/w/.git/config"}}},
+		"one that is only read":            {as: []Action{build, named}},
+		"an ordinary one that is given":    {as: []Action{build, Read{Path: "/w/a", Arg: true, MayWrite: true}}},
 	} {
 		for _, m := range []Mode{Default, AcceptEdits, Bypass} {
 			if m == Bypass && c.want.Confined {

@@ -15,6 +15,7 @@ func TestParts(t *testing.T) {
 		Exec{Argv: []string{"make", "a b"}, Dir: "/w", Why: "make runs programs"}, Write{Path: "/w/x", Remove: true}, Opaque{Source: "$(x)", Why: "why"},
 		Net{Host: "h", URL: "https://h/p"}, Call{Server: "s", Tool: "t"}, Spawn{Agent: "a"}, Skill{Name: "k"}, None{},
 		Exec{Argv: []string{"make", "a b"}, Dir: "/w", Why: "make runs programs"}, Exec{Argv: []string{"rm"}, ReadOnly: true, Inside: true},
+		Exec{Argv: []string{"cp", "a", "b"}, Dir: "/w", Edits: true}, Read{Path: "/w/a", Asked: "a", Arg: true}, Write{Path: "/w/b", Asked: "b", Arg: true},
 	}
 	v := Decide(rules, Default, Request{Tool: "Bash", Actions: as})
 	want := []Piece{
@@ -27,6 +28,9 @@ func TestParts(t *testing.T) {
 		{Kind: "tool", Text: "mcp__s__t", Effect: Ask, Reason: "no rule allows this tool of the MCP server s"},
 		{Kind: "agent", Text: "a", Effect: Allow, Reason: "what the agent does is decided call by call"},
 		{Kind: "skill", Text: "k", Effect: Ask, Reason: "no rule allows the skill k"},
+		{Kind: "command", Text: "cp a b", Path: "/w", Effect: Allow, Reason: "the paths it changes are judged one by one"},
+		{Kind: "read", Text: "a", Of: "cp a b", Path: "/w/a", Effect: Allow, Reason: "it reads inside the session's folders"},
+		{Kind: "write", Text: "b", Of: "cp a b", Path: "/w/b", Effect: Ask, Reason: "the mode default asks before b is changed"},
 	}
 	if !slices.Equal(v.Parts, want) {
 		for _, p := range v.Parts {
@@ -39,21 +43,47 @@ func TestParts(t *testing.T) {
 }
 
 func TestPartsAreBounded(t *testing.T) {
-	var as []Action
-	for i := range 300 {
-		as = append(as, Read{Path: fmt.Sprint("/w/", i)})
-	}
-	for i := range 30 {
-		as = append(as, Read{Path: fmt.Sprint("/x/", i)})
-	}
-	v := Decide(Rules{Dir: "/w", Dirs: []string{"/w"}}, Default, Request{Actions: as})
-	open := 0
-	for _, p := range v.Parts {
-		if p.Effect == Ask {
-			open++
+	for asks, first := range map[int]string{30: "/w/0", 300: "/x/0"} {
+		var as []Action
+		for i := range 300 {
+			as = append(as, Read{Path: fmt.Sprint("/w/", i)})
+		}
+		for i := range asks {
+			as = append(as, Read{Path: fmt.Sprint("/x/", i)})
+		}
+		v := Decide(Rules{Dir: "/w", Dirs: []string{"/w"}}, Default, Request{Actions: as})
+		open := 0
+		for _, p := range v.Parts {
+			if p.Effect == Ask {
+				open++
+			}
+		}
+		if len(v.Parts) != maxPieces || open != min(asks, maxPieces) || v.Parts[0].Path != first {
+			t.Errorf("%d parts, %d of them ask, first %+v", len(v.Parts), open, v.Parts[0])
 		}
 	}
-	if len(v.Parts) != maxPieces || open != 30 || v.Parts[0].Path != "/w/0" {
-		t.Errorf("%d parts, %d of them ask, first %+v", len(v.Parts), open, v.Parts[0])
+}
+
+// TestDecidingPart: a verdict names what of the call decided it, as it stands there; of
+// parts that weigh the same, the first.
+func TestDecidingPart(t *testing.T) {
+	rules := Rules{Dir: "/w", Dirs: []string{"/w"}, List: []Rule{{Tool: "Bash", Spec: "make:*", Effect: Allow}}}
+	for _, c := range []struct {
+		as   []Action
+		want string
+	}{
+		{[]Action{Exec{Argv: []string{"cp", "a b"}}}, "cp 'a b'"}, {[]Action{Opaque{Source: "$x"}}, "$x"}, {[]Action{Read{Path: "/x"}}, "/x"}, {[]Action{Write{Path: "/x"}}, "/x"},
+		{[]Action{Net{Host: "h"}}, "h"}, {[]Action{Net{Host: "h", URL: "https://h/p"}}, "https://h/p"}, {[]Action{Call{Server: "s", Tool: "t"}}, "mcp__s__t"},
+		{[]Action{Spawn{Agent: "a"}}, "a"}, {[]Action{Skill{Name: "k"}}, "k"}, {[]Action{Skill{Name: "k", Plain: true}}, "k"},
+		{[]Action{Exec{Argv: []string{"make", "a"}}, Exec{Argv: []string{"make", "b"}}}, "make a"}, {[]Action{Exec{Argv: []string{"x"}}, Exec{Argv: []string{"y"}}}, "x"},
+	} {
+		if v := Decide(rules, Default, Request{Tool: "Other", Actions: c.as}); v.Part != c.want {
+			t.Errorf("%+v: %q, want %q", c.as, v.Part, c.want)
+		}
+	}
+	for _, a := range []Action{Spawn{Agent: "a"}, Exec{Argv: []string{"a"}}, Skill{Name: "a"}} {
+		if v := Decide(rules, Bypass, Request{Tool: "Other", Actions: []Action{a}}); v.Part != "a" {
+			t.Errorf("%+v: %q", a, v.Part)
+		}
 	}
 }

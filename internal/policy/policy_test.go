@@ -242,6 +242,7 @@ func TestOtherRules(t *testing.T) {
 		{"allow mcp__s", tool("sx", "t"), policy.Ask}, {"allow mcp__s__get_*", tool("s", "get_x"), policy.Allow}, {"allow mcp__s__get_*", tool("s", "set_x"), policy.Ask}, {"deny mcp__s", tool("s", "t"), policy.Deny},
 		{"deny Agent(general)", policy.Spawn{Agent: "general"}, policy.Deny}, {"deny Task(general)", policy.Spawn{Agent: "general"}, policy.Deny}, {"deny Agent(x)", policy.Spawn{Agent: "general"}, policy.Allow},
 		{"allow Skill(review *)", policy.Skill{Name: "review"}, policy.Allow}, {"allow Skill(review)", policy.Skill{Name: "review"}, policy.Allow}, {"allow Skill(review)", policy.Skill{Name: "reviews"}, policy.Ask}, {"allow Skill(a:*)", policy.Skill{Name: "a:b"}, policy.Allow},
+		{"deny Skill(x)", policy.Skill{Name: "review", Plain: true}, policy.Allow}, {"deny Skill(review)", policy.Skill{Name: "review", Plain: true}, policy.Deny},
 	} {
 		if v := policy.Decide(rules(t, c.rule), policy.Default, call(toolOf(c.action), c.action)); v.Effect != c.want {
 			t.Errorf("%s on %+v: %s, want %s", c.rule, c.action, v.Effect, c.want)
@@ -267,7 +268,7 @@ func toolOf(a policy.Action) string {
 // TestSuggest: "always" saves exact rules per inner command, which then match,
 // and none for what runs anything.
 func TestSuggest(t *testing.T) {
-	for _, argv := range [][]string{{"make", "x y"}, {"npm", "run", "a:b"}, {"echo", "it's", "*"}, {"x", ":*"}, {"x", ""}, {"git", "tag", "-m", "a\nb"}, {"x", `a\b`, `"q"`}} {
+	for _, argv := range [][]string{{"make", "x y"}, {"npm", "run", "a:b"}, {"echo", "it's", "*"}, {"x", ":*"}, {"x", ""}, {"git", "tag", "-m", "a\nb"}, {"x", `a\b`, `"q"`}, {"x", `it's "a" *`, `\'`}, {"x", "a:*", "b"}} {
 		v := policy.Decide(rules(t), policy.Default, bash(policy.Exec{Argv: argv}))
 		if len(v.Suggest) != 1 {
 			t.Fatalf("%q: %+v", argv, v)

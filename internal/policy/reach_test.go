@@ -211,12 +211,93 @@ func TestWhatMayBeMeant(t *testing.T) {
 		{"a word of a program nobody knows", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets/x", Edits: true}, false, policy.Ask},
 		{"and its folder", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets", Edits: true}, false, policy.Ask},
 		{"in the sandbox it cannot", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets/x", Edits: true}, true, policy.Allow},
+		{"a folder that is named in the sandbox", "deny Read(secrets/**)", policy.Read{Path: dir + "/secrets", Mention: true}, true, policy.Allow},
+		{"a file that is named, and may not be edited", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets/x", Mention: true}, false, policy.Ask},
+		{"too many outside, and nothing may be read", "deny Read", policy.Read{Path: "/opt", Tree: true, Mention: true, Below: short}, false, policy.Ask},
+		{"another name of a folder, by what was asked", "deny Read(secrets/**)", policy.Read{Path: "/opt/x", Asked: dir + "/secrets/../secrets/x"}, false, policy.Deny},
 		{"one that leaves it alone", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets/x"}, false, policy.Allow},
 	} {
 		q := bash(exec("x"), c.a)
 		q.Sandboxed = c.boxed
 		if v := policy.Decide(rules(t, "allow Bash", c.rule), policy.Default, q); v.Effect != c.want {
 			t.Errorf("%s: %s (%s), want %s", c.name, v.Effect, v.Reason, c.want)
+		}
+	}
+}
+
+// TestSecretsNamedInCode: a secret that code names which reads files by name is a
+// question, where no rule allows to read it. A name elsewhere is none.
+func TestSecretsNamedInCode(t *testing.T) {
+	env := policy.Read{Path: dir + "/.env", Asked: ".env", Mention: true, Code: true}
+	link := policy.Read{Path: dir + "/notes", Asked: "notes", Named: dir + "/.env", Mention: true, Code: true}
+	word := env
+	word.Code = false
+	plain := policy.Read{Path: dir + "/a.go", Asked: "a.go", Mention: true, Code: true}
+	for _, c := range []struct {
+		name  string
+		rules []string
+		mode  policy.Mode
+		a     policy.Read
+		want  string
+	}{
+		{"in code", nil, policy.Default, env, "ask secret"},
+		{"by a link", nil, policy.Default, link, "ask secret"},
+		{"in plan mode", nil, policy.PlanMode, env, "ask secret"},
+		{"where a classifier decides", nil, policy.Auto, env, "ask auto"},
+		{"where nobody is asked", nil, policy.DontAsk, env, "deny secret"},
+		{"where nothing is asked", nil, policy.Bypass, env, "allow maybe"},
+		{"allowed by a rule", []string{"allow Read(.env)"}, policy.Default, env, "allow maybe"},
+		{"denied by a rule", []string{"deny Read(.env)"}, policy.Bypass, env, "ask rule"},
+		{"in a word", nil, policy.Default, word, "allow maybe"},
+		{"another file", nil, policy.Default, plain, "allow maybe"},
+	} {
+		_, each := policy.Judge(rules(t, c.rules...), c.mode, bash(policy.Exec{Argv: []string{"python3", "-c", "x"}}, c.a))
+		if v := each[1]; v.Effect.String()+" "+string(v.Check) != c.want || v.Part != c.a.Path {
+			t.Errorf("%s: %s %s of %s (%s), want %s", c.name, v.Effect, v.Check, v.Part, v.Reason, c.want)
+		}
+	}
+}
+
+// TestWhereRulesReach: a row for each thing that decides whether a rule about files
+// speaks of what a command does.
+func TestWhereRulesReach(t *testing.T) {
+	grep := policy.Exec{Argv: []string{"grep", "-r", "x"}, ReadOnly: true}
+	sub := dir + "/sub"
+	read := func(change func(*policy.Read)) policy.Read {
+		r := policy.Read{Path: sub, Asked: "sub", Arg: true, Tree: true}
+		change(&r)
+		return r
+	}
+	listed := &policy.Below{Paths: []policy.Place{{Path: sub + "/a"}}}
+	for _, c := range []struct {
+		name  string
+		rules []string
+		a     policy.Action
+		want  string
+	}{
+		{"all in the folder", []string{"deny Read(/sub/**)"}, read(func(*policy.Read) {}), "deny rule"},
+		{"all in the folder, listed", []string{"deny Read(/sub/**)"}, read(func(r *policy.Read) { r.Below = listed }), "deny rule"},
+		{"the names of all in the folder", []string{"deny Read(/sub/**)"}, read(func(r *policy.Read) { r.List = true }), "allow read-only"},
+		{"some of it", []string{"deny Read(/sub/b/**)"}, read(func(*policy.Read) {}), "ask denied-below"},
+		{"some that is hidden", []string{"deny Read(/sub/.b/**)"}, read(func(r *policy.Read) { r.Visible = true }), "allow read-only"},
+		{"some beside the session's folder", []string{"deny Read(../x/**)"}, read(func(r *policy.Read) { r.Path, r.Visible = "/w", true }), "ask denied-below"},
+		{"the system's name", nil, policy.Read{Path: "/etc/os-release", Arg: true}, "allow read-only"},
+		{"another file beside it", nil, policy.Read{Path: "/etc/hosts", Arg: true}, "ask outside"},
+	} {
+		v := policy.Decide(rules(t, c.rules...), policy.Default, bash(grep, c.a))
+		if got := v.Effect.String() + " " + string(v.Check); got != c.want {
+			t.Errorf("%s: %s (%s), want %s", c.name, got, v.Reason, c.want)
+		}
+	}
+	nowhere := rules(t, "deny Read(~/x)")
+	nowhere.Home = "" // where nobody's home is known, a rule about it is about nothing
+	if v := policy.Decide(nowhere, policy.Default, call("Read", policy.Read{Path: "/x"})); v.Effect == policy.Deny {
+		t.Errorf("without a home: %s (%s)", v.Effect, v.Reason)
+	}
+	other := policy.Exec{Argv: []string{"x"}, Also: [][]string{{"env", "A=b", "x"}, {"rm", "x"}}}
+	for text, want := range map[string]policy.Effect{"deny Bash(/usr/bin/rm:*)": policy.Deny, "deny Bash(/usr/bin/cp:*)": policy.Allow} {
+		if v := policy.Decide(rules(t, text), policy.Bypass, bash(other)); v.Effect != want {
+			t.Errorf("%s, by another spelling: %s (%s)", text, v.Effect, v.Reason)
 		}
 	}
 }

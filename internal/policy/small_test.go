@@ -111,6 +111,22 @@ func TestCoversWhatRulesName(t *testing.T) {
 	if covers(policy.Default, "/elsewhere/a", dir+"/private/a") == 0 {
 		t.Error("a link into a denied folder is not covered by its name")
 	}
+	for _, c := range []struct {
+		mode        policy.Mode
+		noBypass    bool
+		path, named string
+		want        policy.Cover
+	}{
+		{policy.Bypass, false, "/.env", "/.env", policy.Uncovered}, {policy.Bypass, true, "/.env", "/.env", policy.Secret}, {policy.Default, true, "/.env", "/.env", policy.Secret},
+		{policy.Default, false, "/notes", "/.env", policy.Secret}, {policy.Default, false, "/.env", "/notes", policy.Secret}, {policy.Default, false, "/notes", "/notes", policy.Uncovered},
+		{policy.Bypass, false, "/private/.env", "/private/.env", policy.Denied}, {policy.Bypass, false, "/later/.env", "/later/.env", policy.Asked},
+	} {
+		r := rules(t, "deny Read(./private/**)", "ask Read(./later/**)")
+		r.NoBypass = c.noBypass
+		if got := policy.Covers(r)(c.mode, dir+c.path, dir+c.named); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
 }
 
 // A path that begins with "/" in a rule counts from the folder of the settings

@@ -15,7 +15,7 @@ func TestDead(t *testing.T) {
 		"Bash(ls && rm x)": "each command", "Bash(A=1 ls)": "assignments",
 		"Bash(curl:x)": "no program has a colon in its name; commands that begin with curl are Bash(curl:*)", "Bash(curl:**)": "no program has a colon", "Bash(a:b c:*)": "no program has a colon",
 		"Bash(npm run test:unit)": "", "Bash(npm run test:*)": "", "Bash(C:/x/y.exe:*)": "", "Bash(curl http://x:80)": "",
-		"TodoWrite": "", "Bash": "", "Bash(*)": "", "Bash(ls:*)": "", "Read(src/**)": "", "Grep(src/**)": "", "Write(x)": "", "mcp__a": "", "mcp__a__*": "", "Task(x)": "", "Skill(x)": "", "WebFetch(domain:x.org)": "",
+		"TodoWrite": "", "Bash": "", "Bash(*)": "", "Bash(ls:*)": "", "Read(src/**)": "", "Grep(src/**)": "", "Write(x)": "", "mcp__a": "", "mcp__a__*": "", "mcp__09azAZ": "", "Bash(1=2 ls)": "", "Task(x)": "", "Skill(x)": "", "WebFetch(domain:x.org)": "",
 	} {
 		got := policy.Dead(rule(t, "deny "+text))
 		if (got == "") != (want == "") || !strings.Contains(got, want) {

@@ -17,6 +17,7 @@ func TestWhySaysTheRuleOnce(t *testing.T) {
 		{policy.Verdict{Reason: "a rule denies it: Bash(rm:*)", Rule: "Bash(rm:*)", Source: "a.json:3:5"}, "a rule denies it: Bash(rm:*) (a.json:3:5)"},
 		{policy.Verdict{Reason: "it is covered", Rule: "Bash(rm:*)", Source: "a.json:3:5"}, "it is covered (rule Bash(rm:*), a.json:3:5)"},
 		{policy.Verdict{Reason: "it is covered", Rule: "Bash(rm:*)"}, "it is covered (rule Bash(rm:*))"},
+		{policy.Verdict{Reason: "it only reads", Source: "a.json:3:5"}, "it only reads"},
 	} {
 		if got := c.v.Why(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -48,6 +49,10 @@ func TestReasonsForPeople(t *testing.T) {
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "push", "origin"}, Why: "git push is not known to be read-only (git log is)"}}, "no rule allows `git push`, which is not known to be read-only (git log is)"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"go", "test", "./..."}, Why: "it runs tests"}}, "no rule allows `go test`; it runs tests"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"curl", "-d", "x", "http://h"}, Beyond: "it sends"}}, "no rule allows `curl`; it sends"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "push", "origin"}, Why: "it sends"}}, "no rule allows `git push`; it sends"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "-C", "x"}, Why: "it sends"}}, "no rule allows `git`; it sends"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"./x.sh", "all"}, Why: "it sends"}}, "no rule allows `./x.sh`; it sends"},
+		{policy.DontAsk, []policy.Action{policy.Write{Path: "/w/a", Asked: "a", Blind: true}}, "the mode is dontAsk, and this would need a question: no rule allows that a is changed"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"/" + strings.Repeat("x", 100)}}}, "no rule allows it"},
 		{policy.Default, []policy.Action{policy.Write{Path: "/w/a", Asked: "a/*", Remove: true, Tree: true, Content: true}}, "the mode default asks before all that is in /w/a is removed"},
 		{policy.AcceptEdits, []policy.Action{edits, policy.Write{Path: "/w/a", Asked: "a/*", Remove: true, Tree: true, Content: true, Arg: true}}, "all that is in /w/a is removed, which the mode acceptEdits asks about"},
