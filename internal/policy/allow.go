@@ -108,9 +108,6 @@ func (c *call) readable(a Read) (Verdict, bool) {
 	if c.deniedBelow(a) {
 		return Verdict{}, false
 	}
-	if a.Arg && c.covered != nil && !a.Tree {
-		return byRule(Allow, c.covered, a, "the command's rule covers it"), true
-	}
 	if !public[a.Path] && !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) && !c.inAny(c.rules.Notes, a.Path) {
 		if a.Arg && c.covered != nil {
 			return byRule(Allow, c.covered, a, "the command's rule covers it"), true

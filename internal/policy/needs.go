@@ -38,7 +38,7 @@ func needs(r Rules, as []Action, vs []Verdict) Needs {
 				n.Writable = append(n.Writable, w.Path)
 			}
 		}
-		if m, ok := a.(Read); ok && m.MayWrite && vs[i].Check == CheckProtected && !slices.Contains(n.Writable, m.Path) {
+		if m, ok := a.(Read); ok && vs[i].Check == CheckProtected && !slices.Contains(n.Writable, m.Path) {
 			n.Writable = append(n.Writable, m.Path)
 		}
 	}

@@ -17,7 +17,7 @@ type Open struct {
 // if none does.
 func (c *call) mayMatch(e Effect, a Exec) *compiledRule {
 	for i := range c.rules.by[e] {
-		if rule := &c.rules.by[e][i]; rule.spells(a) != not && shellTool(rule.Tool) {
+		if rule := &c.rules.by[e][i]; rule.spells(a) != not {
 			return rule
 		}
 	}

@@ -67,6 +67,8 @@ func TestOpenWords(t *testing.T) {
 		{"git push:*", []string{"git", "st$x"}, Open{Source: "st$x", Head: "st"}, false},
 		{"git push:*", []string{"git", "pu$x"}, Open{Source: "pu$x", Head: "pu"}, true},
 		{"git push:*", []string{"git", "${x}sh"}, Open{Source: "${x}sh", Tail: "sh"}, true},
+		{"git push:*", []string{"git", "-c$x", "push"}, Open{Source: "-c$x", Head: "-c"}, true},
+		{"git push:*", []string{"git", "log$x", "push"}, Open{Source: "log$x", Head: "log"}, false},
 		{"git push:*", []string{"git", "${x}us"}, Open{Source: "${x}us", Tail: "us"}, true}, // it may become several words
 		{"git push * --force", []string{"git", "push", "o", "$x"}, x, true},
 		{"git push * --force", []string{"git", "pull", "o", "$x"}, x, false},

@@ -19,18 +19,11 @@ type glob struct {
 // before its end; a trailing slash only says that it names a folder, and what
 // names a folder names everything in it.
 func compileGlob(pat string) (glob, error) {
-	g := glob{}
-	if strings.HasPrefix(pat, "/") {
-		g.anchored = true
-		pat = strings.TrimLeft(pat, "/")
-	}
 	pat = strings.TrimRight(pat, "/")
 	if pat == "" {
 		return glob{segs: []string{"**"}, anchored: true}, nil
 	}
-	if strings.Contains(pat, "/") {
-		g.anchored = true
-	}
+	g := glob{anchored: strings.Contains(pat, "/")}
 	for _, s := range strings.Split(pat, "/") {
 		if s == "" || s == "." {
 			continue

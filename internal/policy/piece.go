@@ -11,7 +11,7 @@ func pieces(as []Action, vs []Verdict) []Piece {
 	var of Exec // the command whose arguments follow
 	for i, a := range as {
 		p, ok := piece(a)
-		if !ok || vs[i].Effect == Allow && (maybe(a) || vs[i].Check == CheckMaybe) {
+		if !ok || vs[i].Check == CheckMaybe {
 			continue
 		}
 		switch a := a.(type) {

@@ -183,6 +183,12 @@ func TestUnseenCommandsAsk(t *testing.T) {
 			}
 		}
 	}
+	listed := policy.Opaque{Source: "cat $X", Why: "not known", Listed: true}
+	for mode, want := range map[policy.Mode]policy.Effect{policy.Default: policy.Ask, policy.Bypass: policy.Allow} {
+		if v := policy.Decide(rules(t, "deny Bash(touch:*)", "allow Bash"), mode, bash(listed)); v.Effect != want {
+			t.Errorf("of which the commands are listed, %s: %s (%s)", mode, v.Effect, v.Reason)
+		}
+	}
 	if v := policy.Decide(rules(t, "deny Bash(touch:*)", "allow Bash(awk x)"), policy.Default, bash(awk)); v.Effect != policy.Allow {
 		t.Errorf("spelled out: %s (%s)", v.Effect, v.Reason)
 	}

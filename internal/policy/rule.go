@@ -212,13 +212,13 @@ func wildMatch(pattern, s string) bool {
 func QuoteCommand(argv []string) string {
 	out := make([]string, len(argv))
 	for i, a := range argv {
-		out[i] = quoteWord(a, i == len(argv)-1)
+		out[i] = quoteWord(a)
 	}
 	return strings.Join(out, " ")
 }
 
-func quoteWord(a string, last bool) string {
-	plain := a != "" && !(last && strings.HasSuffix(a, ":*"))
+func quoteWord(a string) string {
+	plain := a != ""
 	for _, c := range a {
 		if c <= ' ' || strings.ContainsRune("'\"\\*", c) {
 			plain = false

@@ -31,7 +31,7 @@ func spelledOf(p commandPattern) (out []spelled) {
 	if p.wild != "" {
 		tokens = strings.Split(p.wild, "\x00")
 	}
-	if p.any || len(tokens) == 0 || strings.HasPrefix(tokens[0], string(star)) {
+	if len(tokens) == 0 || strings.HasPrefix(tokens[0], string(star)) {
 		return nil
 	}
 	all := spellings(tokens)
@@ -93,7 +93,7 @@ func (rule *compiledRule) spellsArgv(a Exec, argv []string) (best surety) {
 		program = base
 	}
 	for _, s := range rule.spelled {
-		if s.program == program || strings.IndexByte(s.program, star) >= 0 && wildMatch(s.program, program) {
+		if wildMatch(s.program, program) {
 			best = max(best, min(s.flagged(program, argv[1:]), s.worded(program, a, argv[1:])))
 		}
 	}
@@ -110,7 +110,7 @@ type operand struct {
 func operands(a Exec, args []string) (out []operand) {
 	flag, over := false, false
 	for i, w := range args {
-		if !over && (isFlag(w) || i == 0 && len(w) > 1 && w[0] == '+') { // cargo +nightly
+		if !over && (isFlag(w) || i == 0 && strings.HasPrefix(w, "+")) { // cargo +nightly
 			over = w == "--"
 			flag = !over && w[0] == '-' && !strings.Contains(w, "=")
 			continue
@@ -174,7 +174,7 @@ func (o operand) is(program, word string) surety {
 			return maybeIs
 		}
 		return not
-	case o.text == word, strings.IndexByte(word, star) >= 0 && wildMatch(word, o.text):
+	case wildMatch(word, o.text):
 		return sure
 	case o.text == "" || !abbreviating[program]:
 		return not
@@ -266,11 +266,11 @@ func (f wantedFlag) named(w string) bool {
 
 // is reports whether a word, with those behind it, is the flag as the rule has it.
 func (f wantedFlag) is(w string, behind []string) bool {
-	if strings.IndexByte(f.text, star) >= 0 && wildMatch(f.text, w) {
+	if wildMatch(f.text, w) {
 		return true
 	}
 	if !f.named(w) {
-		return f.valued && len(f.name) == 2 && w == f.name+f.value
+		return len(f.name) == 2 && w == f.name+f.value
 	}
 	_, with, glued := strings.Cut(w, "=")
 	return !f.valued || glued && with == f.value || !glued && len(behind) > 0 && behind[0] == f.value

@@ -61,7 +61,7 @@ func deadCommand(r Rule) string {
 			return "this rule can never match: no program has a colon in its name; commands that begin with " + name + " are " + r.Tool + "(" + name + ":*)"
 		}
 	}
-	if len(words) > 0 && strings.Contains(words[0], "=") && isAssignment(words[0]) {
+	if isAssignment(words[0]) {
 		return "this rule can never match: assignments before a command are not part of it"
 	}
 	return ""

@@ -64,9 +64,6 @@ func (c *call) readTree(a Read) Verdict {
 	v := c.judge(a)
 	for _, p := range below.Paths {
 		one := Read{Path: p.Path, Named: p.Named, Arg: a.Arg}
-		if one.Named == "" {
-			one.Named = p.Path
-		}
 		if rule := c.find(Deny, one); rule != nil {
 			return graver(v, c.unlessDontAsk(byRule(Ask, rule, one, "it would read "+p.Path+", which a rule denies")))
 		}
@@ -88,9 +85,6 @@ func (c *call) mayName(a Action, folder string, below *Below, touch func(path, n
 		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: CheckMaybe, Part: folder}
 	}
 	for _, p := range below.Paths {
-		if p.Named == "" {
-			p.Named = p.Path
-		}
 		if rule := c.find(Deny, touch(p.Path, p.Named)); rule != nil {
 			return c.unlessDontAsk(byRule(Ask, rule, a, "what it reads or writes is not known, and may be "+p.Path+", which a rule denies"))
 		}
@@ -122,9 +116,6 @@ func (c *call) writeTree(a Write) Verdict {
 	for _, p := range below.Paths {
 		one := a
 		one.Path, one.Named, one.Asked, one.Tree = p.Path, p.Named, "", false
-		if one.Named == "" {
-			one.Named = p.Path
-		}
 		v = graver(v, c.judge(one))
 		if a.Moved { // under another name the rule would not know it
 			if rule := c.find(Deny, Read{Path: one.Path, Named: one.Named}); rule != nil {

@@ -11,7 +11,7 @@ import (
 // stands, each once.
 func (v Verdict) Why() string {
 	var rule []string
-	if v.Rule != "" && !strings.Contains(v.Reason, v.Rule) {
+	if !strings.Contains(v.Reason, v.Rule) {
 		rule = append(rule, "rule "+v.Rule)
 	}
 	if v.Rule != "" && v.Source != "" {
