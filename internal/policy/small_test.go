@@ -119,9 +119,10 @@ func TestCoversWhatRulesName(t *testing.T) {
 	}{
 		{policy.Bypass, false, "/.env", "/.env", policy.Uncovered}, {policy.Bypass, true, "/.env", "/.env", policy.Secret}, {policy.Default, true, "/.env", "/.env", policy.Secret},
 		{policy.Default, false, "/notes", "/.env", policy.Secret}, {policy.Default, false, "/.env", "/notes", policy.Secret}, {policy.Default, false, "/notes", "/notes", policy.Uncovered},
+		{policy.Default, false, "/notes", "/link", policy.Uncovered}, {policy.Default, false, "/mine/.env", "/mine/.env", policy.Uncovered}, {policy.Default, false, "/notes", "/mine/.env", policy.Uncovered},
 		{policy.Bypass, false, "/private/.env", "/private/.env", policy.Denied}, {policy.Bypass, false, "/later/.env", "/later/.env", policy.Asked},
 	} {
-		r := rules(t, "deny Read(./private/**)", "ask Read(./later/**)")
+		r := rules(t, "deny Read(./private/**)", "ask Read(./later/**)", "allow Read(./mine/**)")
 		r.NoBypass = c.noBypass
 		if got := policy.Covers(r)(c.mode, dir+c.path, dir+c.named); got != c.want {
 			t.Errorf("%+v: %d", c, got)

@@ -50,6 +50,8 @@ func TestReasonsForPeople(t *testing.T) {
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"go", "test", "./..."}, Why: "it runs tests"}}, "no rule allows `go test`; it runs tests"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"curl", "-d", "x", "http://h"}, Beyond: "it sends"}}, "no rule allows `curl`; it sends"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "push", "origin"}, Why: "it sends"}}, "no rule allows `git push`; it sends"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "push"}, Why: "it sends"}}, "no rule allows `git push`; it sends"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"npm", "run", "test", "x"}, Why: "it runs tests"}}, "no rule allows `npm run test`; it runs tests"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "-C", "x"}, Why: "it sends"}}, "no rule allows `git`; it sends"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"./x.sh", "all"}, Why: "it sends"}}, "no rule allows `./x.sh`; it sends"},
 		{policy.DontAsk, []policy.Action{policy.Write{Path: "/w/a", Asked: "a", Blind: true}}, "the mode is dontAsk, and this would need a question: no rule allows that a is changed"},
