@@ -67,7 +67,7 @@ func (m *coded) match(b []byte, i int, _ [2]byte, final bool) found {
 	full := len(have) >= maxCoded-len(m.text)
 	enough := n >= m.shape.least && (m.shape.check == nil || m.shape.check(have[:n]))
 	if m.shape.exact {
-		enough = over && n == m.shape.least
+		enough = enough && over && n == m.shape.least
 	}
 	switch {
 	case enough && (over || full):
@@ -106,6 +106,7 @@ func (m *coded) privateKey(rest []byte, i int, have []byte, ends []int, ended bo
 
 var (
 	base64Text  = newClass("A-Za-z0-9+/_=-")
+	base64Plus  = newClass("A-Za-z0-9+/=")
 	base64Lines = newClass("A-Za-z0-9+/=\r\n")
 )
 

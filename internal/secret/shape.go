@@ -31,6 +31,11 @@ var (
 	token   = newClass("A-Za-z0-9_-")
 	dashed  = newClass("A-Za-z0-9-")
 	path    = newClass("A-Za-z0-9/")
+	hook    = newClass("A-Za-z0-9/_-")
+	lowdash = newClass("a-f0-9-")
+	money   = newClass("a-z0-9$")
+	tilde   = newClass("A-Za-z0-9_.~-")
+	lowest  = newClass("a-z0-9")
 	dotted  = newClass("A-Za-z0-9_.-")
 	bearer  = newClass("A-Za-z0-9._~+/=-")
 	padding = newClass("=")
@@ -129,7 +134,7 @@ func (s *shape) match(b []byte, i int, before [2]byte, final bool) found {
 	}
 	enough := n >= s.least && (s.check == nil || s.check(rest[:n]))
 	switch ended := n < len(rest) || final; {
-	case s.exact && n == s.least && ended:
+	case s.exact && n == s.least && enough && ended:
 		return found{state: yes, start: i, end: i + len(s.prefix) + n}
 	case !s.exact && enough:
 		return found{state: yes, start: i, end: i + len(s.prefix) + n, goes: tail{class: s.run}}.extended(b)
@@ -178,58 +183,4 @@ func webToken(run []byte) bool {
 func twoParts(run []byte) bool {
 	dot := bytes.IndexByte(run, '.')
 	return dot >= 16 && len(run) >= dot+17
-}
-
-func shapes() []interface {
-	matcher
-	starts() []string
-} {
-	type kind = interface {
-		matcher
-		starts() []string
-	}
-	out := []kind{&keyBlock{}, &login{}, &header{name: "authorization", scheme: true}, &header{name: "x-api-key"}, &awsSecret{}, &awsPair{}}
-	all := []shape{
-		{prefix: "AGE-SECRET-KEY-1", run: upper, least: 40}, {prefix: "AGE-SECRET-KEY-PQ-1", run: upper, least: 40}, // age
-		{prefix: "AccountKey=", run: base64Text, least: 80}, // Azure storage
-		{prefix: "sk-ant-", run: token, least: 16},          // Anthropic
-		{prefix: "sk-proj-", run: token, least: 16},         // OpenAI
-		{prefix: "sk-or-", run: token, least: 16},           // OpenRouter
-		{prefix: "sk-", run: token, least: 16, edge: true, check: mixed},
-		{prefix: "sk_live_", run: alnum, least: 16}, {prefix: "sk_test_", run: alnum, least: 16}, // Stripe
-		{prefix: "rk_live_", run: alnum, least: 16}, {prefix: "rk_test_", run: alnum, least: 16},
-		{prefix: "pk_live_", run: alnum, least: 16}, {prefix: "pk_test_", run: alnum, least: 16},
-		{prefix: "AKIA", run: upper, least: 16, exact: true, edge: true}, // AWS
-		{prefix: "ASIA", run: upper, least: 16, exact: true, edge: true},
-		{prefix: "ABIA", run: upper, least: 16, exact: true, edge: true},
-		{prefix: "ACCA", run: upper, least: 16, exact: true, edge: true},
-		{prefix: "AIza", run: token, least: 35, edge: true},  // Google
-		{prefix: "ya29.", run: token, least: 20, edge: true}, // Google OAuth
-		{prefix: "ghp_", run: alnum, least: 30}, {prefix: "gho_", run: alnum, least: 30},
-		{prefix: "ghu_", run: alnum, least: 30}, {prefix: "ghs_", run: alnum, least: 30},
-		{prefix: "ghr_", run: alnum, least: 30}, {prefix: "github_pat_", run: word, least: 22}, // GitHub
-		{prefix: "glpat-", run: token, least: 20}, // GitLab
-		{prefix: "xoxa-", run: dashed, least: 10}, {prefix: "xoxb-", run: dashed, least: 10},
-		{prefix: "xoxe-", run: dashed, least: 10}, {prefix: "xoxo-", run: dashed, least: 10},
-		{prefix: "xoxp-", run: dashed, least: 10}, {prefix: "xoxr-", run: dashed, least: 10},
-		{prefix: "xoxs-", run: dashed, least: 10}, // Slack
-		{prefix: "xapp-", run: dashed, least: 20, check: mixed},
-		{prefix: "hooks.slack.com/services/", run: path, least: 20},
-		{prefix: "npm_", run: alnum, least: 36, edge: true},
-		{prefix: "pypi-", run: token, least: 50, edge: true},
-		{prefix: "hf_", run: alnum, least: 30, edge: true},   // Hugging Face
-		{prefix: "gsk_", run: alnum, least: 40, edge: true},  // Groq
-		{prefix: "xai-", run: alnum, least: 40, edge: true},  // xAI
-		{prefix: "pplx-", run: alnum, least: 40, edge: true}, // Perplexity
-		{prefix: "dop_v1_", run: lowhex, least: 64},          // DigitalOcean
-		{prefix: "SG.", run: dotted, least: 33, edge: true, check: twoParts},
-		{prefix: "eyJ", run: dotted, least: 20, edge: true, check: webToken},
-	}
-	for i := range all {
-		out = append(out, &all[i])
-	}
-	for _, c := range codedShapes(all) {
-		out = append(out, c)
-	}
-	return out
 }
