@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // find returns the first rule with this effect that matches a, nil if none.
 func (c *call) find(e Effect, a Action) *compiledRule {
@@ -83,18 +86,10 @@ func matchExec(rule *compiledRule, e Effect, a Exec) bool {
 		}
 		return rule.cmd.any || a.Beyond == "" || rule.cmd.exact() && !a.Loose || a.Through > 0 && len(rule.cmd.tokens) > a.Through
 	}
-	if rule.cmd.match(a.Argv) || matchBase(rule.cmd, a.Argv) || rule.spells(a) == surely {
-		return true
+	forbids := func(argv []string) bool {
+		return rule.cmd.match(argv) || matchBase(rule.cmd, argv) || rule.named != nil && (rule.named.match(argv) || matchBase(*rule.named, argv))
 	}
-	if rule.named != nil && (rule.named.match(a.Argv) || matchBase(*rule.named, a.Argv)) {
-		return true
-	}
-	for _, argv := range a.Also {
-		if rule.cmd.match(argv) || matchBase(rule.cmd, argv) || rule.named != nil && rule.named.match(argv) {
-			return true
-		}
-	}
-	return false
+	return forbids(a.Argv) || rule.spells(a) == surely || slices.ContainsFunc(a.Also, forbids)
 }
 
 // matchBase matches a command by its program's base name: /bin/./rm is rm.

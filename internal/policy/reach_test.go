@@ -300,8 +300,11 @@ func TestWhereRulesReach(t *testing.T) {
 	if v := policy.Decide(nowhere, policy.Default, call("Read", policy.Read{Path: "/x"})); v.Effect == policy.Deny {
 		t.Errorf("without a home: %s (%s)", v.Effect, v.Reason)
 	}
-	other := policy.Exec{Argv: []string{"x"}, Also: [][]string{{"env", "A=b", "x"}, {"rm", "x"}}}
-	for text, want := range map[string]policy.Effect{"deny Bash(/usr/bin/rm:*)": policy.Deny, "deny Bash(/usr/bin/cp:*)": policy.Allow} {
+	other := policy.Exec{Argv: []string{"x"}, Also: [][]string{{"/bin/env", "A=b", "x"}, {"rm", "x"}}}
+	for text, want := range map[string]policy.Effect{
+		"deny Bash(/usr/bin/rm:*)": policy.Deny, "deny Bash(/usr/bin/cp:*)": policy.Allow,
+		"deny Bash(/usr/bin/env:*)": policy.Deny, "deny Bash(/usr/bin/env A=b:*)": policy.Deny, "deny Bash(/usr/bin/env A=c:*)": policy.Allow,
+	} {
 		if v := policy.Decide(rules(t, text), policy.Bypass, bash(other)); v.Effect != want {
 			t.Errorf("%s, by another spelling: %s (%s)", text, v.Effect, v.Reason)
 		}
