@@ -26,8 +26,20 @@ type rig struct {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
+	return newRigWith(t, nil)
+}
+
+// newRigWith has variables that name folders of the home.
+func newRigWith(t testing.TB, folders map[string]string) *rig {
+	t.Helper()
 	r := &rig{t: t, home: t.TempDir()}
-	r.Agents = foreign.At(foreign.Place{Home: r.home, Temp: t.TempDir()})
+	env := func(name string) string {
+		if folders[name] == "" {
+			return ""
+		}
+		return filepath.Join(r.home, folders[name])
+	}
+	r.Agents = foreign.At(foreign.Place{Home: r.home, Temp: t.TempDir(), Env: env})
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)

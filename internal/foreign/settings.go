@@ -82,11 +82,11 @@ func (a *Agents) Settings() Settings {
 }
 
 // read decodes a settings file, JSON with comments or TOML; false when there is
-// none, or nothing of it can be used.
-func (s *Settings) read(path string, to any) bool {
+// none, or nothing of it can be used. What is wrong inside it is in the table.
+func (s *Settings) read(path string) (table, bool) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false
+		return table{}, false
 	}
 	var raw []byte
 	switch {
@@ -96,17 +96,31 @@ func (s *Settings) read(path string, to any) bool {
 	default:
 		raw, err = whole(path)
 	}
+	var v any = map[string]any{}
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")) // of editors on Windows
 	if err == nil && filepath.Ext(path) == ".toml" {
-		err = toml.Unmarshal(raw, to)
+		var m map[string]any
+		err = toml.Unmarshal(raw, &m)
+		v = m
 	} else if err == nil && len(bytes.TrimSpace(raw)) > 0 {
 		if raw, err = hujson.Standardize(raw); err == nil {
-			err = json.Unmarshal(raw, to)
+			d := json.NewDecoder(bytes.NewReader(raw))
+			d.UseNumber()
+			err = d.Decode(&v)
 		}
 	}
 	if err != nil {
 		s.Errors = append(s.Errors, fmt.Errorf("read %s: %w", path, err))
+		return table{}, false
 	}
-	return err == nil
+	return tableOf(v), true
+}
+
+// wrong names what is wrong with a file beside its servers and rules.
+func (s *Settings) wrong(path string, t table) {
+	for _, what := range *t.wrong {
+		s.Errors = append(s.Errors, fmt.Errorf("read %s: %s", path, what))
+	}
 }
 
 // A server is what all agents say of one, in adze's words.

@@ -10,13 +10,18 @@ import (
 )
 
 // settings are what is read of files, in lines.
-func settings(t *testing.T, files map[string]string) (lines []string, errs int) {
+func settings(t *testing.T, files map[string]string) ([]string, int) {
 	t.Helper()
 	r := newRig(t)
 	for name, text := range files {
 		r.write(name, text)
 	}
 	s := r.Settings()
+	return lines(s), len(s.Errors)
+}
+
+// lines are what settings hold, without what could not be read.
+func lines(s foreign.Settings) (lines []string) {
 	for _, x := range s.Servers {
 		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", x.From, x.Name, x.Config, x.Why)))
 	}
@@ -26,7 +31,7 @@ func settings(t *testing.T, files map[string]string) (lines []string, errs int) 
 	for _, x := range s.Notes {
 		lines = append(lines, fmt.Sprintf("%s %d", x.From, x.Size))
 	}
-	return lines, len(s.Errors)
+	return lines
 }
 
 func TestSettings(t *testing.T) {

@@ -1,7 +1,7 @@
 package foreign
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -12,87 +12,89 @@ import (
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
+// Why servers are not taken, of more than one agent.
+const (
+	apart   = "it starts in a folder of its own (cwd), which adze has no setting for"
+	signsIn = "it signs in with OAuth, which is to be set up here anew"
+)
+
+// some is why a server is not taken that offers some of its tools.
+func some(name string) string {
+	return "it offers some of its tools only; add it, and deny the others (mcp__" + name + "__TOOL)"
+}
+
+// without denies the tools that a server is to go without.
+func (s *Settings) without(from, server string, tools rows) {
+	for _, x := range tools {
+		s.rule(from, x.theirs+" of "+server, policy.Deny, "mcp__"+server+"__"+x.text, x.why)
+	}
+}
+
 // InPlace is why a server is not taken that adze uses where it is written.
 const InPlace = "it is used where it is, in ~/.claude.json"
 
 // claudeSettings has the servers of Claude Code. Those in the home folder, and its
 // permissions, adze reads where they are.
 func (a *Agents) claudeSettings(s *Settings, dir string) {
-	type servers map[string]struct {
-		server
-		Helper json.RawMessage `json:"headersHelper"`
-		OAuth  json.RawMessage `json:"oauth"`
-	}
-	var f struct {
-		Servers  servers `json:"mcpServers"`
-		Projects map[string]struct {
-			Servers servers `json:"mcpServers"`
-		} `json:"projects"`
-	}
 	path := filepath.Join(dir, ".claude.json")
-	if !s.read(path, &f) {
+	f, ok := s.read(path)
+	if !ok {
 		return
 	}
 	inPlace := dir == a.place.Home
-	add := func(list servers, why string) {
-		for _, name := range slices.Sorted(maps.Keys(list)) {
-			c, not := list[name], why
+	add := func(list []named, why string) {
+		for _, x := range list {
+			c, not := x.server(), why
 			switch {
 			case inPlace && not == "":
 				not = InPlace
-			case not == "" && (len(c.Helper) > 0 || len(c.OAuth) > 0):
+			case x.problem() != "":
+				not = x.problem()
+			case not == "" && (x.get("headersHelper") != nil || x.get("oauth") != nil):
 				not = "it signs in with a helper or OAuth, which is to be set up here anew"
 			}
-			s.server(ClaudeCode, name, c.server, not, same)
+			s.server(ClaudeCode, x.name, c, not, same)
 		}
 	}
-	add(f.Servers, "")
-	for _, dir := range slices.Sorted(maps.Keys(f.Projects)) {
-		why := "it is of one project, " + dir + ": add it there, to .adze/settings.local.json"
+	add(f.each("mcpServers"), "")
+	for _, p := range f.each("projects") {
+		why := "it is of one project, " + p.name + ": add it there, to .adze/settings.local.json"
 		if inPlace {
-			why = "it is of one project, " + dir + ", and is used there"
+			why = "it is of one project, " + p.name + ", and is used there"
 		}
-		add(f.Projects[dir].Servers, why)
+		add(p.each("mcpServers"), why)
+		if what := p.problem(); what != "" {
+			*f.wrong = append(*f.wrong, "projects."+p.name+": "+what)
+		}
 	}
+	s.wrong(path, f)
 }
 
 func (a *Agents) codexSettings(s *Settings, path string) {
-	var f struct {
-		Servers map[string]struct {
-			Command string            `toml:"command"`
-			Args    []string          `toml:"args"`
-			Env     map[string]string `toml:"env"`
-			EnvVars []string          `toml:"env_vars"`
-			Cwd     string            `toml:"cwd"`
-			URL     string            `toml:"url"`
-			Bearer  string            `toml:"bearer_token_env_var"`
-			Headers map[string]string `toml:"http_headers"`
-			FromEnv map[string]string `toml:"env_http_headers"`
-			Enabled *bool             `toml:"enabled"`
-			Seconds float64           `toml:"tool_timeout_sec"`
-			Only    []string          `toml:"enabled_tools"`
-			Without []string          `toml:"disabled_tools"`
-		} `toml:"mcp_servers"`
-		Approval any    `toml:"approval_policy"`
-		Sandbox  string `toml:"sandbox_mode"`
-	}
-	if !s.read(path, &f) {
+	f, ok := s.read(path)
+	if !ok {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.Servers)) {
-		x := f.Servers[name]
-		why := ""
-		switch {
-		case x.Enabled != nil && !*x.Enabled:
-			why = "it is switched off"
-		case x.Cwd != "":
-			why = "it starts in a folder of its own (cwd), which adze has no setting for"
-		case len(x.Only)+len(x.Without) > 0:
-			why = "it offers some of its tools only; add it, and deny the others (mcp__" + name + "__TOOL)"
+	for _, x := range f.each("mcp_servers") {
+		c := server{
+			Command: x.text("command"), Args: x.texts("args"), Env: x.pairs("env"), URL: x.text("url"), Headers: x.pairs("http_headers"),
+			Timeout: int(x.number("tool_timeout_sec") * 1000),
 		}
-		c := server{Command: x.Command, Args: x.Args, Env: x.Env, URL: x.URL, Headers: x.Headers, Timeout: int(x.Seconds * 1000)}
 		if c.URL != "" {
 			c.Type = "http"
+		}
+		only := len(x.texts("enabled_tools")) > 0
+		without := x.rules("disabled_tools")
+		why := ""
+		switch {
+		case !x.flag("enabled", true):
+			why = "it is switched off"
+		case x.text("cwd") != "":
+			why = apart
+		case only || len(without) > 0:
+			why = some(x.name)
+		default:
+			why = c.literal()
 		}
 		set := func(m *map[string]string, k, v string) {
 			if *m == nil {
@@ -100,26 +102,24 @@ func (a *Agents) codexSettings(s *Settings, path string) {
 			}
 			(*m)[k] = v
 		}
-		if why == "" {
-			why = c.literal()
+		if v := x.text("bearer_token_env_var"); v != "" {
+			set(&c.Headers, "Authorization", "Bearer ${"+v+"}")
 		}
-		if x.Bearer != "" {
-			set(&c.Headers, "Authorization", "Bearer ${"+x.Bearer+"}")
-		}
-		for k, v := range x.FromEnv {
+		for k, v := range x.pairs("env_http_headers") {
 			set(&c.Headers, k, "${"+v+"}")
 		}
-		for _, v := range x.EnvVars {
+		for _, v := range x.texts("env_vars") {
 			set(&c.Env, v, "${"+v+":-}")
 		}
-		s.server(Codex, name, c, why, same)
+		s.server(Codex, x.name, c, cmp.Or(x.problem(), why), same)
 	}
-	if f.Approval != nil {
-		s.rule(Codex, fmt.Sprintf("approval_policy = %v", f.Approval), policy.Ask, "", "it says when Codex asks, not what is allowed: see --permission-mode")
+	if v := f.get("approval_policy"); v != nil {
+		s.rule(Codex, fmt.Sprintf("approval_policy = %v", v), policy.Ask, "", "it says when Codex asks, not what is allowed: see --permission-mode")
 	}
-	if f.Sandbox != "" {
-		s.rule(Codex, "sandbox_mode = "+f.Sandbox, policy.Ask, "", "adze's sandbox has settings of its own: adze sandbox")
+	if v := f.text("sandbox_mode"); v != "" {
+		s.rule(Codex, "sandbox_mode = "+v, policy.Ask, "", "adze's sandbox has settings of its own: adze sandbox")
 	}
+	s.wrong(path, f)
 }
 
 var dollar = pattern.Lazy(`\$(\w+)|\$\{(\w+)\}`)
@@ -128,59 +128,50 @@ var dollar = pattern.Lazy(`\$(\w+)|\$\{(\w+)\}`)
 func braces(v string) (string, string) { return dollar().ReplaceAllString(v, "$${$1$2}"), "" }
 
 func (a *Agents) geminiSettings(s *Settings, path string) {
-	var f struct {
-		Servers map[string]struct {
-			server
-			Cwd     string   `json:"cwd"`
-			HTTP    string   `json:"httpUrl"`
-			Include []string `json:"includeTools"`
-			Exclude []string `json:"excludeTools"`
-			OAuth   any      `json:"oauth"`
-			Trust   bool     `json:"trust"`
-		} `json:"mcpServers"`
-		Tools struct {
-			Allowed, Exclude, Core []string
-		} `json:"tools"`
-	}
-	if !s.read(path, &f) {
+	f, ok := s.read(path)
+	if !ok {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.Servers)) {
-		x, why := f.Servers[name], ""
-		c := x.server
-		switch {
-		case x.HTTP != "":
-			c.Type, c.URL = "http", x.HTTP
+	for _, x := range f.each("mcpServers") {
+		c, why := x.server(), ""
+		switch v := x.text("httpUrl"); {
+		case v != "":
+			c.Type, c.URL = "http", v
 		case c.URL != "" && c.Type == "": // of versions that had no type
 			c.Type = "sse"
 		}
 		switch {
-		case x.Cwd != "":
-			why = "it starts in a folder of its own (cwd), which adze has no setting for"
-		case x.OAuth != nil:
-			why = "it signs in with OAuth, which is to be set up here anew"
-		case len(x.Include) > 0:
-			why = "it offers some of its tools only; add it, and deny the others (mcp__" + name + "__TOOL)"
+		case x.text("cwd") != "":
+			why = apart
+		case x.get("oauth") != nil:
+			why = signsIn
+		case len(x.texts("includeTools")) > 0:
+			why = some(x.name)
 		}
-		s.server(Gemini, name, c, why, braces)
-		for _, tool := range x.Exclude {
-			s.rule(Gemini, "excludeTools "+tool+" of "+name, policy.Deny, "mcp__"+name+"__"+tool, "")
+		without, trusted := x.rules("excludeTools"), x.flag("trust", false)
+		not := without.problem()
+		if x.problem() != "" {
+			not = "the server is not taken"
 		}
-		if x.Trust {
-			s.rule(Gemini, "trust "+name, policy.Allow, "mcp__"+name, "")
+		s.server(Gemini, x.name, c, cmp.Or(x.problem(), not, why), braces)
+		s.without(Gemini, x.name, without)
+		if trusted {
+			s.rule(Gemini, "trust "+x.name, policy.Allow, "mcp__"+x.name, not)
 		}
 	}
-	for _, x := range f.Tools.Exclude {
-		ours, why := geminiRule(x)
-		s.rule(Gemini, "tools.exclude "+x, policy.Deny, ours, why)
+	tools := f.table("tools")
+	for _, x := range tools.rules("exclude") {
+		ours, why := geminiRule(x.text)
+		s.rule(Gemini, "tools."+x.theirs, policy.Deny, ours, cmp.Or(x.why, why))
 	}
-	for _, x := range f.Tools.Allowed {
-		ours, why := geminiRule(x)
-		s.rule(Gemini, "tools.allowed "+x, policy.Allow, ours, why)
+	for _, x := range tools.rules("allowed") {
+		ours, why := geminiRule(x.text)
+		s.rule(Gemini, "tools."+x.theirs, policy.Allow, ours, cmp.Or(x.why, why))
 	}
-	for _, x := range f.Tools.Core {
-		s.rule(Gemini, "tools.core "+x, policy.Deny, "", "it says which tools there are: see --tools")
+	for _, x := range tools.rules("core") {
+		s.rule(Gemini, "tools."+x.theirs, policy.Deny, "", cmp.Or(x.why, "it says which tools there are: see --tools"))
 	}
+	s.wrong(path, f)
 }
 
 // geminiRule is a tool of Gemini CLI, with the beginning of a command in
@@ -227,21 +218,8 @@ var (
 )
 
 func (a *Agents) openSettings(s *Settings, path string) {
-	var f struct {
-		MCP map[string]struct {
-			Type    string            `json:"type"`
-			Command []string          `json:"command"`
-			Env     map[string]string `json:"environment"`
-			Cwd     string            `json:"cwd"`
-			URL     string            `json:"url"`
-			Headers map[string]string `json:"headers"`
-			Enabled *bool             `json:"enabled"`
-			Timeout any               `json:"timeout"`
-			OAuth   any               `json:"oauth"`
-		} `json:"mcp"`
-		Permission json.RawMessage `json:"permission"`
-	}
-	if !s.read(path, &f) {
+	f, ok := s.read(path)
+	if !ok {
 		return
 	}
 	expand := func(v string) (string, string) {
@@ -253,66 +231,67 @@ func (a *Agents) openSettings(s *Settings, path string) {
 		}
 		return openVariable().ReplaceAllString(v, "$${$1}"), ""
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.MCP)) {
-		x, why := f.MCP[name], ""
-		c := server{Env: x.Env, URL: x.URL, Headers: x.Headers}
-		if len(x.Command) > 0 {
-			c.Command, c.Args = x.Command[0], x.Command[1:]
+	for _, x := range f.each("mcp") {
+		why := ""
+		c := server{Env: x.pairs("environment"), URL: x.text("url"), Headers: x.pairs("headers")}
+		if words := x.texts("command"); len(words) > 0 {
+			c.Command, c.Args = words[0], words[1:]
 		}
 		if c.URL != "" {
 			c.Type = "http"
 		}
-		if ms, ok := x.Timeout.(float64); ok {
-			c.Timeout = int(ms)
+		if _, several := x.get("timeout").(map[string]any); !several {
+			c.Timeout = int(x.number("timeout"))
 		}
+		oauth := x.get("oauth")
 		switch {
-		case x.Enabled != nil && !*x.Enabled:
+		case !x.flag("enabled", true):
 			why = "it is switched off"
-		case x.Cwd != "":
-			why = "it starts in a folder of its own (cwd), which adze has no setting for"
-		case x.OAuth != nil && x.OAuth != false:
-			why = "it signs in with OAuth, which is to be set up here anew"
+		case x.text("cwd") != "":
+			why = apart
+		case oauth != nil && oauth != false:
+			why = signsIn
 		}
-		s.server(OpenCode, name, c, why, expand)
+		s.server(OpenCode, x.name, c, cmp.Or(x.problem(), why), expand)
 	}
-	s.openRules(path, f.Permission)
+	s.openRules(f)
+	s.wrong(path, f)
 }
 
 // openRules are permissions by tool: one word, or a word for each pattern, of
 // which the last that fits counts there. Here denials come before questions and
 // both before what is allowed, which is stricter, and so is said.
-func (s *Settings) openRules(path string, raw json.RawMessage) {
-	var tools map[string]json.RawMessage
-	if len(raw) == 0 {
-		return
-	}
-	var all string
-	if json.Unmarshal(raw, &all) == nil {
+func (s *Settings) openRules(f table) {
+	if all, ok := f.get("permission").(string); ok {
 		s.rule(OpenCode, "permission "+all, policy.Ask, "", "it is for all tools at once: see --permission-mode")
 		return
 	}
-	if err := json.Unmarshal(raw, &tools); err != nil {
-		s.Errors = append(s.Errors, fmt.Errorf("read %s: permission: %w", path, err))
-		return
-	}
-	for _, tool := range slices.Sorted(maps.Keys(tools)) {
-		word, patterns := "", map[string]string{}
-		if json.Unmarshal(tools[tool], &word) == nil {
-			patterns["*"] = word
-		} else if json.Unmarshal(tools[tool], &patterns) != nil {
-			s.rule(OpenCode, "permission."+tool, policy.Ask, "", "it is neither a word nor patterns with a word each")
-			continue
+	tools := f.table("permission")
+	for _, tool := range slices.Sorted(maps.Keys(tools.of)) {
+		var patterns map[string]any
+		switch v := tools.of[tool].(type) {
+		case string:
+			patterns = map[string]any{"*": v}
+		case map[string]any:
+			patterns = v
+		default:
+			s.rule(OpenCode, "permission."+tool, policy.Ask, "", expected("a word, or patterns with a word each", v))
 		}
 		for _, p := range slices.Sorted(maps.Keys(patterns)) {
-			s.openRule(tool, p, patterns)
+			if word, ok := patterns[p].(string); ok {
+				s.openRule(tool, p, word, len(patterns) > 1)
+			} else {
+				s.rule(OpenCode, fmt.Sprintf("permission.%s %q", tool, p), policy.Ask, "", expected("a word", patterns[p]))
+			}
 		}
 	}
 }
 
-func (s *Settings) openRule(tool, p string, patterns map[string]string) {
-	theirs := fmt.Sprintf("permission.%s %q: %s", tool, p, patterns[p])
+// openRule is the rule of one pattern; others says that its tool has more.
+func (s *Settings) openRule(tool, p, word string, others bool) {
+	theirs := fmt.Sprintf("permission.%s %q: %s", tool, p, word)
 	var e policy.Effect
-	switch patterns[p] {
+	switch word {
 	case "allow":
 		e = policy.Allow
 	case "deny":
@@ -324,7 +303,6 @@ func (s *Settings) openRule(tool, p string, patterns map[string]string) {
 		return
 	}
 	ours, ok := map[string]string{"bash": "Bash", "edit": "Edit", "read": "Read", "webfetch": "WebFetch", "websearch": "WebSearch"}[tool]
-	others := len(patterns) > 1
 	switch {
 	case !ok:
 		s.rule(OpenCode, theirs, e, "", "adze has no tool that does what "+tool+" does")
@@ -347,19 +325,8 @@ var (
 )
 
 func (a *Agents) crushSettings(s *Settings, path string) {
-	var f struct {
-		MCP map[string]struct {
-			server
-			Disabled bool     `json:"disabled"`
-			Without  []string `json:"disabled_tools"`
-			Only     []string `json:"enabled_tools"`
-			OAuth    bool     `json:"oauth"`
-		} `json:"mcp"`
-		Permissions struct {
-			Allowed []string `json:"allowed_tools"`
-		} `json:"permissions"`
-	}
-	if !s.read(path, &f) {
+	f, ok := s.read(path)
+	if !ok {
 		return
 	}
 	expand := func(v string) (string, string) {
@@ -368,25 +335,24 @@ func (a *Agents) crushSettings(s *Settings, path string) {
 		}
 		return crushVariable().ReplaceAllString(v, "$${$1$2}"), ""
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.MCP)) {
-		x, why := f.MCP[name], ""
-		c := x.server
-		c.Timeout *= 1000
+	for _, x := range f.each("mcp") {
+		c, why := x.server(), ""
+		c.Timeout = int(x.number("timeout") * 1000)
 		switch {
-		case x.Disabled:
+		case x.flag("disabled", false):
 			why = "it is switched off"
-		case x.OAuth:
-			why = "it signs in with OAuth, which is to be set up here anew"
-		case len(x.Only) > 0:
-			why = "it offers some of its tools only; add it, and deny the others (mcp__" + name + "__TOOL)"
+		case x.flag("oauth", false):
+			why = signsIn
+		case len(x.texts("enabled_tools")) > 0:
+			why = some(x.name)
 		}
-		s.server(Crush, name, c, why, expand)
-		for _, tool := range x.Without {
-			s.rule(Crush, "disabled_tools "+tool+" of "+name, policy.Deny, "mcp__"+name+"__"+tool, "")
-		}
+		without := x.rules("disabled_tools")
+		s.server(Crush, x.name, c, cmp.Or(x.problem(), without.problem(), why), expand)
+		s.without(Crush, x.name, without)
 	}
-	for _, x := range f.Permissions.Allowed {
-		tool, action, _ := strings.Cut(x, ":")
+	permissions := f.table("permissions")
+	for _, x := range permissions.rules("allowed_tools") {
+		tool, action, _ := strings.Cut(x.text, ":")
 		ours, why := map[string]string{"bash": "Bash", "edit": "Edit(./**)", "multiedit": "Edit(./**)", "write": "Edit(./**)", "fetch": "WebFetch",
 			"view": "Read(./**)", "ls": "Read(./**)", "grep": "Read(./**)", "glob": "Read(./**)"}[tool], ""
 		switch {
@@ -397,6 +363,7 @@ func (a *Agents) crushSettings(s *Settings, path string) {
 		case ours == "":
 			why = "adze has no tool that does what " + tool + " does"
 		}
-		s.rule(Crush, "allowed_tools "+x, policy.Allow, ours, why)
+		s.rule(Crush, x.theirs, policy.Allow, ours, cmp.Or(x.why, why))
 	}
+	s.wrong(path, f)
 }
