@@ -11,12 +11,13 @@ import (
 	"github.com/adze-agent/adze/internal/sandbox/confine"
 )
 
-// plantHook leaves a hook in a way that nobody reads from the command.
+// plantHook leaves a hook in a way that nobody reads from the command, and in
+// one step: what is there is taken while the command still runs.
 const plantHook = "sh ./build"
 
 func withBuild(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "build"), []byte("mkdir -p .git/hooks; printf '#!/bin/sh\\necho evil\\n' > .git/hooks/pre-commit; echo planted\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "build"), []byte("mkdir -p .git/hooks; printf '#!/bin/sh\\necho evil\\n' > h; mv h .git/hooks/pre-commit; echo planted\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
