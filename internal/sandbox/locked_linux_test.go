@@ -15,16 +15,19 @@ func TestLockedFoldersHideNothing(t *testing.T) {
 	}
 	c := testConfig(t, "bwrap")
 	s := open(t, c)
-	t.Cleanup(func() {
+	unlock := func() {
 		for _, d := range []string{"", "sub", "noread"} {
 			_ = os.Chmod(filepath.Join(c.Dir, d), 0o700)
 		}
-	})
+	}
+	t.Cleanup(unlock)
 	for script, path := range map[string]string{
-		"echo '{}' >.mcp.json; chmod 555 .":                                               ".mcp.json",
-		"mkdir -p sub && echo x >sub/.envrc; chmod 555 sub":                               "sub/.envrc",
-		"mkdir -p noread/deep/.vscode && echo x >noread/deep/.vscode/a; chmod 311 noread": "noread/deep/.vscode",
+		"echo '{}' >.mcp.json; chmod 555 .":                 ".mcp.json",
+		"mkdir -p sub && echo x >sub/.envrc; chmod 555 sub": "sub/.envrc",
+		// Locked before it has the name for which it is taken.
+		"mkdir -p noread/deep/v && echo x >noread/deep/v/a; chmod 311 noread; mv noread/deep/v noread/deep/.vscode": "noread/deep/.vscode",
 	} {
+		unlock() // what was taken before the lock came left the folder locked
 		sh(t, s, script)
 		found := s.Found()
 		if len(found) != 1 || found[0].Path != filepath.Join(c.Dir, path) || found[0].At == "" {
