@@ -72,7 +72,7 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 	}
 	if answer != "" {
 		if err := json.Unmarshal([]byte(answer), &h.asks.values); err != nil {
-			return nil, usagef(`it looks like '{"name": "value"}'; {} takes what the form has filled in`, "--answer is no JSON object: %v", err)
+			return nil, usagef(`it looks like '{"name": "value"}'; {} takes what the form has filled in`, "--answer is no JSON object: %v", fastjson.InWords(err))
 		}
 		h.asks.accept = true
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
@@ -144,7 +145,7 @@ func schema(s string) (json.RawMessage, error) {
 		raw = b
 	}
 	if err := json.Unmarshal(raw, new(map[string]any)); err != nil {
-		return nil, usagef("give a JSON Schema object, or the path of a file with one", "--json-schema is not a JSON object: %v", err)
+		return nil, usagef("give a JSON Schema object, or the path of a file with one", "--json-schema is not a JSON object: %v", fastjson.InWords(err))
 	}
 	return raw, nil
 }

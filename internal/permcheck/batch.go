@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // maxRow bounds one row of a batch, in bytes.
@@ -83,7 +84,7 @@ func parseRow(line []byte) (row Row, ok bool, err error) {
 	}
 	if line[0] == '{' {
 		if err := json.Unmarshal(line, &row); err != nil {
-			return row, false, err
+			return row, false, fastjson.InWords(err)
 		}
 		return row, true, nil
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // Credentials are what sandbox.credentials keeps out: files or folders, as
@@ -32,7 +34,7 @@ func readCredentials(raw json.RawMessage) (Credentials, error) {
 		EnvSnake []entry `json:"env_vars"`
 	}
 	if err := json.Unmarshal(raw, &x); err != nil {
-		return Credentials{}, fmt.Errorf("sandbox.credentials: %w", err)
+		return Credentials{}, fmt.Errorf("sandbox.credentials: %w", fastjson.InWords(err))
 	}
 	var c Credentials
 	for i, f := range x.Files {

@@ -112,7 +112,7 @@ func (l *link) form(p *sdk.ElicitParams) (f view.Form, err error) {
 		Required   []string
 	}
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return f, fmt.Errorf("its schema is none: %w", err)
+		return f, fmt.Errorf("its schema is none: %w", fastjson.InWords(err))
 	}
 	if len(s.Properties) > maxFields {
 		return f, fmt.Errorf("it has more than %d fields", maxFields)

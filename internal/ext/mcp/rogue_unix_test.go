@@ -110,6 +110,10 @@ func (r *rogue) answer(raw []byte) (lines []string) {
 			return said(strings.Repeat("x", 17<<20))
 		case "deep":
 			return ok(`{"content":[],"structuredContent":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`)
+		case "kind":
+			return ok(`{"content":[{"type":"text","text":3}],"isError":"no"}`)
+		case "kind-content":
+			return ok(`{"content":"text"}`)
 		case "twice":
 			return ok(`{"content":[],"content":[]}`)
 		case "folded":
@@ -247,6 +251,8 @@ func TestRogues(t *testing.T) {
 	}{
 		{"big", "it sent a message of more than 16.8 MB", "failed"},
 		{"deep", "more than 200 levels deep", "failed"},
+		{"kind", "no such result: content.0.text: expected a text", "connected"},
+		{"kind-content", "no such result: content: expected a list", "connected"},
 		{"twice", "two members of one name", "failed"},
 		{"folded", "the member “Result” in the place of \"result\"", "failed"},
 		{"folded-below", "the member “Text” in the place of \"text\"", "failed"},

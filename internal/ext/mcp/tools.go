@@ -401,6 +401,9 @@ func (l *link) failed(err error) error {
 	if refused := answered(err); refused != nil {
 		return &serverError{l.s.conf.Name, refused}
 	}
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("the MCP server %s answered with what is no such result: %w", l.s.conf.Name, fastjson.InWords(err))
+	}
 	return fmt.Errorf("the MCP server %s: %w", l.s.conf.Name, l.because(err))
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A document is an object that a manifest has inline, or in a file.
@@ -319,7 +320,7 @@ func (r *reader) programs() {
 	}
 	list, err := fs.ReadDir(r.fsys, "bin")
 	if err != nil {
-		r.problem("bin", 0, "cannot be read: %v", cause(err))
+		r.problem("bin", 0, "cannot be read: %v", paths.Cause(err))
 		return
 	}
 	for _, e := range list {

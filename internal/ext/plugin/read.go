@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -160,7 +161,7 @@ func (r *reader) read(name string) ([]byte, error) {
 	info, err := fs.Stat(r.fsys, name)
 	switch {
 	case err != nil:
-		return nil, cause(err)
+		return nil, paths.Cause(err)
 	case !info.Mode().IsRegular():
 		return nil, errors.New("not a regular file")
 	case info.Size() > maxFile:
@@ -168,26 +169,17 @@ func (r *reader) read(name string) ([]byte, error) {
 	}
 	f, err := r.fsys.Open(name)
 	if err != nil {
-		return nil, cause(err)
+		return nil, paths.Cause(err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return nil, cause(err)
+		return nil, paths.Cause(err)
 	case len(b) > maxFile:
 		return nil, fmt.Errorf("larger than %s", clip.Size(maxFile))
 	}
 	return b, nil
-}
-
-// cause is an error without the path, which the reader is told anyhow.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // is reports whether there is a file or folder of that name, by mode.
@@ -397,7 +389,7 @@ func (r *reader) local(s string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", errors.New("is not there")
 	case err != nil:
-		return "", fmt.Errorf("cannot be used: %w", cause(err))
+		return "", fmt.Errorf("cannot be used: %w", paths.Cause(err))
 	case !info.IsDir() && !info.Mode().IsRegular():
 		return "", errors.New("is neither a file nor a folder")
 	}

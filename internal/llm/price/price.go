@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -248,7 +249,7 @@ func (t *Table) Extend(user map[string]json.RawMessage, source string) (*Table, 
 		}
 		f.Abilities, f.Efforts = slices.Clone(f.Abilities), slices.Clone(f.Efforts)
 		if err := json.Unmarshal(user[name], &f); err != nil {
-			return nil, fmt.Errorf("facts of model %q: %w", name, err)
+			return nil, fmt.Errorf("facts of model %q: %w", name, fastjson.InWords(err))
 		}
 		f.Provider, f.ID, f.Source = provider, id, source
 		if known && out.has(provider, id) {

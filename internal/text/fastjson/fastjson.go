@@ -286,12 +286,14 @@ func InWords(err error) error {
 	default:
 		return err
 	}
+	text := "expected " + kindOf(wrong.Type)
 	kind, _, which := strings.Cut(wrong.Value, " ")
-	found := kinds[kind]
-	if which { // "number 3.5" where a whole one is meant, or a smaller one
-		found += " that is not whole or too large"
+	if found := kinds[kind]; found != "" { // other libraries have their own words there
+		text += ", found " + found
+		if which { // "number 3.5" where a whole one is meant, or a smaller one
+			text += " that is not whole or too large"
+		}
 	}
-	text := "expected " + kindOf(wrong.Type) + ", found " + found
 	if field := strings.TrimPrefix(wrong.Field, "."); field != "" {
 		text = field + ": " + text
 	}

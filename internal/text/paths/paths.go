@@ -78,10 +78,14 @@ func Absolute(dir, home, path string) string {
 // for messages that name these already.
 func Cause(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
+		err = pe.Err
+	} else if le, ok := errors.AsType[*os.LinkError](err); ok {
+		err = le.Err
 	}
-	if le, ok := errors.AsType[*os.LinkError](err); ok {
-		return le.Err
+	if err != nil && err.Error() == "path escapes from parent" { // os.Root has no name for it
+		return errOutside
 	}
 	return err
 }
+
+var errOutside = errors.New("a link leads out of the folder")

@@ -77,6 +77,18 @@ func TestCause(t *testing.T) {
 	if got := paths.Cause(err); got != errors.Unwrap(err) {
 		t.Error(got)
 	}
+	dir := t.TempDir()
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "out")); err == nil {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		_, err = root.Open("out/x")
+		if got := paths.Cause(err); got == nil || got.Error() != "a link leads out of the folder" {
+			t.Errorf("%v", got)
+		}
+	}
 	if other := errors.New("other"); paths.Cause(other) != other || paths.Cause(nil) != nil {
 		t.Error("it changed what is no error of a call")
 	}

@@ -112,7 +112,7 @@ func position(raw []byte, off int64) string {
 
 // withoutPrefix drops the library's name from its messages.
 func withoutPrefix(err error) error {
-	return errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "jsonschema: "), "json: "))
+	return errors.New(strings.TrimPrefix(strings.TrimPrefix(fastjson.InWords(err).Error(), "jsonschema: "), "json: "))
 }
 
 // input is the schema the model is given: the user's, or an object around it.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // dyes are the colours of a theme of Gemini's agent, by the places that they can have
@@ -33,7 +35,7 @@ var dyes = []struct {
 func ParsePalette(data []byte) (*Theme, []Problem) {
 	var doc map[string]any
 	if err := json.Unmarshal(data, &doc); err != nil {
-		return darkTheme(), []Problem{{Line: 1, Text: strings.TrimPrefix(err.Error(), "json: ")}}
+		return darkTheme(), []Problem{{Line: 1, Text: fastjson.InWords(err).Error()}}
 	}
 	var out []Problem
 	color := func(key string) (Color, bool) {

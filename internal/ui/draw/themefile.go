@@ -55,7 +55,7 @@ func ParseTheme(data []byte) (*Theme, []Problem) {
 		if !ok {
 			line = lineAt(data, int(d.InputOffset()))
 		}
-		return base, []Problem{{Line: line, Text: strings.TrimPrefix(err.Error(), "json: ")}}
+		return base, []Problem{{Line: line, Text: strings.TrimPrefix(fastjson.InWords(err).Error(), "json: ")}}
 	}
 	var out []Problem
 	if f.Base != "" {
