@@ -136,6 +136,7 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 	if len(ws) > 200 {
 		ws = ws[:200]
 	}
+	ws = u.notProse(ws)
 	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
 	if len(u.dirs) == 0 {
 		c.everywhere(ws[1:])
