@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/mention"
@@ -70,7 +71,7 @@ func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
 		one, ok := at.one(ctx, n, m)
 		switch {
 		case !ok:
-			if at.meansPath(n, m) {
+			if !mention.InCode(n.Text, m.Start) && at.meansPath(n, m) {
 				missing = append(missing, event.Attached{Name: clip.Line(clip.Clean(name), 200), About: "no such file", Refused: true})
 			}
 			continue
@@ -95,10 +96,11 @@ func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
 var pathLike = pattern.Lazy(`^[\pL\pN_~./+-]*[\pL\pN_+-]\.[A-Za-z][A-Za-z0-9]{0,5}$`)
 
 // meansPath reports whether a name that leads to nothing was meant to be a file: it
-// has an ending, or is in a folder that is there. A package (@types/node), a call of
-// a decorator and a URI are none.
+// has an ending, which without a folder is one of a known kind of file, or is in a
+// folder that is there. A package (@types/node), a decorator (@functools.cache), a call
+// of one and a URI are none.
 func (at attacher) meansPath(n session.Naming, m mention.Mention) bool {
-	if pathLike().MatchString(m.Path) {
+	if pathLike().MatchString(m.Path) && (strings.Contains(m.Path, "/") || m.From > 0 || search.KnownEnding(m.Path) || picture(m.Path)) {
 		return true
 	}
 	if !strings.Contains(m.Path, "/") || strings.ContainsAny(m.Path, ":\"'()") {

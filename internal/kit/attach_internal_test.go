@@ -74,12 +74,18 @@ func TestMissingFilesAreNamed(t *testing.T) {
 	}
 	at := attacher{conf: Config{Dir: dir, Hide: secret.New()}}
 	for text, want := range map[string]string{
-		"see @none.txt, and @none.txt x": "none.txt",
-		"@src/none @a/b.go#1-2":          "src/none a/b.go#L1-2",
-		`@"two words/a.go" @../x.md`:     "../x.md",
-		"@param @types/node @media: @b":  "",
-		`@app.route("/x") @x:mem://a.go`: "",
-		"@a.b @c.d @e.f @g.h":            "",
+		"see @none.txt, and @none.txt x":   "none.txt",
+		"@src/none @a/b.go#1-2":            "src/none a/b.go#L1-2",
+		`@"two words/a.go" @../x.md`:       "../x.md",
+		"@param @types/node @media: @b":    "",
+		`@app.route("/x") @x:mem://a.go`:   "",
+		"@a.go @c.go @e.go @g.go":          "",
+		"@functools.cache @pytest.fixture": "",
+		"@app.command":                     "",
+		"@mian.go, @x.PNG and @y.cache:3":  "mian.go x.PNG y.cache#L3",
+		"@x/y.cache":                       "x/y.cache",
+		"`@mian.go` ```@a.py``` @b.py":     "b.py",
+		"```\n@mian.go\n```\n@b.py":        "b.py",
 	} {
 		var got []string
 		for _, a := range at.all(t.Context(), session.Naming{Text: text}) {

@@ -2,8 +2,10 @@ package search
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // types gives the file names of each type, with the names that ripgrep uses and
@@ -208,6 +210,22 @@ var types = map[string]string{
 
 // typeNames lists the known types.
 func typeNames() []string { return slices.Sorted(maps.Keys(types)) }
+
+// endings are those of the files of all types, in lower case, with their dots.
+var endings = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for _, globs := range types {
+		for _, g := range strings.Fields(globs) {
+			if strings.HasPrefix(g, "*.") {
+				out[strings.ToLower(path.Ext(g))] = true
+			}
+		}
+	}
+	return out
+})
+
+// KnownEnding reports whether files of some type have the ending of this name.
+func KnownEnding(name string) bool { return endings()[strings.ToLower(path.Ext(name))] }
 
 // nearType names types that may be meant, by prefix or by a file name.
 func nearType(typ string) string {

@@ -115,3 +115,23 @@ func SplitRange(query string) (name, lines string) {
 	}
 	return query, ""
 }
+
+// InCode reports whether the byte at this place of a prompt stands in code: between
+// backquotes of its line, or in a block with a fence.
+func InCode(text string, at int) bool {
+	fence := ""
+	start := strings.LastIndexByte(text[:at], '\n') + 1
+	for line := range strings.Lines(text[:start]) {
+		line = strings.TrimSpace(line)
+		for _, f := range []string{"```", "~~~"} {
+			switch {
+			case !strings.HasPrefix(line, f):
+			case fence == "":
+				fence = f
+			case fence == f:
+				fence = ""
+			}
+		}
+	}
+	return fence != "" || strings.Count(text[start:at], "`")%2 == 1
+}

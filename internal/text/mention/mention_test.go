@@ -46,6 +46,17 @@ func TestIn(t *testing.T) {
 	}
 }
 
+func TestInCode(t *testing.T) {
+	for text, want := range map[string]bool{
+		"@": false, "a\n@": false, "`@`": true, "`a` @": false, "`a` `b @`": true, "`\n@": false,
+		"```py\n@x\n```": true, "```\na\n```\n@": false, "  ```\n@": true, "~~~\n```\n@": true, "~~~\n```\n~~~\n@": false,
+	} {
+		if got := InCode(text, strings.IndexByte(text, '@')); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func FuzzIn(f *testing.F) {
 	f.Add(`a @"b c"#L1-2 @d:3`)
 	f.Fuzz(func(t *testing.T, s string) {
