@@ -56,7 +56,7 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 		c := tui.Saved{Title: clip.Line(clip.Clean(i.Title), 200), Branch: i.Branch, Parent: i.Parent}
 		c.ID, c.Name = i.ID, clip.Line(clip.Clean(i.Name()), 100)
 		c.Find = clip.Clean(i.First + " " + i.Last + " " + i.Branch)
-		c.Away = away(p, i)
+		c.Away, c.Taken = away(p, i), holder(i)
 		row := [...]string{"", age(i.Changed), clip.Size(i.Size), clip.Line(clip.Clean(i.Branch), maxBranch), ""}
 		if i.Running {
 			row[0] = "running"
@@ -210,7 +210,15 @@ func (h *uiHost) find(ctx context.Context, words string) (tui.Saved, error) {
 	case err != nil:
 		return tui.Saved{}, err
 	}
-	return tui.Saved{Choice: tui.Choice{ID: i.ID}, Away: away(p, i)}, nil
+	return tui.Saved{Choice: tui.Choice{ID: i.ID}, Away: away(p, i), Taken: holder(i)}, nil
+}
+
+// holder says who has a session open, "" where nobody has.
+func holder(i store.Info) string {
+	if i.Holder == nil {
+		return ""
+	}
+	return i.Holder.Error()
 }
 
 // saved finds a session by its id.

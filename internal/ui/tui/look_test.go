@@ -186,6 +186,31 @@ func TestResumeLooksBeforeItLeaves(t *testing.T) {
 	}
 }
 
+// One that is open elsewhere leaves the choice of a copy, and of staying.
+func TestResumeOfWhatIsOpenElsewhere(t *testing.T) {
+	opened := func(r *rig) (to []Start) {
+		for _, e := range r.effects {
+			if o, ok := e.(open); ok {
+				to = append(to, o.start)
+			}
+		}
+		return to
+	}
+	r := newRig(t, 80, 24).open()
+	r.m.host.Find = func(context.Context, string) (Saved, error) {
+		return Saved{Choice: Choice{ID: "a"}, Taken: "process 7 has it open"}, nil
+	}
+	r.keys("'/resume first", "enter").has("process 7 has it open", "Go on in a copy")
+	r.keys("down", "enter").hasNot("Go on in a copy")
+	if to := opened(r); len(to) > 0 {
+		t.Errorf("the session that was open is left for %+v", to)
+	}
+	r.keys("'/resume first", "enter", "enter")
+	if to := opened(r); len(to) != 1 || to[0] != (Start{Resume: "a", Fork: true}) {
+		t.Errorf("opened: %+v", to)
+	}
+}
+
 func TestAnInterruptedTurnGoesOnWithOneKey(t *testing.T) {
 	for _, how := range []event.End{event.Interrupted, event.Done} {
 		r := newRig(t, 80, 24)

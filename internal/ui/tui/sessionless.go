@@ -23,7 +23,7 @@ func (m *Model) sessionless() dialog {
 	named := was.Resume != "" || was.Continue
 	var all []Choice
 	if named && m.host.Taken != nil && m.host.Taken(m.gone) {
-		all = append(all, Choice{ID: "copy", Name: "Go on in a copy", About: "it is open elsewhere, and goes on there as it is"})
+		all = append(all, goInACopy)
 	}
 	if named && m.host.Sessions != nil {
 		all = append(all, Choice{ID: "pick", Name: "Choose another session"})
@@ -41,7 +41,7 @@ func (m *Model) sessionless() dialog {
 	all = append(all, Choice{ID: "again", Name: "Try again"}, Choice{ID: "exit", Name: "Leave adze"})
 	d := newMenu(m, "There is no session", all, func(m *Model, c Choice) []effect {
 		switch c.ID {
-		case "copy":
+		case goInACopy.ID:
 			was.Fork = true
 		case "pick":
 			return m.pickSession((*Model).without)

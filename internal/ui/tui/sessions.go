@@ -18,6 +18,8 @@ type Saved struct {
 	// Away is the command that goes on with it, when it works in another
 	// project; "" when it opens here.
 	Away string
+	// Taken says who has it open, "" where nobody has.
+	Taken string
 }
 
 // resumeCommand goes on with another session: the one that was named, or one
@@ -49,8 +51,28 @@ func (m *Model) goTo(s Saved) []effect {
 	case s.Away != "":
 		m.note("info", "That session works in another folder. Go on with it there:", s.Away)
 		return nil
+	case m.s != nil && s.Taken != "":
+		m.note("info", "That session cannot go on here: "+s.Taken+".", "")
+		m.open(m.taken(s))
+		return nil
 	}
 	return m.begin(Start{Resume: s.ID})
+}
+
+// goInACopy is the choice in the place of a session that is open elsewhere.
+var goInACopy = Choice{ID: "copy", Name: "Go on in a copy", About: "it is open elsewhere, and goes on there as it is"}
+
+// taken asks before the session that is open makes room for one that is open
+// elsewhere.
+func (m *Model) taken(s Saved) dialog {
+	d := newMenu(m, "Go on with that session", []Choice{goInACopy, {ID: "stay", Name: "Stay in this session"}}, func(m *Model, c Choice) []effect {
+		if c.ID == goInACopy.ID {
+			return m.begin(Start{Resume: s.ID, Fork: true})
+		}
+		return nil
+	})
+	d.fixed = true
+	return d
 }
 
 // A sessionPicker is the menu of sessions and what narrows it.
