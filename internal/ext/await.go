@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 )
 
@@ -39,18 +40,10 @@ func (w *World) ready() {
 
 // AwaitTools is Await for the servers of which a rule names a tool: mcp__server,
 // mcp__server__tool, either with * in it.
-func (w *World) AwaitTools(ctx context.Context, rules []string) (late []string) {
-	return w.await(ctx, func(h *mcp.Hub) []string {
-		var names []string
-		for _, s := range h.Status() {
-			if tools := nameable("mcp__" + s.Server.Name); slices.ContainsFunc(rules, func(rule string) bool { return mayName(rule, tools) || mayName(rule, "mcp__"+s.Server.Name) }) {
-				names = append(names, s.Server.Name)
-			}
-		}
-		if names == nil {
-			return nil
-		}
-		return h.Wait(ctx, names...)
+func (w *World) AwaitTools(ctx context.Context, rules []string) (missing []mcp.Status) {
+	return w.await(ctx, func(name string) bool {
+		tools := nameable("mcp__" + name)
+		return slices.ContainsFunc(rules, func(rule string) bool { return mayName(rule, tools) || mayName(rule, "mcp__"+name) })
 	})
 }
 
@@ -62,13 +55,13 @@ func mayName(rule, tools string) bool {
 	return rule == tools || strings.HasPrefix(rule, tools+"__")
 }
 
-// Await waits until none of these servers is connecting, and returns those that
-// still are when ctx ends; no names are all.
-func (w *World) Await(ctx context.Context, names ...string) (late []string) {
-	return w.await(ctx, func(h *mcp.Hub) []string { return h.Wait(ctx, names...) })
+// Await waits until none of these servers is connecting, and returns how those are that
+// could be connected and are not by then, or when ctx ends; no names are all.
+func (w *World) Await(ctx context.Context, names ...string) (missing []mcp.Status) {
+	return w.await(ctx, func(name string) bool { return len(names) == 0 || slices.Contains(names, name) })
 }
 
-func (w *World) await(ctx context.Context, wait func(*mcp.Hub) []string) (late []string) {
+func (w *World) await(ctx context.Context, which func(name string) bool) (missing []mcp.Status) {
 	w.Refresh()
 	select {
 	case w.hurry <- struct{}{}:
@@ -89,8 +82,30 @@ func (w *World) await(ctx context.Context, wait func(*mcp.Hub) []string) (late [
 			return nil
 		}
 	}
-	if h := w.Hub(); h != nil {
-		return wait(h)
+	h := w.Hub()
+	if h == nil {
+		return nil
 	}
-	return nil
+	var names []string
+	for _, s := range h.Status() {
+		if which(s.Server.Name) {
+			names = append(names, s.Server.Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	h.Wait(ctx, names...)
+	for _, s := range h.Status() {
+		// What is wrong with a configuration is told when it is read.
+		if slices.Contains(names, s.Server.Name) && s.Server.Problem == "" && absent(s.State) {
+			missing = append(missing, s)
+		}
+	}
+	return missing
+}
+
+// absent reports whether a server in a state was to be connected and is not.
+func absent(state string) bool {
+	return state == event.ServerConnecting || state == event.ServerFailed || state == event.ServerNeedsAuth
 }
