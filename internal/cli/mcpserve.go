@@ -91,7 +91,7 @@ func servePipes(ctx context.Context, sys System, open opener) error {
 	if err != nil {
 		return err
 	}
-	err = x.Stdio(ctx, io.NopCloser(sys.Stdin), nopCloser{sys.Stdout})
+	err = x.Stdio(ctx, io.NopCloser(sys.Stdin), nopCloser{sys.Stdout}, sys.Stdout.gone)
 	x.Close()
 	return errors.Join(err, end())
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sys/unix"
 )
 
 // serve starts adze as a server, with a client that says what a person says to
@@ -116,6 +117,38 @@ func TestServedToolsFollowTheRules(t *testing.T) {
 	}
 	if got := p.calls(p.serve(nil, "--allowed-tools", "Edit"), "Write", write); strings.HasPrefix(got, "error: ") {
 		t.Errorf("an allow rule: %q", got)
+	}
+}
+
+// A client that is gone leaves nothing that runs for it.
+func TestServedCallEndsWithTheClient(t *testing.T) {
+	p := newPlace(t)
+	for _, name := range []string{"began", "never"} {
+		if err := unix.Mkfifo(filepath.Join(p.dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := p.adze("mcp", "serve", "--sandbox", "off", "--allowed-tools", "Bash")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"Bash","arguments":{"command":"echo > began; cat never; echo > made.txt"}}}`)
+	if _, err := os.ReadFile(filepath.Join(p.dir, "began")); err != nil { // comes back when the command runs
+		t.Fatal(err)
+	}
+	_, _ = in.Close(), out.Close()
+	if err := c.Wait(); err != nil { // the command would never end by itself
+		t.Error(err)
 	}
 }
 

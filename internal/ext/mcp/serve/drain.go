@@ -8,16 +8,18 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A drain stands between a client's two pipes and the server: that the client has
 // closed its end is told only once all that it asked for is answered, so that
 // requests in a file are a way to call tools. It waits for nothing that the client
-// would have to say something to.
+// would have to say something to, nor when nobody reads the answers any more.
 type drain struct {
-	ctx context.Context
-	in  io.ReadCloser
-	out io.WriteCloser
+	ctx  context.Context
+	in   io.ReadCloser
+	out  io.WriteCloser
+	gone func() bool // nobody reads out any more
 
 	whole sync.Mutex // keeps the server's messages and the sieve's answers apart on out
 
@@ -31,8 +33,8 @@ type drain struct {
 	heard, told lines
 }
 
-func newDrain(ctx context.Context, in io.ReadCloser, out io.WriteCloser) *drain {
-	d := &drain{ctx: ctx, out: out, open: map[string]int{}, quiet: make(chan struct{})}
+func newDrain(ctx context.Context, in io.ReadCloser, out io.WriteCloser, gone func() bool) *drain {
+	d := &drain{ctx: ctx, out: out, gone: gone, open: map[string]int{}, quiet: make(chan struct{})}
 	d.in = newSieve(in, func(s string) { _, _ = d.send([]byte(s)) }) // who cannot be answered is gone: the next read says so
 	return d
 }
@@ -58,12 +60,23 @@ func (d *drain) Read(p []byte) (int, error) {
 	if err == nil || n > 0 {
 		return n, nil // the error comes again
 	}
-	select {
-	case <-d.quiet:
-	case <-d.ctx.Done():
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for !d.gone() {
+		select {
+		case <-d.quiet:
+			return 0, err
+		case <-d.ctx.Done():
+			return 0, err
+		case <-look.C:
+		}
 	}
 	return 0, err
 }
+
+// lookEvery is how often is looked, after a client closed its end, whether it still
+// reads what it asked for.
+const lookEvery = 200 * time.Millisecond
 
 // Write implements io.Writer.
 func (d *drain) Write(p []byte) (int, error) {

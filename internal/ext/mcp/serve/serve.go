@@ -301,9 +301,10 @@ func asking(q event.Asked) string {
 }
 
 // Stdio serves one client over two pipes, until in ends and all that came of it is
-// answered, or until ctx ends.
-func (x *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	d := newDrain(ctx, in, out)
+// answered, or gone says that nobody reads out any more, or until ctx ends. gone is asked
+// once in has ended, several times a second.
+func (x *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, gone func() bool) error {
+	d := newDrain(ctx, in, out, gone)
 	err := x.sdk.Run(ctx, &mcp.IOTransport{Reader: d, Writer: d})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil

@@ -97,7 +97,7 @@ func (r *rig) client(t *testing.T, answer func(*mcp.ElicitParams) *mcp.ElicitRes
 	toClient, fromServer := io.Pipe()
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
-	done.Go(func() { _ = r.Stdio(ctx, toServer, fromServer) })
+	done.Go(func() { _ = r.Stdio(ctx, toServer, fromServer, there) })
 	o := &mcp.ClientOptions{}
 	if answer != nil {
 		o.ElicitationHandler = func(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
@@ -434,7 +434,7 @@ func TestProgress(t *testing.T) {
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	var done sync.WaitGroup
-	done.Go(func() { _ = r.Stdio(context.Background(), toServer, fromServer) })
+	done.Go(func() { _ = r.Stdio(context.Background(), toServer, fromServer, there) })
 	told := make(chan *mcp.ProgressNotificationParams, 10)
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, n *mcp.ProgressNotificationClientRequest) { told <- n.Params },
@@ -481,7 +481,7 @@ func TestRequestsFromAFile(t *testing.T) {
 	} {
 		out := &whole{}
 		ended = make(chan struct{})
-		if err := newRig(t, slow).Stdio(t.Context(), requests(c.capabilities, c.tool), out); err != nil {
+		if err := newRig(t, slow).Stdio(t.Context(), requests(c.capabilities, c.tool), out, there); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !strings.Contains(out.String(), c.want) {
@@ -490,11 +490,38 @@ func TestRequestsFromAFile(t *testing.T) {
 	}
 }
 
+// there is a client that reads what it asked for.
+func there() bool { return false }
+
+// A client that is gone is waited for by nobody: what it called is interrupted.
+func TestCallEndsWithTheClient(t *testing.T) {
+	began, interrupted := make(chan struct{}), make(chan struct{})
+	r := newRig(t, made{name: "Slow", run: func(ctx context.Context, _ string) tool.Result {
+		close(began)
+		<-ctx.Done()
+		close(interrupted)
+		return tool.Result{}
+	}})
+	in := &file{ended: make(chan struct{}), r: strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"Slow","arguments":{}}}
+`)}
+	gone := func() bool {
+		<-began
+		return true
+	}
+	if err := r.Stdio(t.Context(), in, &whole{}, gone); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	<-interrupted
+}
+
 // A subscription is never answered: with the client's end it is over.
 func TestSubscriptionEndsWithTheClient(t *testing.T) {
 	out := &whole{}
 	in := &file{ended: make(chan struct{}), r: strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},"notifications":{"toolsListChanged":true}}}` + "\n")}
-	if err := newRig(t).Stdio(t.Context(), in, out); err != nil {
+	if err := newRig(t).Stdio(t.Context(), in, out, there); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,7 +13,7 @@ func TestLinesThatAreNoJSON(t *testing.T) {
 {"cut":
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 {"jsonrpc"`)}
-	if err := newRig(t).Stdio(t.Context(), in, out); err != nil {
+	if err := newRig(t).Stdio(t.Context(), in, out, there); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), `"id":null,"error":{"code":-32700`); n != 3 {
