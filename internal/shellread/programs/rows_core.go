@@ -300,7 +300,7 @@ var systemRows = sync.OnceValue(func() map[string]*command {
 		"ps":      {flags: "-AadefFlLjHMTwyc -o=x -p=x -u=x -U=x -C=x -t=x --pid=x --user=x --sort=x --forest --no-headers --headers --ppid=x --format=x", args: "x*", check: checkPs},
 		"pgrep":   {flags: "-lafnovxicw -u=x -U=x -P=x -t=x -d=x --list-name --list-full --newest --oldest --exact --full --count --ignore-case", args: "x*"},
 		"pstree":  {flags: "-pcnuThGU", args: "x"},
-		"ss":      {flags: "-tulnaemoispx46rH --processes --tcp --udp --listening --numeric --all --extended --memory --options --summary --unix --ipv4 --ipv6 --no-header"},
+		"ss":      {flags: "-tulnaemoispx46H --processes --tcp --udp --listening --numeric --all --extended --memory --options --summary --unix --ipv4 --ipv6 --no-header"},
 		"ip addr": ipShow, "ip address": ipShow, "ip a": ipShow, "ip link": ipShow, "ip route": ipShow, "ip r": ipShow, "ip neigh": ipShow, "ip rule": ipShow,
 		"printenv": {args: "x*", check: func(u *Invocation) string {
 			if len(u.args) == 0 {

@@ -1,6 +1,7 @@
 package bash
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -184,18 +185,15 @@ func (b *runner) program(env tool.Env) func(name string) string {
 	b.resume(env.Exports)
 	d := b.exports.inside // holds what outside does
 	b.mu.Unlock()
-	var path string
-	var avoid []string
+	var environ, avoid []string
 	known := map[string]string{}
 	return func(name string) string {
 		if avoid == nil {
-			path, avoid = proc.Getenv(d.apply(proc.Scrub(b.Vars())), "PATH"), b.avoid(env)
+			environ, avoid = d.apply(proc.Scrub(b.Vars())), b.avoid(env)
 		}
 		why, ok := known[name]
 		if !ok {
-			if why = steered(d, name); why == "" {
-				why = elsewhere(name, path, avoid)
-			}
+			why = cmp.Or(steered(d, name), steeredBy(environ, name), elsewhere(name, proc.Getenv(environ, "PATH"), avoid))
 			known[name] = why
 		}
 		return why
@@ -224,6 +222,23 @@ func steered(d delta, name string) string {
 		v, _, _ := strings.Cut(kv, "=")
 		if proc.Steers(v, name) {
 			return "an earlier command exported " + v
+		}
+	}
+	return ""
+}
+
+// starts are variables that make a program which only reads start another one.
+var starts = map[string][]string{
+	"LESSOPEN": {"less", "more"}, "LESSCLOSE": {"less", "more"}, "LESSKEY": {"less", "more"}, "LESSKEYIN": {"less", "more"}, "LESSKEY_CONTENT": {"less", "more"},
+	"RIPGREP_CONFIG_PATH": {"rg"}, "TAR_OPTIONS": {"tar"}, "BAT_CONFIG_PATH": {"bat", "batcat"}, "BAT_OPTS": {"bat", "batcat"},
+}
+
+// steeredBy names a variable of an environment that makes the program name start
+// another one.
+func steeredBy(environ []string, name string) string {
+	for _, kv := range environ {
+		if v, value, _ := strings.Cut(kv, "="); value != "" && slices.Contains(starts[v], name) {
+			return "the variable " + v + " is set"
 		}
 	}
 	return ""
