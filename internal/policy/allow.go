@@ -76,7 +76,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if v, ok := c.readable(a); ok {
 			return v, true
 		}
-		if a.secret() {
+		if c.rules.secret(a) {
 			return Verdict{}, false // the sandbox keeps nothing from the model
 		}
 	case Write:
@@ -102,7 +102,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 }
 
 func (c *call) readable(a Read) (Verdict, bool) {
-	if a.secret() {
+	if c.rules.secret(a) {
 		return Verdict{}, false
 	}
 	if c.deniedBelow(a) {
@@ -153,7 +153,7 @@ func (c *call) nothing(a Action) Verdict {
 		v.Reason, v.Check = unclear(a), CheckOpaque
 	case Read:
 		switch {
-		case a.secret():
+		case c.rules.secret(a):
 			v.Reason, v.Check = c.show(cmp.Or(a.Asked, a.Named), a.Path)+" may hold secrets", CheckSecret
 		case c.deniedBelow(a):
 			v.Reason, v.Check, v.Suggest = "it may read files below "+c.show(a.Asked, a.Path)+" that a rule denies", CheckDeniedBelow, nil
@@ -178,10 +178,4 @@ func (c *call) nothing(a Action) Verdict {
 		return v
 	}
 	return c.unlessDontAsk(v)
-}
-
-// secret reports whether the content of a file is read that is known to hold secrets: by
-// the path that it is at, or by a name that leads there.
-func (a Read) secret() bool {
-	return !a.List && (HoldsSecrets(a.Path) || HoldsSecrets(a.Asked) || HoldsSecrets(a.Named))
 }

@@ -145,7 +145,7 @@ func (c *call) one(a Action) Verdict {
 		if v, ok := c.deniedMention(r); ok {
 			return c.unlessDontAsk(v)
 		}
-		if r.Code && c.mode != Bypass && r.secret() && c.find(Allow, Read{Path: r.Path, Named: r.Named, Asked: r.Asked}) == nil {
+		if r.Code && c.mode != Bypass && c.rules.secret(r) && c.find(Allow, Read{Path: r.Path, Named: r.Named, Asked: r.Asked}) == nil {
 			return c.classifiable(Verdict{Effect: Ask, Reason: "the command names " + c.show(r.Asked, r.Path) + ", which may hold secrets", Check: CheckSecret, Part: r.Path})
 		}
 		return Verdict{Effect: Allow, Reason: "no check speaks against it", Check: CheckMaybe, Part: r.Path}

@@ -332,6 +332,8 @@ type Rules struct {
 	// Protected are further paths that need a person in every mode, with all
 	// that is in them: what settings and layout of the repositories here name.
 	Protected []Steer
+	// Secrets are further files and folders that hold secrets: what variables name.
+	Secrets []string
 	// FoldCase compares paths without regard to case, for file systems that do.
 	FoldCase bool
 	// ManagedOnly ignores allow rules of every other scope, those that a person or a

@@ -54,7 +54,8 @@ func SecretPlaces(home string) []string {
 	for _, name := range homeSecrets {
 		out = append(out, filepath.Join(home, filepath.FromSlash(name)))
 	}
-	out = append(out, "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private", "/etc/wireguard")
+	out = append(out, "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private", "/etc/wireguard",
+		"/etc/krb5.keytab", "/etc/openvpn", "/etc/NetworkManager/system-connections", "/etc/kubernetes/admin.conf", "/etc/kubernetes/pki", "/etc/rancher/k3s/k3s.yaml", "/etc/docker/key.json", "/run/secrets")
 	slices.Sort(out)
 	return slices.Compact(out)
 }

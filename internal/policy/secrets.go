@@ -10,36 +10,48 @@ import (
 var homeSecrets = []string{
 	// version control and its hosts
 	".config/git/credentials", ".config/gh", ".config/hub", ".config/glab-cli", ".config/tea",
+	".subversion/auth", ".subversion/servers", ".bazaar/authentication.conf", ".config/breezy/authentication.conf", ".p4tickets", ".gitcookies", ".config/.jira", ".gitlab-runner/config.toml",
 	// agents and assistants
 	".codex/auth.json", ".claude/.credentials.json", ".claude.json", ".gemini/oauth_creds.json", ".local/share/opencode/auth.json",
 	".config/cursor/auth.json", ".cursor/mcp.json", ".qwen/oauth_creds.json", ".config/goose/secrets.yaml", ".codeium/config.json", ".local/share/crush/crush.json", ".claude/history.jsonl",
 	".factory/auth.json", ".local/share/amp/secrets.json", ".anthropic", ".openai", ".config/mods", ".config/aichat",
-	".config/opencode", ".config/github-copilot", ".copilot", ".continue/config.json", ".continue/config.yaml", ".continue/.env",
+	".ollama/id_ed25519", ".gemini/mcp-oauth-tokens.json", ".gemini/.env", ".local/share/opencode/mcp-auth.json", ".local/share/amazon-q", ".augment/session.json", ".pi/agent/auth.json", ".codex/history.jsonl",
+	".config/Claude", ".config/shell_gpt", ".config/opencode", ".config/github-copilot", ".copilot", ".continue/config.json", ".continue/config.yaml", ".continue/.env",
 	// clouds and hosting
 	".config/gcloud", ".config/doctl", ".config/heroku", ".config/hcloud", ".config/scw", ".config/linode-cli", ".config/configstore", ".config/stripe",
 	".config/openstack", ".circleci/cli.yml", ".config/neonctl", ".aliyun", ".bluemix", ".mc/config.json", ".influxdbv2", ".config/helm/repositories.yaml", ".travis", ".turso", ".config/turso",
 	".oci", ".pulumi/credentials.json", ".terraform.d/credentials.tfrc.json", ".databrickscfg", ".snowflake", ".vercel", ".railway", ".supabase", ".argocd",
 	".terraformrc", ".config/.wrangler", ".cloudflared", ".config/ngrok", ".ngrok2", ".doppler", ".snowsql", ".dbt/profiles.yml", ".local/share/com.vercel.cli", ".minikube", ".step",
+	".vultr-cli.yaml", ".civo.json", ".ovh.conf", ".config/exoscale", ".config/planetscale", ".config/prisma-platform", ".convex/config.json", ".local/share/heroku", ".modal.toml", ".runpod/config.toml", ".vast_api_key",
+	".talos/config", ".rancher/cli2.json", ".lima/_config/user", ".config/infisical", ".infisical", ".nomad-token", ".consul-token", ".koyeb.yaml", ".render/cli.yaml",
 	".config/helm/registry", ".docker/machine", ".config/boto", ".config/argocd", ".sentryclirc", ".netlify/config.json", ".config/netlify", ".fly/config.yml", ".config/rclone",
 	// packages and builds
 	".docker/config.json", ".config/containers/auth.json", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".m2/settings-security.xml",
+	".docker/contexts/tls", ".conan2/credentials.json", ".luarocks/upload_config.lua",
 	".yarnrc", ".yarnrc.yml", ".bundle/config", ".local/share/gem/credentials", ".config/pypoetry", ".local/share/uv/credentials", ".config/NuGet", ".config/pip", ".pip/pip.conf",
 	".pub-cache/credentials.json", ".config/dart", ".hex", ".ivy2/.credentials", ".sbt/1.0/credentials.sbt", ".sbt/.credentials", ".lein/credentials.clj", ".lein/credentials.clj.gpg", ".gradle/gradle.properties", ".gem/credentials", ".composer/auth.json", ".config/composer/auth.json", ".nuget/NuGet/NuGet.Config",
 	// data and models
+	".pg_service.conf", ".odbc.ini", ".usqlpass", ".clickhouse-client", ".local/share/DBeaverData", ".config/Postman", ".config/Insomnia", ".httpie/sessions", ".config/httpie/sessions", ".curlrc", ".wgetrc", ".config/earthengine/credentials", ".cdsapirc",
 	".kaggle", ".huggingface/token", ".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".config/huggingface", ".config/io.datasette.llm", ".jupyter", ".local/share/jupyter/runtime", ".mylogin.cnf",
 	// passwords, keys and money
 	".config/age", ".authinfo", ".authinfo.gpg", ".smbcredentials", ".local/share/atuin/key", ".android/adbkey", ".config/bitwarden", ".config/syncthing", ".config/weechat/sec.conf",
+	".pki/nssdb", ".config/rbw", ".local/share/rbw", ".config/gopass", ".local/share/lpass", ".lpass", ".config/keybase", ".config/borg/keys", ".config/restic", ".config/b2", ".b2_account_info", ".passwd-s3fs", ".davfs2", ".config/Nextcloud", ".config/lftp", ".lftprc",
+	".config/remmina", ".local/share/remmina", ".remmina", ".config/rustdesk", ".anydesk", ".config/openvpn", ".config/wireguard", ".near-credentials", ".foundry/keystores", ".sui/sui_config", ".lnd",
+	".irssi/config", ".config/hexchat", ".weechat/sec.conf", ".znc", ".config/Element", ".config/Mattermost", ".config/profanity",
 	".config/filezilla", ".purple", ".config/op", ".config/1Password", ".config/Bitwarden", ".config/Bitwarden CLI", ".config/keepassxc", ".local/share/keyrings", ".local/share/kwalletd",
 	".tsh", ".acme.sh", ".putty", ".config/Signal", ".local/share/TelegramDesktop", ".config/discord", ".mcp-auth", ".chef", ".config/cachix", ".ansible/vault_pass",
 	".config/sops", ".vault_pass", ".vnc", ".Xauthority", ".config/solana", ".electrum", ".ethereum", ".bitcoin",
 	// mail
+	".muttrc", ".mutt", ".config/mutt", ".neomuttrc", ".config/neomutt", ".config/msmtp", ".offlineimaprc", ".config/aerc", ".config/himalaya", ".getmail", ".local/share/evolution", ".config/evolution",
 	".msmtprc", ".mbsyncrc", ".fetchmailrc", ".thunderbird",
 	// browsers
-	"snap/firefox/common/.mozilla", ".var/app/org.mozilla.firefox/.mozilla", ".config/Code/User/globalStorage", ".config/Slack",
+	"snap/firefox/common/.mozilla", ".var/app/org.mozilla.firefox/.mozilla", ".config/Code/User/globalStorage", ".config/Cursor/User/globalStorage", ".config/Windsurf/User/globalStorage", ".config/VSCodium/User/globalStorage", ".config/Slack",
 	".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/opera", ".config/vivaldi",
 	"Library/Keychains", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox", "Library/Cookies",
 	// what was typed at a prompt
 	".bash_history", ".zsh_history", ".sh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history",
+	".lesshst", ".viminfo", ".local/share/nvim/shada", ".local/state/nvim/shada", ".local/share/atuin/history.db", ".local/share/zsh/history", ".config/nushell/history.txt", ".mycli-history", ".config/pgcli/history", ".duckdb_history", ".usql_history",
+	".ipython/profile_default/history.sqlite", ".local/share/pry/pry_history", ".pry_history", ".php_history", ".mongodb", ".config/fish/fish_variables",
 	".rediscli_history", ".irb_history", ".local/share/fish/fish_history",
 }
 

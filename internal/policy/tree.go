@@ -67,7 +67,7 @@ func (c *call) readTree(a Read) Verdict {
 		if rule := c.find(Deny, one); rule != nil {
 			return graver(v, c.unlessDontAsk(byRule(Ask, rule, one, "it would read "+p.Path+", which a rule denies")))
 		}
-		if one.secret() || c.find(Ask, one) != nil {
+		if c.rules.secret(one) || c.find(Ask, one) != nil {
 			of := c.judge(one)
 			if a.Elsewhere && of.Check == CheckSecret {
 				of.Reason = "which files it reads is not known, and " + of.Reason
@@ -121,7 +121,7 @@ func (c *call) writeTree(a Write) Verdict {
 			if rule := c.find(Deny, Read{Path: one.Path, Named: one.Named}); rule != nil {
 				v = graver(v, byRule(Deny, rule, one, "it moves "+p.Path+", which a rule denies"))
 			}
-			if r := (Read{Path: one.Path, Named: one.Named, Arg: a.Arg}); r.secret() { // nor would anybody know what it holds
+			if r := (Read{Path: one.Path, Named: one.Named, Arg: a.Arg}); c.rules.secret(r) { // nor would anybody know what it holds
 				v = graver(v, c.judge(r))
 			}
 		}
@@ -217,7 +217,7 @@ func Covers(r Rules) func(m Mode, path, named string) Cover {
 			return Denied
 		case speaks(Ask, path, named):
 			return Asked
-		case (m != Bypass || r.NoBypass) && (HoldsSecrets(path) || named != path && HoldsSecrets(named)) && !speaks(Allow, path, named):
+		case (m != Bypass || r.NoBypass) && (r.holdsSecrets(path) || named != path && r.holdsSecrets(named)) && !speaks(Allow, path, named):
 			return Secret
 		}
 		return Uncovered

@@ -86,7 +86,7 @@ func (p Policy) layout() (steps []step, links []string) {
 }
 
 // maxHome bounds the names of a home folder that are looked at, in place of each path
-// that may hold secrets: there are two hundred, and next to none of them is there.
+// that may hold secrets: there are more than three hundred, and next to none of them is there.
 const maxHome = 1000
 
 // absentBelow tells of paths below a folder which are certainly not there, from one

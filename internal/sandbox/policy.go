@@ -85,7 +85,7 @@ func NewPolicy(c Config) Policy {
 	keys := c.paths(secrets.Files)
 	p.Env = secrets.Env
 	p.Readable = slices.DeleteFunc(append(c.paths(fs.AllowRead), c.shown()...), func(r string) bool { return paths.WithinAny(keys, r) })
-	for _, h := range append(policy.SecretPlaces(c.Home), c.State...) {
+	for _, h := range slices.Concat(policy.SecretPlaces(c.Home), c.Secrets, c.State) {
 		if r := real(h); !slices.Contains(p.Readable, r) {
 			p.Hidden = append(p.Hidden, r)
 		}

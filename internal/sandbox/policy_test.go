@@ -29,10 +29,10 @@ func TestNewPolicy(t *testing.T) {
 		put(t, at(f), "")
 	}
 	c := Config{
-		Dir: at("w/p"), Roots: []string{at("w/p/sub"), at("w/extra")}, Home: at("home"), State: []string{at("home/.adze")}, Temp: at("tmp"),
+		Dir: at("w/p"), Roots: []string{at("w/p/sub"), at("w/extra")}, Home: at("home"), State: []string{at("home/.adze")}, Secrets: []string{at("w/p/kube.yaml"), at("home/gpg")}, Temp: at("tmp"),
 		Settings: config.Sandbox{
 			Network:    config.SandboxNetwork{AllowedDomains: []string{}},
-			Filesystem: config.SandboxFilesystem{AllowWrite: []string{"~/out/**", "//" + at("abs")[1:], "rel", "/"}, DenyRead: []string{"~/docs"}, AllowRead: []string{"~/.ssh"}, DenyWrite: []string{"Makefile"}},
+			Filesystem: config.SandboxFilesystem{AllowWrite: []string{"~/out/**", "//" + at("abs")[1:], "rel", "/"}, DenyRead: []string{"~/docs"}, AllowRead: []string{"~/.ssh", "~/gpg"}, DenyWrite: []string{"Makefile"}},
 		},
 	}
 	p := NewPolicy(c)
@@ -52,6 +52,9 @@ func TestNewPolicy(t *testing.T) {
 	}
 	if slices.Contains(p.Hidden, at("home/.ssh")) || !slices.Contains(p.Hidden, at("home/.adze")) || !slices.Contains(p.Hidden, at("home/docs")) || !slices.Contains(p.Hidden, at("home/.aws")) {
 		t.Errorf("hidden %v", p.Hidden)
+	}
+	if slices.Contains(p.Hidden, at("home/gpg")) || !slices.Contains(p.Hidden, at("w/p/kube.yaml")) {
+		t.Errorf("of what variables name are hidden %v", p.Hidden)
 	}
 	if !p.Network.Off() {
 		t.Error("[] lets something out")

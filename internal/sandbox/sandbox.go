@@ -33,6 +33,8 @@ type Config struct {
 	Dir   string   // where the session started: absolute, resolved
 	Roots []string // further folders a person gave: absolute, resolved
 	Home  string
+	// Secrets are files and folders that variables name as holding secrets, hidden inside.
+	Secrets []string
 	// State are adze's own folders, hidden inside.
 	State []string
 	// Shown are folders that can be read inside although they lie in something

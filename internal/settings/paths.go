@@ -42,6 +42,9 @@ type Paths struct {
 	Home string
 	// FoldCase: names in Dir that differ in case alone lead to the same file.
 	FoldCase bool
+	// Secrets are files and folders that variables name as holding secrets, as they are
+	// written and resolved.
+	Secrets []string
 	config.Folders
 }
 
@@ -72,6 +75,9 @@ func findPaths(e Environment) (Paths, error) {
 	}
 	out.FoldCase = place.FoldsCase(dir)
 	out.Root = cmp.Or(conf.Root(dir), dir)
+	if e.Env != nil {
+		out.Secrets = namedSecrets(out, e.Env)
+	}
 	if out.Folders, err = config.FindFolders(out.Home, e.Env, exists); err != nil {
 		return out, &hint.Mistake{Why: err.Error(), What: "set HOME, or set ADZE_HOME to an absolute path: HOME=/home/me adze …"}
 	}

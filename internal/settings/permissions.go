@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
@@ -92,10 +93,22 @@ func ReadingRules(cfg *config.Config, p Paths) policy.Rules {
 	return r
 }
 
+// namedSecrets are policy.NamedSecrets as they are written and resolved.
+func namedSecrets(p Paths, env func(string) string) []string {
+	out := policy.NamedSecrets(p.Dir, p.Home, env)
+	for _, at := range out {
+		if real, err := place.Resolve(at); err == nil && real != at {
+			out = append(out, real)
+		}
+	}
+	return out
+}
+
 func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []config.Problem) {
 	var problems []config.Problem
 	perms := cfg.Permissions
 	r := policy.Rules{Dir: p.Dir, Home: p.Home, FoldCase: p.FoldCase, ManagedOnly: perms.ManagedOnly, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
+	r.Secrets = append(slices.Clip(p.Secrets), namedSecrets(p, func(name string) string { return cfg.Env[name] })...)
 	for _, part := range []struct {
 		list   []config.Rule
 		effect policy.Effect
