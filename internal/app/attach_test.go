@@ -41,7 +41,7 @@ func TestMentionsAreAttached(t *testing.T) {
 	}
 	r := kept(t, dir, home, sessions.Choice{})
 	r.model.Replies = []fake.Reply{fake.Say("done")}
-	prompt := "Look at @a.txt#L2-3, @a.txt:4 and @a.txt#L2-3; @sub/ @big.txt @.env @shot.png @../outside.txt @nothing.here me@a.txt"
+	prompt := "Look at @a.txt#L2-3, @a.txt:4 and @a.txt#L2-3; @sub/ @big.txt @.env @shot.png @../outside.txt @nothing.txt me@a.txt"
 	if err := r.Submit(t.Context(), op.Prompt{Text: prompt}); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestMentionsAreAttached(t *testing.T) {
 		list = append(list, a.Name+": "+about)
 		texts[a.Name] = a.Text
 	}
-	want := []string{"a.txt#L2-3: 2 lines", "a.txt#L4: 1 line", "sub/: folder", "big.txt: 400 lines", ".env: refused", "shot.png: image, 76 bytes", "../outside.txt: refused", "nothing.here: refused"}
+	want := []string{"a.txt#L2-3: 2 lines", "a.txt#L4: 1 line", "sub/: folder", "big.txt: 400 lines", ".env: refused", "shot.png: image, 76 bytes", "../outside.txt: refused", "nothing.txt: refused"}
 	if !slices.Equal(list, want) {
 		t.Errorf("attached\n%s\nwant\n%s", strings.Join(list, "\n"), strings.Join(want, "\n"))
 	}
