@@ -24,6 +24,9 @@ func Plain(s Steer, known []string) string {
 	case err != nil:
 		return "it cannot be looked at: " + err.Error()
 	case info.Mode()&os.ModeSymlink != 0:
+		if s.Kind == Strange && isTrial(s.Path) {
+			return ""
+		}
 		return "it is a link, and git follows it"
 	}
 	switch s.Kind {

@@ -75,8 +75,10 @@ func TestPlain(t *testing.T) {
 		"modules": "[submodule \"a\"]\n\tpath = a\n\turl = ../a\n", "modules2": "[submodule \"a\"]\n\tupdate = !x\n", "modules3": "[core]\n\tx = y\n",
 		"hook": "", "hook2": "#!/bin/sh\n",
 	})
-	if err := os.Symlink("hook", at("link")); err != nil {
-		t.Fatal(err)
+	for link, to := range map[string]string{"link": "hook", ".git/tAb3dE9": "testing", ".git/tAb3dE8": "config", ".git/HEAD2": "testing", ".git/tAb3dE99": "testing"} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	known := []string{at(".git")}
 	for _, c := range []struct {
@@ -92,6 +94,7 @@ func TestPlain(t *testing.T) {
 		{"todo", Todo, true}, {"todo2", Todo, false}, {"todo3", Todo, true},
 		{"attrs", Attributes, true}, {"attrs2", Attributes, false}, {"remote", Remote, true}, {"remote2", Remote, false},
 		{"modules", Modules, true}, {"modules2", Modules, false}, {"modules3", Modules, false}, {"hook", Hook, true}, {"hook2", Hook, false}, {"w", Hook, false},
+		{".git/tAb3dE9", Strange, true}, {".git/tAb3dE8", Strange, false}, {".git/HEAD2", Strange, false}, {".git/tAb3dE99", Strange, false}, {".git/tAb3dE9", Hook, false},
 	} {
 		if got := Plain(Steer{at(c.path), c.kind}, known); (got == "") != c.plain {
 			t.Errorf("%s: %q", c.path, got)

@@ -96,6 +96,17 @@ func odd(name string, mode os.FileMode) bool {
 // to any file. A folder .git in a git folder is such a thing as well.
 func Odd(e os.DirEntry) bool { return e.Name() == ".git" || odd(e.Name(), e.Type()) }
 
+// trial is what git init names the link by which it finds out whether the file
+// system has links.
+var trial = pattern.Lazy(`^t[A-Za-z0-9]{6}$`)
+
+// isTrial reports whether a link is that of git init, which removes it at once:
+// git reads nothing of such a name, and the link stays in its folder.
+func isTrial(link string) bool {
+	to, err := os.Readlink(link)
+	return err == nil && to == "testing" && trial().MatchString(filepath.Base(link))
+}
+
 func plainStrange(info os.FileInfo) string {
 	switch {
 	case info.Name() == ".git":
