@@ -236,9 +236,9 @@ func TestFault35IgnoresTerm(t *testing.T) {
 	r := newRig(t, nil)
 	begun := time.Now()
 	res := r.call(t.Context(), "Bash", map[string]any{
-		"command": "trap '' TERM; echo deaf; while :; do sleep " + word + "; done", "timeout": 300,
+		"command": "trap '' TERM; echo deaf; while :; do sleep " + word + "; done", "timeout": 1500, // time to set the trap, also on a busy machine
 	})
-	if want := "deaf\n[timed out after 300ms and was ended; what it printed until then is above. Use a longer timeout, or run_in_background]"; res.Text != want || !res.IsErr {
+	if want := "deaf\n[timed out after 1.5s and was ended; what it printed until then is above. Use a longer timeout, or run_in_background]"; res.Text != want || !res.IsErr {
 		t.Errorf("got %q\nwant %q", res.Text, want)
 	}
 	if took := time.Since(begun); took < proc.Grace || proc.Grace != 2*time.Second {
@@ -247,7 +247,7 @@ func TestFault35IgnoresTerm(t *testing.T) {
 	if left := alive(); left != nil {
 		t.Errorf("alive: %q", left)
 	}
-	res = r.call(t.Context(), "Bash", map[string]any{"command": "trap 'echo bye; exit' TERM; echo hi; sleep " + word + " & wait", "timeout": 300})
+	res = r.call(t.Context(), "Bash", map[string]any{"command": "trap 'echo bye; exit' TERM; echo hi; sleep " + word + " & wait", "timeout": 1500})
 	if !strings.HasPrefix(res.Text, "hi\nbye\n[timed out") {
 		t.Errorf("TERM was not heard: %q", res.Text)
 	}
