@@ -86,6 +86,18 @@ func raw(t *testing.T, serve func(net.Conn)) string {
 	return "http://" + l.Addr().String()
 }
 
+// counted tells how much is read at a time.
+type counted struct {
+	net.Conn
+	read chan<- int
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.read <- n
+	return n, err
+}
+
 func reset(c net.Conn) {
 	_ = c.(*net.TCPConn).SetLinger(0)
 	_ = c.Close()
@@ -111,20 +123,26 @@ func TestFault47Reset(t *testing.T) {
 		{"in a token", okHead + chunkOf("data: one\n\ndata: tw"), llm.Cut, "one", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			read := make(chan struct{})
+			read := make(chan int, 100)
 			url := raw(t, func(conn net.Conn) {
 				_, _ = conn.Read(make([]byte, 4096))
 				_, _ = io.WriteString(conn, c.sent)
-				if c.sent != "" { // what was sent must arrive before the reset
+				for left := len(c.sent); left > 0; { // what was sent must be read before the reset
 					select {
-					case <-read:
-					case <-time.After(50 * time.Millisecond):
+					case n := <-read:
+						left -= n
+					case <-t.Context().Done():
+						left = 0
 					}
 				}
 				reset(conn)
 			})
-			words, err := attempt(context.Background(), Config{}, url)
-			close(read)
+			tr := NewTransport(Dial{})
+			tr.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+				return counted{conn, read}, err
+			}
+			words, err := attempt(context.Background(), Config{Transport: tr}, url)
 			e := want(t, err, c.kind, false, "")
 			if words != c.words || e.Begun != c.begun || !e.Retryable() {
 				t.Errorf("%q, begun %v, retryable %v: %v", words, e.Begun, e.Retryable(), e)
