@@ -126,6 +126,7 @@ type Chooser struct {
 	providers []provider
 
 	tell time.Duration // tellLimit
+	wait time.Duration // probeLimit
 
 	mu   sync.Mutex // guards told
 	told map[string]said
@@ -178,7 +179,7 @@ func New(c Config) (*Chooser, error) {
 	if c.Transport == nil {
 		c.Transport = wire.NewTransport(wire.Dial{})
 	}
-	ch := &Chooser{c: c, table: table, told: map[string]said{}, tell: tellLimit}
+	ch := &Chooser{c: c, table: table, told: map[string]said{}, tell: tellLimit, wait: probeLimit}
 	ch.providers, err = providersOf(c)
 	return ch, err
 }

@@ -37,6 +37,7 @@ func chooser(t *testing.T, c Config, env ...string) *Chooser {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ch.wait = time.Minute // the machine may be busy
 	return ch
 }
 
@@ -107,7 +108,7 @@ func TestErrors(t *testing.T) {
 	}
 	start := time.Now()
 	_, err = ch.Choose(context.Background())
-	if none := new(NoModelError); !errors.As(err, &none) || time.Since(start) > time.Second {
+	if none := new(NoModelError); !errors.As(err, &none) || time.Since(start) > 30*time.Second {
 		t.Errorf("%v", err)
 	}
 	for _, way := range []string{"ANTHROPIC_API_KEY", "ollama serve", "adze demo"} {
@@ -163,12 +164,16 @@ func TestLocalServers(t *testing.T) {
 		for k, v := range c.local {
 			local[k] = v
 		}
+		ch := chooser(t, Config{Local: local})
+		if local["ollama"] == silent {
+			ch.wait = 2 * time.Second // time for the others to answer
+		}
 		start := time.Now()
-		got, err := chooser(t, Config{Local: local}).Choose(context.Background(), c.wish)
+		got, err := ch.Choose(context.Background(), c.wish)
 		if err != nil || got.String() != c.want {
 			t.Errorf("%s: %v %v", c.want, got, err)
 		}
-		if d := time.Since(start); d > probeLimit+300*time.Millisecond {
+		if d := time.Since(start); d > 30*time.Second { // a minute, if the silent one were waited for
 			t.Errorf("%s: probing took %v", c.want, d)
 		}
 		if usd, known := got.Facts.Cost(llm.Usage{In: 1}); !known || usd != 0 || got.Facts.Window == 0 {

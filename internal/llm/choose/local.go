@@ -64,7 +64,7 @@ func (c *Chooser) probe(ctx context.Context, ps []provider) (provider, string, b
 
 // probeAll returns the models of each server, none for one that is silent.
 func (c *Chooser) probeAll(ctx context.Context, ps []provider) [][]string {
-	tr := wire.NewTransport(wire.Dial{Connect: probeLimit})
+	tr := wire.NewTransport(wire.Dial{Connect: c.wait})
 	defer tr.CloseIdleConnections()
 	type answer struct {
 		i      int
@@ -73,7 +73,7 @@ func (c *Chooser) probeAll(ctx context.Context, ps []provider) [][]string {
 	answers := make(chan answer, len(ps))
 	for i, p := range ps {
 		go func() { // ends with the context at the latest
-			limit, by := probeLimit, http.RoundTripper(tr)
+			limit, by := c.wait, http.RoundTripper(tr)
 			if p.custom && !own(p.baseURL) {
 				limit, by = listLimit, c.c.Transport
 			}
