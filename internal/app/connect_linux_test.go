@@ -116,7 +116,7 @@ func (r *online) answer(q event.Asked, a op.Answer) {
 // turn ended.
 func (r *online) result() (text string, how event.End) {
 	r.t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(time.Minute)
 	for {
 		select {
 		case e := <-r.events:
@@ -145,7 +145,7 @@ func (r *online) question() event.Asked {
 	select {
 	case q := <-r.asked:
 		return q
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		for len(r.events) > 0 {
 			r.t.Logf("%+v", (<-r.events).Body)
 		}

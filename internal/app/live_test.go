@@ -130,7 +130,7 @@ func (r *watched) run(command string) (text string, denied bool) {
 // next waits for an event of a kind.
 func next[B event.Body](r *watched) (b B) {
 	r.t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(time.Minute)
 	for {
 		select {
 		case e := <-r.events:
@@ -340,7 +340,7 @@ func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for late := time.Now().Add(20 * time.Second); !is(); <-tick.C {
+	for late := time.Now().Add(time.Minute); !is(); <-tick.C {
 		if time.Now().After(late) {
 			t.Fatalf("not %s", what)
 		}

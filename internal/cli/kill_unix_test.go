@@ -137,10 +137,10 @@ func marker(t *testing.T) (seconds string, alive func() map[int]string) {
 	}
 }
 
-// asleep waits for what is so of processes that sleep, 20 seconds at most.
+// asleep waits for what is so of processes that sleep, a minute at most.
 func asleep(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for late := time.Now().Add(20 * time.Second); !is(); runtime.Gosched() {
+	for late := time.Now().Add(time.Minute); !is(); runtime.Gosched() {
 		if time.Now().After(late) {
 			t.Fatalf("never so: %s", what)
 		}

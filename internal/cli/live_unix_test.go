@@ -89,7 +89,7 @@ func (p *place) talk(args ...string) *talk {
 func (k *talk) until(what string, is func(m map[string]any) bool) string {
 	k.t.Helper()
 	var all strings.Builder
-	late := time.After(30 * time.Second)
+	late := time.After(time.Minute)
 	for {
 		select {
 		case m, ok := <-k.lines:

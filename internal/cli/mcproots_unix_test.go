@@ -24,7 +24,7 @@ func TestServersKnowNewFolders(t *testing.T) {
 	p.settings(filepath.Join(p.home, ".adze", "settings.json"), `{"permissions":{"additionalDirectories":["`+further+`"]}}`)
 	k.told("additionalDirectories")
 	got := ""
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && !strings.Contains(got, "file://"+further); { // servers are told beside what goes on
+	for end := time.Now().Add(time.Minute); time.Now().Before(end) && !strings.Contains(got, "file://"+further); { // servers are told beside what goes on
 		got = k.prompt("again")
 	}
 	if !strings.Contains(got, "file://"+p.dir) || !strings.Contains(got, "file://"+further) {

@@ -87,7 +87,7 @@ func TestInterruptedStart(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for late := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) { // until the program that it waits for runs
+		for late := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // until the program that it waits for runs
 			if _, err := os.Stat(filepath.Join(p.dir, "started")); err == nil {
 				break
 			}

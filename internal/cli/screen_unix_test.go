@@ -33,7 +33,7 @@ type terminal struct {
 }
 
 // waitFor bounds how long a screen may take to show something.
-const waitFor = 20 * time.Second
+const waitFor = time.Minute
 
 // ui starts adze in a terminal with a script as its model.
 func (p *place) ui(cols, rows int, model string, flags ...string) *terminal {

@@ -33,7 +33,7 @@ func running(t *testing.T, s *Sandbox, c Config, script string) (*proc.Process, 
 // await waits until a file is there.
 func await(t *testing.T, path string) {
 	t.Helper()
-	for late := time.Now().Add(10 * time.Second); !exists(path); time.Sleep(time.Millisecond) {
+	for late := time.Now().Add(time.Minute); !exists(path); time.Sleep(time.Millisecond) {
 		if time.Now().After(late) {
 			t.Fatalf("%s is not there", path)
 		}
@@ -46,7 +46,7 @@ func ended(t *testing.T, p *proc.Process) string {
 	select {
 	case <-p.Done():
 		return p.Status().Over
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it still runs")
 		return ""
 	}

@@ -238,7 +238,7 @@ func (l *lines) Write(b []byte) (int, error) {
 
 func (l *lines) wait(t *testing.T, want string) {
 	t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(time.Minute)
 	var seen []string
 	for {
 		select {

@@ -31,7 +31,7 @@ func TestPipesLinksAndLockedFolders(t *testing.T) {
 		defer os.Chmod(filepath.Join(root, "locked"), 0o755)
 		want = []string{"a", "real/b"}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	files, report, err := Grep(ctx, Tree{Root: root}, Query{Pattern: "needle", Names: true})
 	if err != nil {

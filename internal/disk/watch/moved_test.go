@@ -86,14 +86,14 @@ func TestErrorsAreReadWhileAFolderIsAdded(t *testing.T) {
 	for i := range 3 {
 		select {
 		case fs.Errors <- errors.New("the folder is gone"):
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("error %d is not read while a folder is added", i+1)
 		}
 	}
 	n.mu.Unlock()
 	select {
 	case <-n.Came():
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("that something may be lost is not told")
 	}
 	close(fs.Errors)

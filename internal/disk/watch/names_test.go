@@ -18,7 +18,7 @@ func TestNamesThatComeAreTold(t *testing.T) {
 	n.Add(dir, dir)
 	told := func(want bool, what string) {
 		t.Helper()
-		wait := 10 * time.Second
+		wait := time.Minute
 		if !want {
 			wait = 50 * time.Millisecond
 		}

@@ -126,7 +126,7 @@ func self(name string, args ...string) servers.Server {
 
 func (r *rig) ready(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if late := r.Wait(ctx); len(late) > 0 {
 		t.Fatalf("%v are not there", late)

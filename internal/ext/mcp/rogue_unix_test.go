@@ -313,7 +313,7 @@ func TestRogues(t *testing.T) {
 // until waits until a server is in a state.
 func (r *rig) until(t testing.TB, name, state string) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		if r.status(t, name).State == state {
 			return

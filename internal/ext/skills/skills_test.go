@@ -348,7 +348,7 @@ func followed(t *testing.T, rest time.Duration) {
 				if list, _ := s.Contributions(0); ok(contrib.Library(list...)) {
 					return
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal(what)
 			}
 		}

@@ -166,7 +166,7 @@ func TestDeadline(t *testing.T) {
 	}
 	dir := repo(t)
 	slow := filepath.Join(t.TempDir(), "git")
-	if err := os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 30\n"), 0o755); err != nil {
+	if err := os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 300\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	o := options(t, dir)
@@ -175,7 +175,7 @@ func TestDeadline(t *testing.T) {
 	if i := Read(t.Context(), o); !strings.Contains(i.Why, "took longer than 30ms") {
 		t.Errorf("%+v", i)
 	}
-	if d := time.Since(start); d > 5*time.Second {
+	if d := time.Since(start); d > time.Minute {
 		t.Errorf("took %v", d)
 	}
 }

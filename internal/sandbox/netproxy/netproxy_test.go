@@ -148,7 +148,7 @@ func raw(t *testing.T, w *world, send string) string {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(c, send); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func socks(t *testing.T, w *world, request []byte) byte {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := c.Write(append([]byte{5, 1, 0}, request...)); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestTunnelCarries(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	body := strings.Repeat("x", 200_000)
 	fmt.Fprintf(c, "CONNECT ok.example:443 HTTP/1.1\r\nHost: x\r\n\r\nPOST /p HTTP/1.1\r\nHost: in\r\nConnection: close\r\nContent-Length: %s\r\n\r\n%s", strconv.Itoa(len(body)), body)
 	b, err := io.ReadAll(c)

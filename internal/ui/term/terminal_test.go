@@ -157,7 +157,7 @@ func (s *session) said() string {
 
 func (s *session) wait(text string) {
 	s.t.Helper()
-	for late := time.After(10 * time.Second); ; {
+	for late := time.After(time.Minute); ; {
 		s.mu.Lock()
 		there, more := strings.Contains(s.out.String(), text), s.more
 		s.mu.Unlock()
@@ -210,7 +210,7 @@ func (s *session) ends() int {
 	s.t.Helper()
 	select {
 	case <-s.exited:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		s.t.Fatalf("the child does not end: %q", s.said())
 	}
 	return s.cmd.ProcessState.ExitCode()
@@ -265,7 +265,7 @@ func TestSuspendAndResume(t *testing.T) {
 	s := start(t, "suspend")
 	s.send("\x1a")
 	// Of a child that is being waited for, nothing tells that it was stopped.
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		var st syscall.WaitStatus
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 		if err != nil {

@@ -72,7 +72,7 @@ func (p *pane) write(b []byte, mark string) string {
 	if _, err := p.in.Write(b); err != nil {
 		p.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		got := p.capture()
 		if strings.Contains(got, mark) {
 			return got

@@ -53,7 +53,7 @@ func TestConformance(t *testing.T) {
 
 // conformanceClient signs in where it must and calls every tool.
 func conformanceClient() int {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s := Settings{Name: "conformance", ServerURL: os.Args[len(os.Args)-1]}
 	var given struct {

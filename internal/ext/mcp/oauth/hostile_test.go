@@ -147,7 +147,7 @@ func TestHostile(t *testing.T) {
 			w := newWorld(t)
 			c.edit(w)
 			cl := w.newClient(t.TempDir())
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			b := &robot{t: t}
 			b.open = func(page string) error {

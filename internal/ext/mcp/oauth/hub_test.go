@@ -65,7 +65,7 @@ func TestWithHub(t *testing.T) {
 	defer hub.Close()
 	state := func(want string) mcp.Status {
 		t.Helper()
-		timeout := time.After(20 * time.Second)
+		timeout := time.After(time.Minute)
 		for {
 			select {
 			case st := <-tells:

@@ -253,7 +253,7 @@ func TestOldCallsLeaveTheSession(t *testing.T) {
 	for range 320 {
 		call(t, client, "Read", `{}`)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for e, err := range r.session.Follow(ctx, 0, event.Durable) {
 		if err != nil {
