@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -39,6 +40,26 @@ func loadSettings(sys System, f *runFlags, cmd *cobra.Command) (settings.Paths, 
 	return p, cfg, err
 }
 
+// shownSettings are all settings as people may see them: without the secrets that
+// their names tell, and without keys of a known kind.
+func shownSettings(cfg *config.Config) []config.Setting {
+	all, hide := cfg.Settings(), secret.New()
+	for i := range all {
+		all[i].Value = withoutKeys(all[i].Value, hide)
+	}
+	return all
+}
+
+// withoutKeys is a value in JSON without keys of a known kind; as a whole, where one
+// reaches over several texts of it.
+func withoutKeys(raw json.RawMessage, hide *secret.Redactor) json.RawMessage {
+	out := hide.Bytes(raw)
+	if !json.Valid(out) {
+		return json.RawMessage(`"` + secret.Masked + `"`)
+	}
+	return out
+}
+
 func configList(sys System, f *runFlags) *cobra.Command {
 	var asJSON, all bool
 	c := &cobra.Command{
@@ -49,11 +70,11 @@ func configList(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(sys, cfg.Settings())
+				return printJSON(sys, shownSettings(cfg))
 			}
 			w := sys.table()
 			w.whole = 1
-			for _, s := range cfg.Settings() {
+			for _, s := range shownSettings(cfg) {
 				if string(s.Value) != "null" || all {
 					fmt.Fprintf(w, "%s\t%s\t%s\n", s.Key, clip.Visible(string(s.Value)), clip.Visible(s.Origin.String()))
 				}
@@ -80,6 +101,7 @@ func configGet(sys System, f *runFlags) *cobra.Command {
 			if !ok {
 				return unknownKey(args[0])
 			}
+			s.Value = withoutKeys(s.Value, secret.New())
 			var text string
 			if json.Unmarshal(s.Value, &text) == nil {
 				fmt.Fprintln(sys.Stdout, clip.VisibleText(text))

@@ -71,7 +71,7 @@ func (r running) settings() print.Settings {
 		out.Applied.Effort = &e
 	}
 	by := map[string]map[string]json.RawMessage{}
-	for _, s := range r.world.Config().Settings() {
+	for _, s := range shownSettings(r.world.Config()) {
 		if string(s.Value) == "null" {
 			continue
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
@@ -107,9 +108,9 @@ func hooksList(sys System, f *runFlags) *cobra.Command {
 }
 
 func hookRows(set hook.Set) []hookRow {
-	rows := []hookRow{}
+	rows, hide := []hookRow{}, secret.New() // a command may hold a key
 	for _, h := range set.All() {
-		rows = append(rows, hookRow{h.Event, h.Matcher, h.If, h.Type, h.Name(), h.Timeout().Seconds(), h.From, h.Scope})
+		rows = append(rows, hookRow{h.Event, h.Matcher, h.If, h.Type, hide.String(h.Name()), h.Timeout().Seconds(), h.From, h.Scope})
 	}
 	return rows
 }

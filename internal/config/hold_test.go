@@ -146,3 +146,29 @@ func TestDiffMasks(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// Every value of the settings that a list prints is without the secrets that its name or
+// its place tells, also inside of lists; what names a variable, and rules, stay.
+func TestMasked(t *testing.T) {
+	c := load(t, options(disk{userFile: `{"env":{"A_COOKIE":"planted","X_PAT":"planted","DB":"postgres://u:planted@h/x","CI":"1","SITE":"https://h/?a=1&api_key=planted&b=2"},
+		"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"http","url":"https://u:planted@h/x","headers":{"X":"planted"}},{"type":"command","command":"run","env":{"A_KEY":"planted"}}]}]},
+		"mcpServers":{"auth-box":{"command":"x","args":["--token","planted","--api-key=planted","-v","--no-auth","--port","1"],"env":{"PLAIN":"seen","K_TOKEN":"planted"},"oauth":{"clientId":"seen","clientSecret":"planted"}},
+			"b":{"url":"https://h/x?token=planted","oauth":{"clientSecret":"${SEEN}"}}},
+		"pluginConfigs":{"p":{"options":{"api_token":"planted","author":"seen"}}},
+		"permissions":{"deny":["Bash(curl https://u@h:*)"]}}`}))
+	got := ""
+	for _, s := range c.Settings() {
+		got += s.Key + "=" + string(s.Value) + "\n"
+	}
+	if strings.Contains(got, "planted") {
+		t.Errorf("%s", got)
+	}
+	for _, want := range []string{
+		`"PLAIN":"seen"`, `"clientId":"seen"`, `"${SEEN}"`, `"author":"seen"`, `"CI":"1"`, `https://h/?a=1&api_key=` + hiddenText + `&b=2`, `["--token",` + mask + `,"--api-key=` + hiddenText + `","-v","--no-auth",`,
+		`"matcher":"Bash"`, `"command":"run"`, `Bash(curl https://u@h:*)`, `postgres://` + hiddenText + `@h/x`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is gone:\n%s", want, got)
+		}
+	}
+}

@@ -103,39 +103,6 @@ func (n *node) find(path string) *node {
 	return nil
 }
 
-const mask = `"••••••"`
-
-func masked(n *node, path string) *node {
-	if n == nil {
-		return nil
-	}
-	inEnv, inHeaders := strings.HasPrefix(path, "env") || strings.Contains(path, ".env."), strings.Contains(path, "headers")
-	if n.kind == '"' && (inEnv && SecretName(path) || inHeaders) && n.text != "" {
-		return &node{kind: '"', raw: []byte(mask), from: n.from}
-	}
-	if n.kind == '"' && login().MatchString(n.text) {
-		return &node{kind: '"', raw: login().ReplaceAll(n.raw, []byte("://••••••@")), from: n.from}
-	}
-	if n.kind != '{' {
-		return n
-	}
-	out := *n
-	out.members = nil
-	for _, m := range n.members {
-		out.members = append(out.members, member{m.name, m.from, masked(m.value, join(path, m.name))})
-	}
-	return &out
-}
-
-// login is the name and password in an address.
-var login = pattern.Lazy(`://[^/@\s"]+@`)
-
-// SecretName reports whether what has this name is taken for a secret.
-func SecretName(name string) bool {
-	u := strings.ToUpper(name)
-	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"}, func(w string) bool { return strings.Contains(u, w) })
-}
-
 // Canonical gives the published spelling of a key's path: "maxTurns" →
 // max_turns, "providers.mine.baseUrl" → providers.mine.base_url. ok is false
 // when the table has no such place.

@@ -214,6 +214,9 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// mask is what stands in JSON for a secret.
+const mask = `"` + hiddenText + `"`
+
 func TestSetting(t *testing.T) {
 	c := load(t, options(disk{
 		userFile:    "{\n  \"env\": {\"CI\": \"1\", \"MY_TOKEN\": \"s3cret\"},\n \"providers\": {\"my.box\": {\"baseUrl\": \"http://b\", \"headers\": {\"X\": \"hush\"}}},\n\"permissions\":{\"allow\":[\"A\"]}}",

@@ -409,6 +409,7 @@ func TestFromFlags(t *testing.T) {
 func TestLineHoldsNoSecret(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"command":"x","args":["a b"],"env":{"KEY":"s3cret"}}`:                               "x \"a b\"",
+		`{"command":"x","args":["--token","s3cret","--key=s3cret","-v","${A}"]}`:              "x --token (secret) --key=(secret) -v ${A}",
 		`{"type":"http","url":"https://h/p?key=s3cret","headers":{"Authorization":"s3cret"}}`: "https://h/p (http)",
 		`{"type":"http","url":"https://me:s3cret@h/p"}`:                                       "https://h/p (http)",
 		`7`: "",

@@ -318,7 +318,7 @@ func (s Server) Line() string {
 		text = "served by the program that drives adze"
 	case Stdio:
 		words := []string{quoted(w.Command)}
-		for _, a := range w.Args {
+		for _, a := range withoutSecrets(w.Args) {
 			words = append(words, quoted(a))
 		}
 		text = strings.Join(words, " ")

@@ -18,6 +18,9 @@ var (
 	dense = pattern.Lazy(`^[A-Za-z0-9_.~+=-]*(?:[0-9][A-Za-z_.~+=-]*[A-Za-z]|[A-Za-z][A-Za-z_.~+=-]*[0-9])[A-Za-z0-9_.~+=-]*$`)
 )
 
+// standsInFile says of a value that it is a secret.
+const standsInFile = "a secret that stands in the file"
+
 // minDense is how long a value is at least that is taken for a secret by its looks.
 const minDense = 20
 
@@ -34,7 +37,7 @@ func shown(name, v string) string {
 	if rest == "" || !secretive(name, rest) {
 		return v
 	}
-	return fmt.Sprintf("%s(a secret that stands in the file: %d characters, #%s)", scheme, len([]rune(rest)), digest([]byte(rest))[:6])
+	return fmt.Sprintf("%s("+standsInFile+": %d characters, #%s)", scheme, len([]rune(rest)), digest([]byte(rest))[:6])
 }
 
 func secretive(name, v string) bool {
@@ -78,6 +81,23 @@ func shownArgs(args []string) []string {
 			a = shown("", a)
 		}
 		out[i] = a
+	}
+	return out
+}
+
+// withoutSecrets are arguments for one line: shownArgs in which secrets take one word.
+func withoutSecrets(args []string) []string {
+	out := shownArgs(args)
+	for i, s := range out {
+		name, _, ok := strings.Cut(args[i], "=")
+		switch {
+		case !strings.Contains(s, "("+standsInFile):
+			out[i] = args[i]
+		case ok && strings.HasPrefix(s, name+"="):
+			out[i] = name + "=(secret)"
+		default:
+			out[i] = "(secret)"
+		}
 	}
 	return out
 }
