@@ -31,7 +31,7 @@ func TestGitPrints(t *testing.T) {
 		"git diff", "git diff HEAD", "git diff --cached", "git diff -R", "git diff -- .", "git diff -- ':/'", "git diff main..x", "git diff --stat -p", "git diff -- '*'", "git diff -- ':!src/b.go'", "cd src && git diff", "cd src && git diff -- :/",
 		"git diff --check", "git diff --word-diff", "git diff-files -p", "git diff-index -p HEAD", "git diff-tree -p HEAD", "git diff ':!x'", "git --literal-pathspecs diff -- ':!.env' ':!src' .", "git diff HEAD:", "git diff -- ':(attr:x)a'", "git diff -- '[.]env' 'src/[a]*'",
 		"git log -p", "git log -p -3", "git log --patch src main.go", "git log -c", "git log -S x --oneline", "git log -p -S -- main.go .", "git show", "git show HEAD", "git show HEAD~3 --", "git show 5c0f956", "git show -s 5c0f956", "git show --stat 5c0f956", "git show v1-3-g5c0f956 --stat", "git show --stat 'HEAD:.env^{}'",
-		"git show :/init", "git show stash@{0}", "git stash show -p", "git stash list -p", "git reflog -p", "git range-diff a b c", "git status -vv", "git status -v", "git whatchanged -p",
+		"git show :/init", "git log --full-diff -p main.go", "git log -p --full-diff -- main.go", "git log --full-diff -U1 src", "git show stash@{0}", "git stash show -p", "git stash list -p", "git reflog -p", "git range-diff a b c", "git status -vv", "git status -v", "git whatchanged -p",
 		"git cat-file -p 5c0f956", "git cat-file blob 5c0f956", "git cat-file blob 'HEAD:src^{blob}'", "echo HEAD:.env | git cat-file --batch", "git cat-file --batch --batch-all-objects", "git cat-file --batch='%(objectname)'",
 		"git grep x HEAD", "git grep x", "git grep x HEAD:", "git grep x -- ':(top)'", "git grep -e x --or -e y HEAD",
 	} {
@@ -55,7 +55,7 @@ func TestGitPrints(t *testing.T) {
 	}
 	for _, command := range []string{
 		"git status", "git status -s", "git log", "git log --oneline -20", "git log --stat", "git log --name-only", "git log --graph --all", "git diff --stat", "git diff --name-only HEAD~1", "git diff --numstat --summary", "git show --stat HEAD", "git show -s --format=%H HEAD", "git show --name-only HEAD~2", "git diff-tree --name-status HEAD",
-		"git diff -- main.go", "git diff main.go", "git diff HEAD~1 -- src/a.go src/b.go", "git diff -- 'src/*.go'", "git diff '*.go'", "git diff -- . ':!.env' ':(exclude)src/deploy.pem'", "git log -p -- main.go", "git log -L1,5:main.go", "git show HEAD:main.go", "git show HEAD -- src/a.go", "git diff HEAD:main.go HEAD:src/a.go",
+		"git diff -- main.go", "git diff main.go", "git diff HEAD~1 -- src/a.go src/b.go", "git diff -- 'src/*.go'", "git diff '*.go'", "git diff -- . ':!.env' ':(exclude)src/deploy.pem'", "git log -p -- main.go", "git log --full-diff --stat main.go", "git log --full-diff main.go", "git log -L1,5:main.go", "git show HEAD:main.go", "git show HEAD -- src/a.go", "git diff HEAD:main.go HEAD:src/a.go",
 		"git cat-file -t 5c0f956", "git cat-file -s 5c0f956", "git cat-file -p HEAD", "git cat-file tree 5c0f956", "echo 5c0f956 | git cat-file --batch-check", "git stash show", "git stash list", "git reflog", "git grep x -- '*.go'", "git grep x src/a.go", "git blame main.go", "git ls-files", "git rev-parse HEAD", "git diff --no-index main.go src/a.go",
 	} {
 		if got := judge(command, tracked); got != policy.Allow {

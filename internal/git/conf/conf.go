@@ -154,6 +154,7 @@ func dangerous(section, key, value string, submodule bool) bool {
 var sections = map[string]func(key, value string) bool{
 	"alias":       anyKey,
 	"blame":       keys("ignorerevsfile"),
+	"branch":      sortsBySignature,
 	"browser":     anyKey,
 	"credential":  anyKey,
 	"diff":        either(keys("command", "textconv", "external", "orderfile"), keyBut("submodule", "short")),
@@ -180,6 +181,7 @@ var sections = map[string]func(key, value string) bool{
 	"ssh":       anyKey,
 	"status":    keyBut("submodulesummary", "false", "0"),
 	"submodule": keyBut("recurse", "false"),
+	"tag":       sortsBySignature,
 	"trailer":   anyKey,
 	"web":       anyKey,
 }
@@ -203,6 +205,12 @@ func either(a, b func(key, value string) bool) func(key, value string) bool {
 // showsSignature is dangerous where a format has git run the program that
 // checks signatures.
 func showsSignature(_, value string) bool { return format.Verifies(value) }
+
+// sortsBySignature is dangerous where the order of branches or tags has git run the
+// program that checks signatures.
+func sortsBySignature(key, value string) bool {
+	return key == "sort" && strings.Contains(strings.ToLower(value), "signature")
+}
 
 func dangerousCore(key, value string, submodule bool) bool {
 	switch key {

@@ -67,6 +67,8 @@ func TestSafe(t *testing.T) {
 	}
 	for key, formats := range map[string][2][]string{
 		"format.pretty": {{"%H %G?", "format:%-GK", "%+G?", "% GS"}, {"oneline", "%h %gd"}},
+		"tag.sort":      {{"signature:key", "-Signature"}, {"-creatordate"}},
+		"branch.sort":   {{"-signature:signer"}, {"committerdate"}},
 		"pretty.oops":   {{"%H %G?", "tformat:%GG"}, {"%h %s"}},
 	} {
 		for i, values := range formats {

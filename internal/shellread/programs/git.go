@@ -246,6 +246,9 @@ func signed(u *Invocation) string {
 		if (f.name == "--format" || f.name == "--pretty") && format.Verifies(f.val.Text) {
 			return "the format checks signatures, which runs gpg"
 		}
+		if f.name == "--sort" && strings.Contains(f.val.Text, "signature") {
+			return "the order goes by signatures, which runs gpg"
+		}
 		if f.name == "--submodule" && f.val.Text != "" && f.val.Text != "short" && f.val.Text != "log" {
 			return "git starts itself in the submodules for this"
 		}

@@ -70,7 +70,7 @@ func (u *Invocation) gitPrints(command string, literal bool) string {
 	if !some {
 		return ""
 	}
-	if literal {
+	if literal || u.has("--full-diff") {
 		specs = nil // no pathspec excludes anything
 	}
 	for _, d := range u.dirs {
@@ -127,7 +127,7 @@ func (u *Invocation) gitRange(command string) (specs []Word, some bool) {
 		return nil, true
 	case len(behind) > 0:
 		return behind, true
-	case len(before) > 0 && len(specs)+objects == 0:
+	case len(before) > 0 && len(specs)+objects == 0 && !u.has("--full-diff"):
 		return nil, false
 	}
 	return specs, true
