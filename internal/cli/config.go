@@ -207,9 +207,9 @@ func removes(path string, edits []confedit.Edit) error {
 			continue
 		}
 		if e.Op == confedit.Drop {
-			return failf("adze permissions list shows where each rule comes from", "%s has no %s in %s", path, e.Value, e.Key)
+			return usagef("adze permissions list shows where each rule comes from", "%s has no %s in %s", path, e.Value, e.Key)
 		}
-		return failf("adze config list shows where each value comes from", "%s does not set %s", path, e.Key)
+		return usagef("adze config list shows where each value comes from", "%s does not set %s", path, e.Key)
 	}
 	return nil
 }

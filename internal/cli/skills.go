@@ -220,6 +220,9 @@ checks the skills of this project and your own. Advice alone is no failure.`,
 						dir = filepath.Dir(dir)
 					}
 				}
+				if errors.Is(err, fs.ErrNotExist) {
+					return usagef("name the folder of a skill, or one that holds such folders", "there is no folder %s", clip.Visible(args[0]))
+				}
 				if err != nil {
 					return failf("name the folder of a skill, or one that holds such folders", "%s: %v", clip.Visible(args[0]), cause(err))
 				}

@@ -96,7 +96,7 @@ func (s *Store) Find(id string) (Installed, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Installed{}, &fault{fmt.Errorf("no plugin %q is installed%s", clip.Line(clip.Visible(id), 80), near.Hint(id, slices.Sorted(maps.Keys(l.Plugins)))), "adze plugin list"}
+		return Installed{}, &hint.Mistake{Why: fmt.Sprintf("no plugin %q is installed%s", clip.Line(clip.Visible(id), 80), near.Hint(id, slices.Sorted(maps.Keys(l.Plugins)))), What: "adze plugin list"}
 	}
 	order.By(found, func(a, b Installed) int { return strings.Compare(a.Market, b.Market) })
 	return Installed{}, fmt.Errorf("there are several of that name: say %s or %s", found[0].ID(), found[1].ID())
@@ -170,9 +170,12 @@ func (s *Store) offer(l lockFile, id string) (Market, Entry, error) {
 	case broken != nil:
 		return Market{}, Entry{}, broken
 	case len(l.Markets) == 0:
-		return Market{}, Entry{}, &fault{errors.New("no marketplace was added yet"), "adze plugin marketplace add OWNER/REPO, or an address or a folder"}
+		return Market{}, Entry{}, &hint.Mistake{Why: "no marketplace was added yet", What: "adze plugin marketplace add OWNER/REPO, or an address or a folder"}
 	}
-	return Market{}, Entry{}, &fault{fmt.Errorf("no marketplace has a plugin %q%s", clip.Line(clip.Visible(name), 80), near.Hint(name, names)), "adze plugin marketplace list; what is new there comes with: adze plugin marketplace update"}
+	return Market{}, Entry{}, &hint.Mistake{
+		Why:  fmt.Sprintf("no marketplace has a plugin %q%s", clip.Line(clip.Visible(name), 80), near.Hint(name, names)),
+		What: "adze plugin marketplace list; what is new there comes with: adze plugin marketplace update",
+	}
 }
 
 // maxDepth bounds how far plugins need each other.
@@ -218,8 +221,8 @@ func (p *Plan) add(ctx context.Context, l lockFile, m Market, e Entry, pol Polic
 			continue
 		}
 		dm, de, err := p.store.offer(l, name)
-		if err != nil {
-			return fmt.Errorf("%s needs %s: %w", id, name, err)
+		if err != nil { // which is the plugin's mistake, not that of whoever installs it
+			return &fault{fmt.Errorf("%s needs %s: %v", id, name, err), hint.Of(err)}
 		}
 		if err := p.add(ctx, l, dm, de, pol, append(slices.Clip(above), id), n); err != nil {
 			return err

@@ -266,7 +266,7 @@ func (s *Store) load(ctx context.Context, src Source, name string, agree func(Ma
 	if src.Kind == Folder { // read where it is
 		c, err = readCatalogue(src.Path, true)
 		if _, gone := os.Stat(src.Path); err != nil && name == "" && errors.Is(gone, fs.ErrNotExist) {
-			return m, c, &fault{fmt.Errorf("there is no folder %s", clip.Visible(src.Path)), "give the path of the marketplace's folder"}
+			return m, c, &hint.Mistake{Why: "there is no folder " + clip.Visible(src.Path), What: "give the path of the marketplace's folder"}
 		}
 		if err != nil && name != "" {
 			m.Name = name
@@ -382,7 +382,7 @@ func (s *Store) Remove(ctx context.Context, name string) (left []string, err err
 
 func noMarket(name string, l lockFile) error {
 	names := slices.Sorted(maps.Keys(l.Markets))
-	return &fault{fmt.Errorf("there is no marketplace %q%s", clip.Line(clip.Visible(name), 80), near.Hint(name, names)), "adze plugin marketplace list"}
+	return &hint.Mistake{Why: fmt.Sprintf("there is no marketplace %q%s", clip.Line(clip.Visible(name), 80), near.Hint(name, names)), What: "adze plugin marketplace list"}
 }
 
 // move puts a tree that is complete where it belongs, read-only. A tree that
