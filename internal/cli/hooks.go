@@ -185,7 +185,7 @@ asked, and costs what it costs; the server of one of the type mcp_tool is starte
 				if err != nil {
 					return failf("give the input as --input '{…}'", "read the input: %v", err)
 				}
-				input = string(text)
+				input = strings.TrimPrefix(string(text), "\ufeff")
 			}
 			in, err := hook.Make(args[0], tool, []byte(input))
 			if err != nil && slices.Contains(hook.Events(), hook.Event(args[0])) {

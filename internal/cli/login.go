@@ -186,7 +186,7 @@ func keyLine(ctx context.Context, in io.Reader) (string, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
-	return string(b), nil
+	return strings.TrimPrefix(string(b), "\ufeff"), nil
 }
 
 // wait runs a read that cannot be interrupted, until the context ends.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -355,6 +356,7 @@ func mcpAddJSON(sys System, f *runFlags) *cobra.Command {
 				if text, err = wait(cmd.Context(), func() ([]byte, error) { return io.ReadAll(io.LimitReader(sys.Stdin, 1<<20)) }); err != nil {
 					return err
 				}
+				text = bytes.TrimPrefix(text, []byte("\ufeff"))
 			}
 			var raw json.RawMessage
 			if err := json.Unmarshal(text, &raw); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -285,7 +286,7 @@ func mcpCall(sys System, f *runFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				input = text
+				input = bytes.TrimPrefix(text, []byte("\ufeff"))
 			}
 			var object map[string]json.RawMessage
 			if err := json.Unmarshal(input, &object); err != nil {

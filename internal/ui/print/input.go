@@ -38,6 +38,9 @@ func Read(ctx context.Context, in io.Reader, to chan<- Input) error {
 		if err != nil && !errors.Is(err, errLong) && !errors.Is(err, io.EOF) {
 			return err
 		}
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
 		if x, any := parseLine(n, line, err); any {
 			select {
 			case to <- x:

@@ -18,6 +18,7 @@ type sieve struct {
 	in     *bufio.Reader
 	answer func(string)
 	rest   []byte // of a line that is passed on
+	begun  bool   // a line was read
 	err    error  // what in ended with
 }
 
@@ -29,6 +30,9 @@ func newSieve(in io.ReadCloser, answer func(string)) *sieve {
 func (s *sieve) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 && s.err == nil {
 		s.rest, s.err = s.in.ReadBytes('\n')
+		if !s.begun {
+			s.rest, s.begun = bytes.TrimPrefix(s.rest, []byte("\ufeff")), true
+		}
 		if line := bytes.TrimSpace(s.rest); len(line) > 0 && !json.Valid(line) {
 			s.answer(noJSON)
 			s.rest = nil

@@ -5,6 +5,18 @@ import (
 	"testing"
 )
 
+// A byte order mark before the first line, as shells of Windows write one, loses nothing.
+func TestByteOrderMark(t *testing.T) {
+	out := &whole{}
+	in := &file{ended: make(chan struct{}), r: strings.NewReader("\ufeff" + `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n")}
+	if err := newRig(t).Stdio(t.Context(), in, out, there); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), `"id":1,"result"`) || strings.Contains(out.String(), "-32700") {
+		t.Error(out)
+	}
+}
+
 // A line that is no JSON is answered, and what stands behind it is, too.
 func TestLinesThatAreNoJSON(t *testing.T) {
 	out := &whole{}
