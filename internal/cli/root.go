@@ -19,6 +19,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
@@ -37,6 +38,9 @@ func Main(sys System) int {
 		return term.Guard(os.Stdin)
 	}
 	if len(sys.Args) > 0 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
+		if len(sys.Args) > 1 {
+			return report(sys.Stderr, usagef("adze --help lists commands and flags", "adze %s takes no argument, such as %q", sys.Args[0], clip.Line(sys.Args[1], 80)))
+		}
 		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)
 		return report(sys.Stderr, sys.Stdout.judged(nil))
 	}

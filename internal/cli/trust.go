@@ -31,6 +31,14 @@ them until you trust the folder, and asks again when they change.
   adze trust --revoke .   trust it no longer`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := revoke
+			switch {
+			case list && revoke != "":
+				return usagef(usageHint(cmd), "--list and --revoke cannot be together")
+			case list && len(args) > 0:
+				return usagef(usageHint(cmd), "adze trust --list takes no argument, such as %q", clip.Line(args[0], 80))
+			case revoke != "" && len(args) > 0:
+				return usagef(usageHint(cmd), "an argument too many: %q", clip.Line(args[0], 80))
+			}
 			if len(args) == 1 {
 				dir = args[0]
 			}
