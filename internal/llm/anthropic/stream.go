@@ -85,12 +85,12 @@ type usage struct {
 	Out        *wire.Count `json:"output_tokens"`
 	CacheRead  *wire.Count `json:"cache_read_input_tokens"`
 	CacheWrite *wire.Count `json:"cache_creation_input_tokens"`
-	Created    *struct {
+	Created    wire.Loose[struct {
 		Hour *wire.Count `json:"ephemeral_1h_input_tokens"`
-	} `json:"cache_creation"`
-	Details *struct {
+	}] `json:"cache_creation"`
+	Details wire.Loose[struct {
 		Thinking *wire.Count `json:"thinking_tokens"`
-	} `json:"output_tokens_details"`
+	}] `json:"output_tokens_details"`
 }
 
 // add lays the counts of u over what is known: the later ones are totals.
@@ -104,24 +104,20 @@ func (d *decoder) add(u usage) {
 	set(&d.usage.Out, u.Out)
 	set(&d.usage.CacheRead, u.CacheRead)
 	set(&d.usage.CacheWrite, u.CacheWrite)
-	if u.Created != nil {
-		set(&d.usage.CacheWriteLong, u.Created.Hour)
-	}
-	if u.Details != nil {
-		set(&d.usage.Reasoning, u.Details.Thinking)
-	}
+	set(&d.usage.CacheWriteLong, u.Created.Is.Hour)
+	set(&d.usage.Reasoning, u.Details.Is.Thinking)
 }
 
 func (d *decoder) begin(message []byte, out *wire.Out) error {
 	var m struct {
 		ID, Model string
-		Usage     usage
+		Usage     wire.Loose[usage]
 	}
 	if err := json.Unmarshal(message, &m); err != nil {
 		return wire.ErrGarbage
 	}
 	d.id, d.model = m.ID, m.Model
-	d.add(m.Usage)
+	d.add(m.Usage.Is)
 	out.Put(llm.Progress{ID: d.id, Model: d.model, Usage: d.usage})
 	return nil
 }
@@ -131,20 +127,20 @@ func (d *decoder) messageDelta(data []byte, out *wire.Out) error {
 		Delta struct {
 			StopReason string `json:"stop_reason"`
 		}
-		Usage usage
-		Edits *struct {
+		Usage wire.Loose[usage]
+		Edits wire.Loose[*struct {
 			Applied []struct {
 				Tokens wire.Count `json:"cleared_input_tokens"`
 			} `json:"applied_edits"`
-		} `json:"context_management"`
+		}] `json:"context_management"`
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return wire.ErrGarbage
 	}
-	d.add(m.Usage)
-	if m.Edits != nil {
+	d.add(m.Usage.Is)
+	if edits := m.Edits.Is; edits != nil {
 		d.usage.Cleared = 0
-		for _, e := range m.Edits.Applied {
+		for _, e := range edits.Applied {
 			d.usage.Cleared += max(0, int(e.Tokens))
 		}
 	}

@@ -319,27 +319,30 @@ func (d *decoder) slot(index int, id, name string, whole bool, out *wire.Out) *w
 
 func (d *decoder) count(raw []byte, out *wire.Out) {
 	var u struct {
-		Prompt     int `json:"prompt_tokens"`
-		Completion int `json:"completion_tokens"`
-		Total      int `json:"total_tokens"`
-		Hit        int `json:"prompt_cache_hit_tokens"`
-		Cached     int `json:"cached_tokens"`
-		In         struct {
-			Cached int `json:"cached_tokens"`
-			Write  int `json:"cache_write_tokens"`
-		} `json:"prompt_tokens_details"`
-		Out struct {
-			Reasoning int `json:"reasoning_tokens"`
-		} `json:"completion_tokens_details"`
+		Prompt     wire.Count `json:"prompt_tokens"`
+		Completion wire.Count `json:"completion_tokens"`
+		Total      wire.Count `json:"total_tokens"`
+		Hit        wire.Count `json:"prompt_cache_hit_tokens"`
+		Cached     wire.Count `json:"cached_tokens"`
+		In         wire.Loose[struct {
+			Cached wire.Count `json:"cached_tokens"`
+			Write  wire.Count `json:"cache_write_tokens"`
+		}] `json:"prompt_tokens_details"`
+		Out wire.Loose[struct {
+			Reasoning wire.Count `json:"reasoning_tokens"`
+		}] `json:"completion_tokens_details"`
 	}
 	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &u) != nil {
 		return
 	}
-	n := llm.Usage{Out: u.Completion, Reasoning: u.Out.Reasoning, CacheRead: max(u.Hit, u.In.Cached, u.Cached), CacheWrite: u.In.Write}
-	if n.Reasoning > 0 && u.Total == u.Prompt+u.Completion+n.Reasoning { // some count it apart
+	n := llm.Usage{
+		Out: int(u.Completion), Reasoning: int(u.Out.Is.Reasoning),
+		CacheRead: int(max(u.Hit, u.In.Is.Cached, u.Cached)), CacheWrite: int(u.In.Is.Write),
+	}
+	if n.Reasoning > 0 && u.Total == u.Prompt+u.Completion+u.Out.Is.Reasoning { // some count it apart
 		n.Out += n.Reasoning
 	}
-	n.In = max(0, u.Prompt-n.CacheRead-n.CacheWrite)
+	n.In = max(0, int(u.Prompt)-n.CacheRead-n.CacheWrite)
 	if d.usage != n {
 		d.usage = n
 		out.Put(llm.Progress{ID: d.id, Model: d.model, Usage: n})

@@ -243,16 +243,16 @@ func (d *decoder) sign(s *wire.Slot, signature []byte) {
 
 func (d *decoder) count(raw []byte, out *wire.Out) {
 	var u struct {
-		Prompt   int `json:"promptTokenCount"`
-		Cached   int `json:"cachedContentTokenCount"`
-		Out      int `json:"candidatesTokenCount"`
-		Thoughts int `json:"thoughtsTokenCount"`
-		Tools    int `json:"toolUsePromptTokenCount"`
+		Prompt   wire.Count `json:"promptTokenCount"`
+		Cached   wire.Count `json:"cachedContentTokenCount"`
+		Out      wire.Count `json:"candidatesTokenCount"`
+		Thoughts wire.Count `json:"thoughtsTokenCount"`
+		Tools    wire.Count `json:"toolUsePromptTokenCount"`
 	}
 	if json.Unmarshal(raw, &u) != nil {
 		return
 	}
-	n := llm.Usage{In: max(0, u.Prompt+u.Tools-u.Cached), Out: u.Out + u.Thoughts, CacheRead: u.Cached, Reasoning: u.Thoughts}
+	n := llm.Usage{In: int(max(0, u.Prompt+u.Tools-u.Cached)), Out: int(u.Out + u.Thoughts), CacheRead: int(u.Cached), Reasoning: int(u.Thoughts)}
 	if d.usage != n {
 		d.usage = n
 		out.Put(llm.Progress{ID: d.id, Model: d.model, Usage: n})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +63,7 @@ func Run(t *testing.T, a Adapter) {
 		{"same_request_same_bytes", true, sameBytes},
 		{"prefix_stays", true, prefix},
 		{"headers", true, headers},
+		{"strange_usage", true, strangeUsage},
 		{"schemas_of_servers", true, schemas},
 		{"tools_loaded", true, func(t *testing.T, a Adapter) { Loading(t, a, false) }},
 	} {
@@ -384,6 +386,39 @@ func negative(t *testing.T, a Adapter) {
 	for _, c := range g.Chunks {
 		if p, ok := c.(llm.Progress); ok && p.Usage != p.Usage.Bounded() {
 			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// A usage that cannot be read does not lose the reply, and what of it can be read counts.
+func strangeUsage(t *testing.T, a Adapter) {
+	whole := regexp.MustCompile(`("usage(?:Metadata)?":)\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}`)
+	object, number := regexp.MustCompile(`:\{[^{}]*\}`), regexp.MustCompile(`:-?[0-9]+`)
+	r := Say("all is well")
+	r.Usage = llm.Usage{In: 100, Out: 50}
+	for _, bad := range []string{`5`, `-1`, `"x"`, `null`, `true`, `[]`, `[{}]`, `{"x":[]}`} {
+		for place, change := range map[string]func(usage string) string{
+			"all":     func(usage string) string { return whole.ReplaceAllString(usage, "${1}"+bad) },
+			"numbers": func(usage string) string { return number.ReplaceAllString(usage, ":"+bad) },
+			"objects": func(usage string) string { // but for the outer one
+				key, inner, _ := strings.Cut(usage, "{")
+				return key + "{" + object.ReplaceAllString(inner, ":"+bad)
+			},
+			"one more": func(usage string) string { return strings.Replace(usage, "{", `{"brand_new":`+bad+`,`, 1) },
+		} {
+			found := false
+			f := newFixture(t, a, 0, Step{Reply: r, Raw: func(w http.ResponseWriter, frames []string) {
+				stream(w, whole.ReplaceAllStringFunc(strings.Join(frames, ""), func(usage string) string {
+					found = true
+					return change(usage)
+				}))
+			}})
+			g := f.send(t, f.ask("hi"))
+			if g.Err != nil || g.Text != "all is well" || !found {
+				t.Errorf("%s %s: %q %v, found %v", place, bad, g.Text, g.Err, found)
+			} else if u := g.Finished.Usage; u != u.Bounded() || (place == "objects" || place == "one more") && u.Out != 50 {
+				t.Errorf("%s %s: %+v", place, bad, u)
+			}
 		}
 	}
 }

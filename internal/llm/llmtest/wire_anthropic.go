@@ -23,7 +23,7 @@ func (Anthropic) Frames(r Reply) []string {
 	if id == "" {
 		id = "msg_1"
 	}
-	out := []string{event("message_start", `{"type":"message_start","message":{"id":%q,"type":"message","role":"assistant","model":%q,"content":[],"stop_reason":null,"usage":{"input_tokens":%d,"cache_creation_input_tokens":%d,"cache_read_input_tokens":%d,"output_tokens":1}}}`,
+	out := []string{event("message_start", `{"type":"message_start","message":{"id":%q,"type":"message","role":"assistant","model":%q,"content":[],"stop_reason":null,"usage":{"input_tokens":%d,"cache_creation_input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation":{"ephemeral_1h_input_tokens":0},"output_tokens":1}}}`,
 		id, r.Model, u.In, u.CacheWrite, u.CacheRead)}
 	for i, p := range r.Parts {
 		start := func(block string) {

@@ -207,23 +207,23 @@ func (d *decoder) finish(body []byte, out *wire.Out) (bool, error) {
 		ID, Model, Status string
 		Error             json.RawMessage
 		Incomplete        struct{ Reason string } `json:"incomplete_details"`
-		Usage             struct {
+		Usage             wire.Loose[struct {
 			In      wire.Count `json:"input_tokens"`
-			Details struct {
+			Details wire.Loose[struct {
 				Cached wire.Count `json:"cached_tokens"`
 				Write  wire.Count `json:"cache_write_tokens"`
-			} `json:"input_tokens_details"`
+			}] `json:"input_tokens_details"`
 			Out        wire.Count `json:"output_tokens"`
-			OutDetails struct {
+			OutDetails wire.Loose[struct {
 				Reasoning wire.Count `json:"reasoning_tokens"`
-			} `json:"output_tokens_details"`
-		}
+			}] `json:"output_tokens_details"`
+		}]
 	}
 	if json.Unmarshal(body, &r) != nil {
 		return false, wire.ErrGarbage
 	}
-	u := r.Usage
-	n := llm.Usage{Out: int(u.Out), CacheRead: int(u.Details.Cached), CacheWrite: int(u.Details.Write), Reasoning: int(u.OutDetails.Reasoning)}
+	u := r.Usage.Is
+	n := llm.Usage{Out: int(u.Out), CacheRead: int(u.Details.Is.Cached), CacheWrite: int(u.Details.Is.Write), Reasoning: int(u.OutDetails.Is.Reasoning)}
 	n.In = max(0, int(u.In)-n.CacheRead-n.CacheWrite)
 	if r.ID != "" {
 		d.id = r.ID

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"strconv"
 )
@@ -17,5 +18,20 @@ func (c *Count) UnmarshalJSON(raw []byte) error {
 	if *c = 0; err == nil && !math.IsNaN(f) {
 		*c = Count(min(max(f, -most), most))
 	}
+	return nil
+}
+
+// A Loose value is one of what servers tell beside a reply, such as its usage. Where it
+// is of another kind than it is to be, it is its zero value: it must not lose the reply.
+type Loose[T any] struct{ Is T }
+
+// UnmarshalJSON implements json.Unmarshaler. It never fails.
+func (l *Loose[T]) UnmarshalJSON(raw []byte) error {
+	var v T
+	if json.Unmarshal(raw, &v) != nil {
+		var none T
+		v = none
+	}
+	l.Is = v
 	return nil
 }
