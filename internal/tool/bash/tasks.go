@@ -101,10 +101,12 @@ type job struct {
 	// Guarded by tasks.mu.
 	id    string        // "" in the foreground
 	moved chan struct{} // closed when it goes to the background
-	ended time.Time
-	note  string   // why it was killed
-	read  int64    // how far BashOutput has read
-	left  []string // what became of what it left; told with its end
+	// reported is closed when all that it wrote there was told; nil when nobody is told.
+	reported chan struct{}
+	ended    time.Time
+	note     string   // why it was killed
+	read     int64    // how far BashOutput has read
+	left     []string // what became of what it left; told with its end
 	// blocked says what the sandbox blocked when it failed; nil once that was told,
 	// and for a command outside.
 	blocked func(exit int, output string) string
@@ -194,7 +196,7 @@ func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env) (*job
 	t.mu.Lock()
 	j.p = p
 	if in.Background {
-		j.announce()
+		j.announce(0)
 	}
 	t.mu.Unlock()
 	close(j.ready)
@@ -262,20 +264,24 @@ func (j *job) kill(why string, grace time.Duration) {
 	}
 }
 
-// announce tells that j is in the background; tasks.mu is held, so that its
-// end is not told before.
-func (j *job) announce() {
+// announce tells that j is in the background, and from then on what it writes
+// behind its first bytes; tasks.mu is held, so that its end is not told before.
+func (j *job) announce(first int64) {
 	if w, id := j.tasks.watcher, j.id; w != nil {
 		w.Started(j.task())
-		j.tasks.wg.Go(func() { j.report(func(s string) { w.Output(id, s) }) }) // ends when the command does
+		j.reported = make(chan struct{})
+		j.tasks.wg.Go(func() { // ends when the command does
+			defer close(j.reported)
+			j.report(first, func(s string) { w.Output(id, s) })
+		})
 	}
 }
 
-// report shows what j writes until it is over.
-func (j *job) report(show func(string)) {
+// report shows what j writes behind its first bytes, until it is over.
+func (j *job) report(first int64, show func(string)) {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
-	feed := feed{out: j.out, show: show, at: j.out.Total()}
+	feed := feed{out: j.out, show: show, at: first}
 	for {
 		select {
 		case <-tick.C:
@@ -310,7 +316,7 @@ func (j *job) watch() {
 			t.spilled = append(t.spilled, j)
 		}
 	}
-	task, w := j.task(), t.watcher
+	task, w, reported := j.task(), t.watcher, j.reported
 	t.mu.Unlock()
 	close(j.over)
 	if task.ID != "" && t.conf.Quarantined != nil {
@@ -320,6 +326,9 @@ func (j *job) watch() {
 		t.mu.Unlock()
 	}
 	if task.ID != "" && w != nil {
+		if reported != nil {
+			<-reported // its last words come before its end
+		}
 		w.Ended(task)
 	}
 }
@@ -398,7 +407,7 @@ func (t *Tasks) Background(call string) (id string, ok bool) {
 		j.id = t.nextID()
 		j.p.Keep()
 		j.out.Save()
-		j.announce()
+		j.announce(j.out.Total())
 		close(j.moved)
 		return j.id, true
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -165,6 +166,53 @@ func TestMoveToBackground(t *testing.T) {
 	}
 	if _, ok := r.tasks.Background("nothing"); ok {
 		t.Error("moved a call that does not run")
+	}
+}
+
+// A late watcher is told that a task began when that has written already.
+type late struct {
+	watcher
+	start func()
+	said  *strings.Builder
+}
+
+func (l late) Started(k Task) {
+	l.start()
+	for b := []byte(nil); !strings.Contains(string(b), "one\n"); {
+		b, _ = os.ReadFile(k.Path) // written by and by
+	}
+}
+
+func (l late) Output(_, s string) { l.said.WriteString(s) }
+
+// All that a task writes in the background is told, before its end, however long
+// it takes until the first of it is.
+func TestWhatATaskWritesIsTold(t *testing.T) {
+	for move, want := range map[bool]string{false: "before\none\n", true: "one\n"} {
+		ended := make(chan Task, 1)
+		r := newRig(t, nil)
+		l := late{ended, func() {
+			if err := os.WriteFile(filepath.Join(r.env.Dir, "go"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}, new(strings.Builder)}
+		r.tasks.Watch(l)
+		r.env.Call = "c1"
+		in := map[string]any{"command": "echo before; until [ -e go ]; do :; done; echo one"}
+		if move {
+			wait := r.started(t.Context(), in)
+			if _, ok := r.tasks.Background("c1"); !ok {
+				t.Fatal("it is not moved")
+			}
+			wait()
+		} else {
+			in["run_in_background"] = true
+			r.call(t.Context(), "Bash", in)
+		}
+		<-ended
+		if got := l.said.String(); got != want {
+			t.Errorf("moved %v: told %q, want %q", move, got, want)
+		}
 	}
 }
 
