@@ -323,6 +323,7 @@ func TestHost_AQuestionThatIsOver(t *testing.T) {
 }
 
 func TestHost_HooksThatItAnswers(t *testing.T) {
+	t.Parallel()
 	const callback = "control_request/hook_callback"
 	begin := func(h *pipeHost, more map[string]any) {
 		group := map[string]any{"matcher": "Bash", "hookCallbackIds": []string{"h"}}
@@ -358,7 +359,7 @@ func TestHost_HooksThatItAnswers(t *testing.T) {
 
 	p = newPlace(t) // one that does not answer
 	h = p.host(command("touch again"), "--dangerously-skip-permissions")
-	begin(h, map[string]any{"timeout": 1})
+	begin(h, map[string]any{"timeout": 5}) // of seconds, within which the question must be on its way
 	q = h.next(callback)
 	if l := h.next("control_cancel_request"); l["request_id"] != q["request_id"] { // at once, and not with the next question
 		t.Errorf("withdrawn is %v, not %v", l["request_id"], q["request_id"])
