@@ -10,12 +10,9 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
-	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -115,28 +112,17 @@ func (r *Running) await(ctx context.Context, cfg *config.Config) {
 	}
 	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	var missing []mcp.Status
+	var late, why []string
 	if serves {
-		missing = w.ext.Await(within)
+		late, why = ext.Missed(w.ext.Await(within))
 	} else {
-		missing = w.ext.AwaitTools(within, rules)
+		late, why = ext.Missed(w.ext.AwaitTools(within, rules))
 	}
 	if ctx.Err() != nil { // nobody waits any more
 		return
 	}
-	var late []string
-	for _, s := range missing {
-		name := clip.Visible(s.Server.Name)
-		switch {
-		case s.State == event.ServerConnecting:
-			late = append(late, name)
-		case s.State == event.ServerNeedsAuth:
-			w.process.Notef("the MCP server %s wants you to sign in: adze mcp login %s", name, hint.Shell(s.Server.Name))
-		case s.Why == "":
-			w.process.Notef("the MCP server %s failed", name)
-		default:
-			w.process.Notef("the MCP server %s failed: %s", name, clip.Visible(s.Why))
-		}
+	for _, said := range why {
+		w.process.Notef("%s", said)
 	}
 	if len(late) > 0 {
 		w.process.Notef("the run goes on without MCP servers that are not there after %s: %s", wait, strings.Join(late, ", "))

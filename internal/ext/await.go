@@ -2,12 +2,15 @@ package ext
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // headStart is how long servers leave the processor to the first prompt and the
@@ -59,6 +62,25 @@ func mayName(rule, tools string) bool {
 // could be connected and are not by then, or when ctx ends; no names are all.
 func (w *World) Await(ctx context.Context, names ...string) (missing []mcp.Status) {
 	return w.await(ctx, func(name string) bool { return len(names) == 0 || slices.Contains(names, name) })
+}
+
+// Missed says of servers that were waited for in vain, for people, which ones still
+// connect, by their names, and what became of each of the others.
+func Missed(missing []mcp.Status) (late, why []string) {
+	for _, s := range missing {
+		name := clip.Visible(s.Server.Name)
+		switch {
+		case s.State == event.ServerConnecting:
+			late = append(late, name)
+		case s.State == event.ServerNeedsAuth:
+			why = append(why, fmt.Sprintf("the MCP server %s wants you to sign in: adze mcp login %s", name, hint.Shell(s.Server.Name)))
+		case s.Why == "":
+			why = append(why, fmt.Sprintf("the MCP server %s failed", name))
+		default:
+			why = append(why, fmt.Sprintf("the MCP server %s failed: %s", name, clip.Visible(s.Why)))
+		}
+	}
+	return late, why
 }
 
 func (w *World) await(ctx context.Context, which func(name string) bool) (missing []mcp.Status) {
