@@ -66,6 +66,8 @@ func TestReadForms(t *testing.T) {
 			npm config get
 			kubectl logs
 			kubectl config view --raw
+			kubectl config view --flatten
+			kubectl config view --minify --flatten=true
 			kubectl config set-context x
 			docker compose down
 			gh api -X POST repos/x/y

@@ -1,6 +1,8 @@
 package programs
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/shellread/scan"
@@ -65,6 +67,40 @@ func checkJQ(u *Invocation) string {
 }
 
 // checkYQ refuses expressions that load files, run programs or see the environment.
+// noSources refuses where a file of settings has shellcheck read what a script sources,
+// and print lines of it.
+func noSources(u *Invocation) string {
+	if u.has("--norc") {
+		return ""
+	}
+	if u.r.World.Glob == nil {
+		return "what shellcheck reads besides is not known"
+	}
+	for _, w := range u.args {
+		for _, t := range u.r.Resolve(w, u.dirs) {
+			for dir := path.Dir(t.Real); ; dir = path.Dir(dir) {
+				for _, name := range []string{".shellcheckrc", "shellcheckrc"} {
+					rc := path.Join(dir, name)
+					if !u.r.mayBe(rc) {
+						continue
+					}
+					text, ok := "", false
+					if u.r.World.Text != nil && !slices.Contains(u.r.Wrote, rc) {
+						text, ok = u.r.World.Text(rc)
+					}
+					if !ok || strings.Contains(text, "external-sources") {
+						return rc + " may have shellcheck read other files"
+					}
+				}
+				if dir == "/" || dir == "." {
+					break
+				}
+			}
+		}
+	}
+	return ""
+}
+
 func checkYQ(u *Invocation) string {
 	if u.args[0].Kind != Exact {
 		return "the expression of yq is not known before it runs"

@@ -270,7 +270,7 @@ var containerRows = sync.OnceValue(func() map[string]*command {
 			return ""
 		}},
 		"kubectl events": {flags: kubeFlags + " --for=x --types=x --no-headers -o=x --output=x", check: checkKube}, "kubectl rollout history": {flags: kubeFlags + " --revision=x", args: "x*", min: 1},
-		"kubectl config view":   {flags: "--minify --flatten? -o=x --output=x", check: checkKube},
+		"kubectl config view":   {flags: "--minify -o=x --output=x", check: checkKube},
 		"kubectl top":           {flags: kubeFlags + " -l=x --selector=x --containers --no-headers --sort-by=x", args: "x*", min: 1},
 		"kubectl explain":       {flags: "--recursive --api-version=x --output=x", args: "x", min: 1},
 		"kubectl api-resources": {flags: "-o=x --output=x --namespaced? --api-group=x --verbs=x --no-headers"}, "kubectl api-versions": {}, "kubectl cluster-info": {},

@@ -43,10 +43,10 @@ var formRows = sync.OnceValue(func() map[string]*command {
 		"javap":        {flags: "-c -p -v -s -l -public -protected -package -private -constants -verbose -version", dash: true, args: "p*", check: noLocation},
 		"openssl x509": {flags: "-in=p -noout -text -subject -issuer -dates -enddate -startdate -serial -fingerprint -sha256 -sha1 -pubkey -modulus -purpose -email -ext=x -checkend=x -inform=x -nameopt=x", dash: true, check: onlyShown},
 		"shfmt":        {flags: "-l -d -f -i=x -ci -bn -sr -fn -kp -s -mn -p -ln=x --list --diff --find --indent=x --version", dash: true, args: "t*"},
-		"shellcheck":   {flags: "-s=x -f=x -S=x -e=x -i=x -C? --shell=x --format=x --severity=x --exclude=x --include=x --norc --color? -V --version", args: "p*", min: 1},
+		"shellcheck":   {flags: "-s=x -f=x -S=x -e=x -i=x -C? --shell=x --format=x --severity=x --exclude=x --include=x --norc --color? -V --version", args: "p*", min: 1, check: noSources},
 		"clang-format": {flags: "-n --dry-run --Werror --style=x --fallback-style=x --assume-filename=x --lines=x --verbose --output-replacements-xml --dump-config", args: "p*", check: namedStyle},
 		"bat":          batRow, "batcat": batRow, "eza": ezaRow, "exa": ezaRow, "scc": {flags: "--by-file --no-complexity -c --no-cocomo -w --wide -s=x --sort=x --exclude-dir=x -i=x --include-ext=x --no-gen --no-min", args: "d*", here: "d"},
-		"yq eval": yqEval, "yq e": yqEval,
+		"yq eval": yqEval, "yq e": yqEval, "yq eval-all": yqEval, "yq ea": yqEval,
 		"kill -0": {args: "x*", min: 1}, "xmllint": {flags: "-noout -nonet -xpath=x -format -recover -version", dash: true, args: "p*", check: noLocation},
 		"python3 -m json.tool": jsonTool, "python -m json.tool": jsonTool,
 		"docker compose ps": composed("-aq --all --quiet --format=x --services --filter=x --status=x --no-trunc --orphans", "x*"), "docker compose logs": composed("-tn=x --tail=x --since=x --until=x --timestamps --no-color --no-log-prefix", "x*"),
@@ -264,5 +264,5 @@ var ezaRow = &command{
 	args:  "d*", here: "d",
 }
 
-// yqEval is yq with the name of its only command.
+// yqEval is yq with the name of a command that evaluates.
 var yqEval = &command{flags: "-rPCMeNn -o=x -p=x -I=x --output-format=x --input-format=x --indent=x --unwrapScalar --prettyPrint --colors --no-colors --no-doc --exit-status --null-input", args: "x p*", min: 1, check: checkYQ}
