@@ -48,6 +48,8 @@ func unpack(encoding string, raw *watched) (io.Reader, error) {
 	return nil, errors.New("the answer is packed with " + clean(encoding, 40) + ", which was not asked for")
 }
 
+var errNoGzip = errors.New("the answer says that it is packed with gzip, and is not")
+
 // lazyGzip reads the header with the first bytes, not before.
 type lazyGzip struct {
 	src io.Reader
@@ -57,6 +59,9 @@ type lazyGzip struct {
 func (g *lazyGzip) Read(p []byte) (int, error) {
 	if g.z == nil {
 		z, err := gzip.NewReader(g.src)
+		if errors.Is(err, gzip.ErrHeader) {
+			return 0, errNoGzip
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -210,6 +211,14 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, string,
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, "", c.badURL("the base URL is not an http(s) address")
 	}
+	if p := u.Port(); p != "" {
+		if n, err := strconv.Atoi(p); err != nil || n < 1 || n > 65535 {
+			return nil, "", c.badURL("the base URL has the port " + clean(p, 40) + ", and ports are 1 to 65535")
+		}
+	}
+	if err := c.badHeader(); err != nil {
+		return nil, "", err
+	}
 	if i := strings.IndexFunc(c.c.Key, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
 		return nil, "", &llm.Error{Kind: llm.Unauthorized, Provider: c.c.Provider,
 			Fix: "copy the key again, without line breaks or quotes",
@@ -236,11 +245,6 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, string,
 		req.SetBasicAuth(u.User.Username(), password)
 	}
 	return req, u.Host, nil
-}
-
-// badURL is the failure of a request that the base URL does not allow.
-func (c *Client) badURL(text string) *llm.Error {
-	return &llm.Error{Kind: llm.BadRequest, Provider: c.c.Provider, Fix: "correct the provider's base URL", Err: errors.New(text)}
 }
 
 func (c *Client) from() string {
@@ -310,6 +314,9 @@ func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, res
 		return e
 	}
 	switch {
+	case errors.Is(err, errNoGzip):
+		e.Kind, e.Err = llm.BadReply, err
+		e.Fix = "check the base URL; a proxy before it may change what is sent" + c.setting("base_url")
 	case errors.Is(err, ErrEventTooLong), errors.Is(err, errBomb), errors.Is(err, errTooBig), errors.Is(err, errTooLong):
 		e.Kind, e.Err = llm.BadReply, err
 	case errors.Is(err, ErrNoEnd):

@@ -410,10 +410,39 @@ func TestKeyWithALineBreak(t *testing.T) {
 	if e := want(t, err, llm.Unauthorized, false, "the key in SOME_KEY holds a character that no key has"); strings.Contains(e.Error()+e.Fix, "secret") {
 		t.Error(e)
 	}
-	for _, bad := range []string{"", "api.test", "ftp://x", "http://[", "://"} {
+}
+
+// What cannot mend is not tried again, and says where it is mended.
+func TestWhatCannotMend(t *testing.T) {
+	for _, bad := range []string{"", "api.test", "ftp://x", "http://[", "://", "http://127.0.0.1:99999", "http://127.0.0.1:0/v1", "https://x:65536", "http://x:99999999999999999999"} {
 		_, err := attempt(context.Background(), Config{}, bad)
-		want(t, err, llm.BadRequest, false, "base URL")
+		if e := want(t, err, llm.BadRequest, false, "base URL"); !strings.Contains(e.Fix, "providers.test.base_url") {
+			t.Errorf("%s: %q", bad, e.Fix)
+		}
 	}
+	for _, h := range [][2]string{{"a b", "c"}, {"", "c"}, {"a:", "c"}, {"ä", "c"}, {"X-Secret", "hidden\r\nX: y"}, {"X-Secret", "hidden\x00"}, {"X-Secret", "hidden\x7f"}} {
+		_, err := attempt(context.Background(), Config{Headers: map[string]string{h[0]: h[1], "Good": "yes\tä"}}, "http://127.0.0.1:1")
+		if e := want(t, err, llm.BadRequest, false, "header"); !strings.Contains(e.Fix, "providers.test.headers") || strings.Contains(e.Error(), "hidden") {
+			t.Errorf("%q: %v, %q", h, e, e.Fix)
+		}
+	}
+	for _, body := range []string{"data: one\n\n", strings.Repeat("x", 5000)} {
+		_, err := attempt(context.Background(), Config{Transport: answers{http.StatusOK, http.Header{"Content-Encoding": {"gzip"}}, body}}, "http://x")
+		if e := want(t, err, llm.BadReply, false, "gzip, and is not"); !strings.Contains(e.Fix, "providers.test.base_url") {
+			t.Error(e.Fix)
+		}
+	}
+}
+
+// answers gives one answer to everything.
+type answers struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (a answers) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: a.status, Header: a.header.Clone(), Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
 func TestNoGoroutineStays(t *testing.T) {
