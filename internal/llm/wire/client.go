@@ -434,6 +434,11 @@ func (c *Client) advise(e *llm.Error) {
 	switch e.Kind {
 	case llm.Unauthorized:
 		switch {
+		case c.c.Key == "" && c.credential() != "":
+			name := c.credential()
+			e.Err = fmt.Errorf("refused the key in the header %s: %s", name, text)
+			e.Fix = "correct " + name + " in the provider's headers" + c.setting("headers")
+			return
 		case c.c.Key == "":
 			e.Err = fmt.Errorf("wants a key and none is set: %s", text)
 		default:

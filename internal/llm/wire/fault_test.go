@@ -434,6 +434,26 @@ func TestWhatCannotMend(t *testing.T) {
 	}
 }
 
+// A key in the person's own headers is not missing when it is refused.
+func TestRefusedKeyInAHeader(t *testing.T) {
+	for name, c := range map[string]struct {
+		conf      Config
+		says, fix string
+	}{
+		"a header":           {Config{Headers: map[string]string{"x-api-key": "s3cret-value"}}, "refused the key in the header X-Api-Key", "providers.test.headers"},
+		"another":            {Config{Headers: map[string]string{"Authorization": "Bearer s3cret-value", "X-Team": "blue"}}, "refused the key in the header Authorization", "providers.test.headers"},
+		"no key in headers":  {Config{Headers: map[string]string{"X-Team": "blue", "Authorization": ""}}, "wants a key and none is set", "adze doctor"},
+		"a key of its own":   {Config{Key: "s3cret-value", KeySource: "SOME_KEY"}, "refused the key in SOME_KEY", "SOME_KEY"},
+		"a key and a header": {Config{Key: "s3cret-value", KeySource: "SOME_KEY", Headers: map[string]string{"X-Team": "blue"}}, "refused the key in SOME_KEY", "SOME_KEY"},
+	} {
+		c.conf.Transport = answers{http.StatusUnauthorized, http.Header{}, `{"error":{"message":"no"}}`}
+		_, err := attempt(context.Background(), c.conf, "http://x")
+		if e := want(t, err, llm.Unauthorized, false, c.says); !strings.Contains(e.Fix, c.fix) || strings.Contains(e.Error()+e.Fix, "s3cret") {
+			t.Errorf("%s: %v, %q", name, e, e.Fix)
+		}
+	}
+}
+
 // answers gives one answer to everything.
 type answers struct {
 	status int

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -46,4 +47,16 @@ func token(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	})
+}
+
+// credential is the name of the person's own header that holds a key, "" when none does.
+func (c *Client) credential() string {
+	for _, name := range slices.Sorted(maps.Keys(c.c.Headers)) {
+		switch low := strings.ToLower(name); {
+		case c.c.Headers[name] == "":
+		case strings.HasSuffix(low, "authorization"), strings.HasSuffix(low, "key"), strings.HasSuffix(low, "token"):
+			return http.CanonicalHeaderKey(name)
+		}
+	}
+	return ""
 }
