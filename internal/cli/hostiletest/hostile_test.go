@@ -45,7 +45,9 @@ func run(m *testing.M) (int, error) {
 	}
 	adze, template = filepath.Join(base, "bin", "adze"), filepath.Join(base, "template")
 	now = stage{evil: filepath.Join(base, "evil"), mark: filepath.Join(base, "mark"), home: filepath.Join(base, "home")}
-	if out, err := exec.Command("go", "build", "-o", adze, "../../../cmd/adze").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", adze, "../../../cmd/adze")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is built for people, and for other tests
+	if out, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("go build: %w: %s", err, out)
 	}
 	err = firstOf(os.Mkdir(now.mark, 0o755), write(base, "evil", "#!/bin/sh\necho \"$0 $*\" >$MARK/$$\n"), write(now.home, ".ssh/id_rsa", canary+"\n"),
