@@ -172,3 +172,29 @@ func TestMasked(t *testing.T) {
 		}
 	}
 }
+
+// A file that could not be read from the start is not known to forbid less when the
+// settings are read again: what was used in its place is not what it said.
+func TestReloadOfWhatWasNeverRead(t *testing.T) {
+	for _, broken := range []string{
+		`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"exit 2"}]}]},}x`, `{"tools":{"disallowed":["Bash"]},}x`,
+		`{"model":"m",}x` + "\xff", `{"permissions":{"deny":["E"]},}x`,
+	} {
+		for _, k := range []keeper{{}, {userFile: `{"model":"m","hooks":{"PreToolUse":[]}}`}} {
+			o := options(disk{userFile: broken})
+			o.Keeper = k
+			first := load(t, o)
+			if first.Permissions.Unsafe == "" {
+				t.Fatalf("%q: nothing is unsafe at the start", broken)
+			}
+			o.Held = first
+			for range 2 {
+				c := load(t, o)
+				if c.Permissions.Unsafe != first.Permissions.Unsafe || c.Model != first.Model || texts(c.Permissions.Deny) != texts(first.Permissions.Deny) || string(c.Hooks) != string(first.Hooks) {
+					t.Errorf("%q, %q: %+v\nafter %+v", broken, k, c.Permissions, first.Permissions)
+				}
+				o.Held = c
+			}
+		}
+	}
+}

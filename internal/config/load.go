@@ -250,7 +250,9 @@ func (l *loader) file(path string, scope Scope, root string, cc bool) *node {
 		n = l.text(text, base, &f)
 	}
 	l.out.Files = append(l.out.Files, f)
-	l.out.said[path] = n
+	if f.State != Broken || l.held(path) != nil { // else a copy or a part stands in for what it says
+		l.out.said[path] = n
+	}
 	return n
 }
 
