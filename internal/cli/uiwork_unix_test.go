@@ -4,6 +4,7 @@ package cli_test
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,12 +110,12 @@ func TestUIPermissions(t *testing.T) {
 	x.keys(enter)
 	x.until(`Bash\(touch b\) is not asked about any more in this folder`)
 	local := filepath.Join(p.dir, ".adze", "settings.local.json")
-	has := func(rule string, want bool) {
+	has := func(rule string, want bool) { // what the screen says is written a moment later
 		t.Helper()
-		raw, err := os.ReadFile(local)
-		if err != nil || strings.Contains(string(raw), rule) != want {
-			t.Errorf("%s, %v", raw, err)
-		}
+		x.when(fmt.Sprintf("%s in the file: %v", rule, want), func(string) bool {
+			raw, err := os.ReadFile(local)
+			return err == nil && strings.Contains(string(raw), rule) == want
+		})
 	}
 	has("Bash(touch b)", true)
 	x.keys("/permissions add Bash(git push:*) --scope local", enter)
@@ -139,9 +140,10 @@ func TestUIPermissions(t *testing.T) {
 	x.until(`❯ \d Leave it`)
 	x.keys(down, enter)
 	x.until(`taken back: Bash\(curl:\*\) stood in`)
-	if raw, err := os.ReadFile(own); err != nil || strings.Contains(string(raw), "curl") || !strings.Contains(string(raw), "wget") {
-		t.Errorf("%s, %v", raw, err)
-	}
+	x.when("the other rule alone", func(string) bool {
+		raw, err := os.ReadFile(own)
+		return err == nil && !strings.Contains(string(raw), "curl") && strings.Contains(string(raw), "wget")
+	})
 }
 
 // A rule of another agent's settings is not written, and is not said to be gone.
@@ -273,10 +275,10 @@ func TestUIApprovesEachWay(t *testing.T) {
 				t.Errorf("the call ran: %v", err == nil)
 			}
 			if c.file != "" {
-				raw, err := os.ReadFile(filepath.Join(filepath.Dir(p.dir), filepath.FromSlash(c.file)))
-				if err != nil || !strings.Contains(string(raw), "Bash(touch one)") {
-					t.Errorf("the rule is not in %s: %v\n%s", c.file, err, raw)
-				}
+				x.when("the rule in "+c.file, func(string) bool {
+					raw, err := os.ReadFile(filepath.Join(filepath.Dir(p.dir), filepath.FromSlash(c.file)))
+					return err == nil && strings.Contains(string(raw), "Bash(touch one)")
+				})
 			}
 			if name == "with a remark" && !strings.Contains(x.all(), "use make") {
 				t.Errorf("the remark is not shown:\n%s", x.all())
