@@ -467,10 +467,10 @@ func TestUIStatusLineBetweenSessions(t *testing.T) {
 	x.until(`STATUS`)
 	x.keys("say one", enter)
 	x.until(`● One\.`)
-	for _, command := range []string{"/fork", "/clear"} {
+	for _, c := range []struct{ command, begun string }{{"/fork", `This is a copy`}, {"/clear", `What shall be done here`}} {
 		x.until(`STATUS`)
-		x.keys(command, enter)
-		x.gone(`STATUS`)
+		x.keys(c.command, enter)
+		x.until(c.begun) // the time between may be too short to be seen
 		x.until(`STATUS`)
 	}
 	x.keys("again", enter)
