@@ -47,6 +47,18 @@ func TestStatusLineOffAndOn(t *testing.T) {
 	}
 }
 
+// Between two sessions there is none whose status line could be drawn.
+func TestNoStatusLineBetweenSessions(t *testing.T) {
+	r := newRig(t, 80, 24)
+	ui := Settings{Status: StatusLine{Run: func(context.Context, []byte) (string, error) { return "my line", nil }}}
+	for _, id := range []string{"one", "two"} {
+		r.do(openedMsg{&Session{Client: nobody{}, ID: id, UI: ui}, nil})
+		r.has("my line")
+		r.m.leaves(Start{Fresh: true})
+		r.hasNot("my line")
+	}
+}
+
 // The status line's command runs when something changed, after a pause, and
 // never twice at once.
 func TestStatusLine(t *testing.T) {
