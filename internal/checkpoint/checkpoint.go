@@ -2,7 +2,8 @@
 // be undone: it remembers the files of a tree, compares the tree before and
 // after a command, keeps the bytes of what a command may change, and puts a
 // tree back. It never looks into or changes the folders of version control
-// systems, follows no link, and leaves alone what git ignores. It decides
+// systems, follows no link, and of what git ignores leaves alone what builds
+// make, and what is too much. It decides
 // nothing about permissions, and knows no session.
 package checkpoint
 
@@ -11,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/git/object"
 	"github.com/adze-agent/adze/internal/search"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // Limits bound what is remembered and kept. Zero values mean the defaults.
@@ -27,6 +30,10 @@ type Limits struct {
 	File  int64 // bytes of one file that are kept (64 MiB)
 	Kept  int64 // bytes that are kept ahead of changes, in all (1 GiB)
 	Took  time.Duration
+	// Of what git ignores:
+	Ignored int   // entries (20,000), besides Files
+	Aside   int64 // bytes that are kept ahead, of Kept (256 MiB)
+	Stored  int64 // bytes that are kept for good (1 GiB)
 }
 
 func (l Limits) orDefault() Limits {
@@ -35,12 +42,15 @@ func (l Limits) orDefault() Limits {
 			*n = d
 		}
 	}
-	files, took := int64(l.Files), int64(l.Took)
+	files, ignored, took := int64(l.Files), int64(l.Ignored), int64(l.Took)
 	set(&files, 200_000)
+	set(&ignored, 20_000)
+	set(&l.Aside, 256<<20)
+	set(&l.Stored, 1<<30)
 	set(&took, int64(5*time.Second))
 	set(&l.File, 64<<20)
 	set(&l.Kept, 1<<30)
-	l.Files, l.Took = int(files), time.Duration(took)
+	l.Files, l.Ignored, l.Took = int(files), int(ignored), time.Duration(took)
 	return l
 }
 
@@ -71,6 +81,10 @@ type Tree struct {
 	ruled   bool      // an ignore file changed
 	todo    []found   // whose content is not kept yet
 	kept    int64     // bytes in scratch
+	aside   int64     // of them, of what git ignores
+	stored  int64     // bytes of what git ignores that are kept for good
+	left    []string  // files that are not kept, and folders of which nothing is known that git ignores
+	said    map[string]bool
 	git     object.Repo
 	told    *watch.Touched // nil where the system does not tell of changes
 	blind   bool           // look at everything: something runs beside
@@ -107,8 +121,8 @@ func New(c Config) *Tree {
 		c.Space = free.Space
 	}
 	return &Tree{
-		space: c.Space,
-		root:  c.Root, leave: c.Leave, blobs: c.Blobs, make: c.Scratch, saving: saving{journal: c.Journal}, program: c.Git, env: c.Env, limits: c.Limits.orDefault(), now: c.Now,
+		space: c.Space, said: map[string]bool{},
+		root: c.Root, leave: c.Leave, blobs: c.Blobs, make: c.Scratch, saving: saving{journal: c.Journal}, program: c.Git, env: c.Env, limits: c.Limits.orDefault(), now: c.Now,
 		search: search.Tree{Root: c.Root, Top: c.Root, Home: c.Home},
 	}
 }
@@ -144,6 +158,8 @@ type Mark struct {
 	// Others is what changed since the mark before, and no command that was
 	// marked did.
 	Others []effect.Change
+	// Left says for people of what in the tree nothing is recorded.
+	Left string
 }
 
 // Begin looks at the tree and keeps the bytes of what a command could change,
@@ -181,7 +197,27 @@ func (t *Tree) Begin(ctx context.Context) (*Mark, error) {
 	}
 	t.keepAll(ctx)
 	t.save()
+	m.Left = t.unknown()
 	return m, nil
+}
+
+// unknown names, once, of what nothing is recorded: folders in which git ignores
+// too much, and files that are not kept.
+func (t *Tree) unknown() string {
+	var names []string
+	for _, rel := range t.left {
+		if !t.said[rel] {
+			names = append(names, clip.Visible(t.path(rel)))
+		}
+		t.said[rel] = true
+	}
+	if t.left = nil; len(names) == 0 {
+		return ""
+	}
+	if more := len(names) - 3; more > 0 {
+		names = append(names[:3], fmt.Sprintf("and %d more", more))
+	}
+	return "What commands change here is not recorded, and cannot be taken back, as it is too large, or too much that git ignores: " + strings.Join(names, ", ")
 }
 
 // open makes the file for contents, once: in the journal, where that can be.

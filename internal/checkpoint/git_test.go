@@ -30,7 +30,7 @@ func gitTree(t testing.TB, script string) (dir string, with func(*checkpoint.Con
 	shell(t, dir, `export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 git init -q; `+script+`
 find . -path ./.git -prune -o -type f -exec touch -d `+old+` {} +
-git add -A; git add -f ign/tracked 2>/dev/null; git -c user.name=n -c user.email=e commit -qm x`)
+git add -A; git add -f build/tracked 2>/dev/null; git -c user.name=n -c user.email=e commit -qm x`)
 	if _, err := os.Stat(filepath.Join(dir, ".git", "index")); err != nil {
 		t.Fatal(err)
 	}
@@ -40,19 +40,19 @@ git add -A; git add -f ign/tracked 2>/dev/null; git -c user.name=n -c user.email
 	}
 }
 
-// What git has is not copied, and comes back from git; what git ignores is left
-// alone, but for what it tracks.
+// What git has is not copied, and comes back from git; a folder that builds
+// fill and git ignores is left alone, but for what git tracks.
 func TestGitGivesBackWhatItHas(t *testing.T) {
-	dir, with := gitTree(t, `mkdir -p src ign; printf a >src/a; printf b >src/b; printf t >ign/tracked; printf i >ign/other; echo ign >.gitignore`)
+	dir, with := gitTree(t, `mkdir -p src build; printf a >src/a; printf b >src/b; printf t >build/tracked; printf i >build/other; echo build >.gitignore`)
 	before := listing(t, filepath.Join(dir, "src"))
 	tree, blobs := newTree(t, dir, with)
-	c := run(t, tree, dir, `rm src/a; printf B >src/b; printf T >ign/tracked; printf I >ign/other; printf n >ign/new`)
+	c := run(t, tree, dir, `rm src/a; printf B >src/b; printf T >build/tracked; printf I >build/other; printf n >build/new`)
 	var names []string
 	for _, f := range c.Files {
 		rel, _ := filepath.Rel(dir, f.Path)
 		names = append(names, rel)
 	}
-	if diff := cmp.Diff([]string{"ign/tracked", "src/a", "src/b"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"build/tracked", "src/a", "src/b"}, names); diff != "" {
 		t.Error(diff)
 	}
 	if len(blobs.have) != 3 {
@@ -64,11 +64,11 @@ func TestGitGivesBackWhatItHas(t *testing.T) {
 	if diff := cmp.Diff(before, listing(t, filepath.Join(dir, "src"))); diff != "" {
 		t.Error(diff)
 	}
-	if b, _ := os.ReadFile(filepath.Join(dir, "ign", "tracked")); string(b) != "t" {
-		t.Errorf("ign/tracked is %q", b)
+	if b, _ := os.ReadFile(filepath.Join(dir, "build", "tracked")); string(b) != "t" {
+		t.Errorf("build/tracked is %q", b)
 	}
-	if b, _ := os.ReadFile(filepath.Join(dir, "ign", "other")); string(b) != "I" {
-		t.Errorf("ign/other is %q", b)
+	if b, _ := os.ReadFile(filepath.Join(dir, "build", "other")); string(b) != "I" {
+		t.Errorf("build/other is %q", b)
 	}
 }
 
@@ -97,12 +97,12 @@ func TestGitThatConvertsIsNotTrusted(t *testing.T) {
 // What was there before and comes from where nobody looks is not removed when
 // the command that moved it is undone.
 func TestWhatWasElsewhereStays(t *testing.T) {
-	dir, with := gitTree(t, `mkdir -p ign src; printf precious >ign/data; echo ign >.gitignore; printf a >src/a`)
+	dir, with := gitTree(t, `mkdir -p build src; printf precious >build/data; echo build >.gitignore; printf a >src/a`)
 	outside := filepath.Join(t.TempDir(), "o")
 	shell(t, dir, "mkdir "+outside+"; printf p >"+outside+"/p")
 	time.Sleep(60 * time.Millisecond) // what is younger than a tick of the clock is taken for the command's
 	tree, blobs := newTree(t, dir, func(c *checkpoint.Config) { with(c); c.Now = time.Now })
-	c := run(t, tree, dir, `mv ign moved; mv `+outside+` here; mkdir own; printf o >own/o`)
+	c := run(t, tree, dir, `mv build moved; mv `+outside+` here; mkdir own; printf o >own/o`)
 	_, problems, err := checkpoint.Restore(context.Background(), blobs, checkpoint.Back(c.Files))
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +117,75 @@ func TestWhatWasElsewhereStays(t *testing.T) {
 	}
 	if all := strings.Join(problems, "\n"); !strings.Contains(all, "moved here from a place that is not recorded") {
 		t.Errorf("problems: %s", all)
+	}
+}
+
+// What git ignores comes back, too, but for what a build makes anew: by its name, or
+// because it is a program.
+func TestIgnoredFilesComeBack(t *testing.T) {
+	dir, with := gitTree(t, `mkdir -p data/a/node_modules node_modules; printf p >data/a/precious.csv; printf m >data/a/node_modules/m; printf d >db.sqlite3; printf s >.env; chmod 600 .env
+printf n >node_modules/n; printf o >x.o; printf '\177ELF1' >tool; printf '/data\n*.sqlite3\n.env\nnode_modules\n*.o\n/tool\n' >.gitignore`)
+	kept := func() (out string) {
+		for line := range strings.Lines(listing(t, dir)) {
+			if !strings.HasPrefix(line, ".git") && !strings.Contains(line, "node_modules") && !strings.Contains(line, "x.o") && !strings.Contains(line, "tool") {
+				out += line
+			}
+		}
+		return out
+	}
+	before := kept()
+	for _, script := range []string{
+		`rm -rf data db.sqlite3 .env node_modules x.o tool`, `: >db.sqlite3; truncate -s 0 data/a/precious.csv; mv data gone`, `git clean -qfdX`,
+		`printf x >data/a/precious.csv; printf new >data/new; rm .gitignore`, `cp .env data/a/precious.csv; mv -f data/a/precious.csv db.sqlite3`,
+	} {
+		tree, blobs := newTree(t, dir, func(c *checkpoint.Config) { with(c); c.Now = time.Now })
+		c := run(t, tree, dir, script)
+		if len(c.Missed) > 0 {
+			t.Errorf("%s: missed %q", script, c.Missed)
+		}
+		for _, f := range c.Files {
+			if strings.Contains(f.Path, "node_modules/n") || strings.HasSuffix(f.Path, "x.o") || strings.HasSuffix(f.Path, "tool") {
+				t.Errorf("%s: %s is recorded", script, f.Path)
+			}
+		}
+		_, problems, err := checkpoint.Restore(t.Context(), blobs, checkpoint.Back(c.Files))
+		if err != nil || len(problems) > 0 {
+			t.Errorf("%s: %v %q", script, err, problems)
+		}
+		if diff := cmp.Diff(before, kept()); diff != "" {
+			t.Errorf("%s: %s", script, diff)
+		}
+	}
+}
+
+// What git ignores is bounded for itself: a folder beyond the bound is named and
+// left alone for good, also when it has become smaller.
+func TestIgnoredFilesAreBounded(t *testing.T) {
+	dir, with := gitTree(t, `mkdir -p few many src; printf 1 >few/1; for i in 1 2 3 4 5 6; do printf $i >many/$i; done; printf s >src/s; printf '/few\n/many\n*.bin\n' >.gitignore; printf %060d 0 >large.bin; printf %060d 1 >other.bin`)
+	tree, blobs := newTree(t, dir, with, func(c *checkpoint.Config) { c.Limits = checkpoint.Limits{Ignored: 9, Aside: 100} })
+	m, err := tree.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(m.Left, filepath.Join(dir, "many")+", "+dir) || !strings.Contains(m.Left, ".bin") {
+		t.Errorf("says %q", m.Left)
+	}
+	shell(t, dir, `rm -r few src; rm many/1 many/2 many/3 *.bin`)
+	c, err := m.End(t.Context())
+	if err != nil || len(c.Missed) != 1 || !strings.Contains(c.Missed[0], "git ignores it, and more than 100 bytes") {
+		t.Errorf("missed %q, %v", c.Missed, err)
+	}
+	if m, err = tree.Begin(t.Context()); err != nil || m.Left != "" {
+		t.Errorf("says again %q, %v", m.Left, err)
+	}
+	c = c.Then(run(t, tree, dir, `printf x >>many/4`))
+	if _, _, err := checkpoint.Restore(t.Context(), blobs, checkpoint.Back(c.Files)); err != nil {
+		t.Fatal(err)
+	}
+	for path, there := range map[string]bool{"few/1": true, "src/s": true, "many/1": false, "many/4": true, "many/5": true} {
+		if _, err := os.Lstat(filepath.Join(dir, path)); (err == nil) != there {
+			t.Errorf("%s is there: %v", path, err == nil)
+		}
 	}
 }
 
@@ -168,6 +237,35 @@ func TestRestoreFollowsNoLink(t *testing.T) {
 	if b, _ := os.ReadFile(filepath.Join(outside, "a")); string(b) != "theirs" {
 		t.Errorf("behind the link: %q", b)
 	}
+}
+
+// BenchmarkIgnored is a command that changes nothing beside 50,000 packages' files and
+// 2,000 of data, all ignored; First has the first look and copies, too.
+func BenchmarkIgnored(b *testing.B) {
+	dir, with := gitTree(b, `mkdir -p data src; printf '/data\nnode_modules\n' >.gitignore; printf s >src/s
+for i in $(seq 500); do mkdir -p node_modules/$i; for j in $(seq 100); do : >node_modules/$i/$j; done; done
+for i in $(seq 2000); do printf %010000d $i >data/$i; done`)
+	step := func(tree *checkpoint.Tree) {
+		m, err := tree.Begin(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if c, err := m.End(context.Background()); err != nil || len(c.Files) > 0 {
+			b.Fatal(c, err)
+		}
+	}
+	tree, _ := newTree(b, dir, with)
+	b.Run("First", func(b *testing.B) {
+		for b.Loop() {
+			tree, _ = newTree(b, dir, with)
+			step(tree)
+		}
+	})
+	b.Run("Next", func(b *testing.B) {
+		for b.Loop() {
+			step(tree)
+		}
+	})
 }
 
 // BenchmarkNothingChanged is a command that changes nothing in a tree of 50,000

@@ -55,7 +55,7 @@ const (
 	kindReset = 'R' // no call runs: what came before counts no more, but for trees
 	kindBegin = 'B' // a call begins
 	kindEnd   = 'E' // a call ended
-	kindTree  = 'T' // what is known of a tree, or what of that is new
+	kindTree  = 'U' // what is known of a tree, or what of that is new
 	kindLost  = 'L' // what calls that run have changed so far is not known
 )
 
@@ -311,6 +311,7 @@ func (b *encoder) folder(d *folder) {
 	b.str(d.rel)
 	b.stat(d.stat, d.seen)
 	b.flag(d.named)
+	b.flag(d.left)
 }
 
 func (b *encoder) file(rel string, f *file) {
@@ -413,7 +414,7 @@ func (s *saved) apply(r *decoder, whole bool) {
 		case 'd':
 			d := &folder{rel: rel, files: map[string]*file{}, subs: map[string]bool{}}
 			d.stat, d.seen = r.stat()
-			d.named = r.flag()
+			d.named, d.left = r.flag(), r.flag()
 			s.folders[rel] = d
 		case 'f':
 			f := &file{}

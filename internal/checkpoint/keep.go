@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -35,11 +36,15 @@ func (t *Tree) keepAll(ctx context.Context) {
 	}
 	late := t.now().Add(t.limits.Took)
 	buf := make([]byte, 256<<10)
-	for _, f := range t.todo {
-		if f.copied || f.git != "" || f.lost != "" || !f.stat.Mode.IsRegular() {
+	// What git ignores comes last, as there may be no time for it.
+	for i := range 2 * len(t.todo) {
+		f := t.todo[i%len(t.todo)]
+		if !f.toKeep() || f.ignored != (i >= len(t.todo)) {
 			continue
 		}
 		switch {
+		case f.ignored && t.aside+f.stat.Size > t.limits.Aside && f.stat.Size <= t.limits.File:
+			f.lost = fmt.Sprintf("git ignores it, and more than %s of such files were to be kept", clip.Size(t.limits.Aside))
 		case f.stat.Size > t.limits.File:
 			f.lost = fmt.Sprintf("it is larger than the %s that are kept", clip.Size(t.limits.File))
 		case t.kept+f.stat.Size > t.limits.Kept:
@@ -48,25 +53,41 @@ func (t *Tree) keepAll(ctx context.Context) {
 			f.lost = "there was no time to keep it"
 		default:
 			t.copy(lister, f.rel, f.file, buf)
+			continue
 		}
+		t.left = append(t.left, f.rel)
 	}
 	t.todo = nil
 }
 
+// aside is the size of a file that git ignores.
+func (f *file) aside() int64 {
+	if f.ignored {
+		return f.stat.Size
+	}
+	return 0
+}
+
+// toKeep reports whether the content of a file is to be copied.
+func (f *file) toKeep() bool {
+	return !f.copied && !f.made && f.git == "" && f.lost == "" && f.stat.Mode.IsRegular()
+}
+
 // shrink begins the scratch file anew when most of it is of no use any more.
 func (t *Tree) shrink() {
-	if t.kept < t.limits.Kept/2 {
+	if t.kept < t.limits.Kept/2 && t.aside < t.limits.Aside/2 {
 		return
 	}
-	used := int64(0)
+	used, aside := int64(0), int64(0)
 	for _, d := range t.order {
 		for _, f := range d.files {
 			if f != nil && f.copied {
 				used += f.stat.Size
+				aside += f.aside()
 			}
 		}
 	}
-	if used > t.kept/2 {
+	if (t.kept < t.limits.Kept/2 || used > t.kept/2) && (t.aside < t.limits.Aside/2 || aside > t.aside/2) {
 		return
 	}
 	t.saving.forget()
@@ -76,7 +97,7 @@ func (t *Tree) shrink() {
 
 // again has all contents copied anew.
 func (t *Tree) again() {
-	t.kept = 0
+	t.kept, t.aside = 0, 0
 	for _, d := range t.order {
 		for name, f := range d.files {
 			if f != nil && f.copied {
@@ -95,7 +116,7 @@ func (t *Tree) room() bool {
 	}
 	want := int64(0)
 	for _, f := range t.todo {
-		if !f.copied && f.git == "" && f.lost == "" && f.stat.Mode.IsRegular() && f.stat.Size <= t.limits.File {
+		if f.toKeep() && f.stat.Size <= t.limits.File {
 			want += f.stat.Size
 		}
 	}
@@ -128,8 +149,13 @@ func (t *Tree) copy(lister *search.Lister, rel string, f *file, buf []byte) {
 	}
 	defer r.Close()
 	f.at = t.kept
+	head := make([]byte, 4)
+	got, _ := io.ReadFull(r, head)
+	if f.made = f.ignored && program(head); f.made {
+		return
+	}
 	w, sum := io.NewOffsetWriter(t.scratch, f.at), crc32.New(castagnoli)
-	n, err := io.CopyBuffer(io.MultiWriter(w, sum), io.LimitReader(r, f.stat.Size+1), buf)
+	n, err := io.CopyBuffer(io.MultiWriter(w, sum), io.LimitReader(io.MultiReader(bytes.NewReader(head[:got]), r), f.stat.Size+1), buf)
 	switch {
 	case err != nil:
 		f.lost = unreadable(err)
@@ -138,7 +164,18 @@ func (t *Tree) copy(lister *search.Lister, rel string, f *file, buf []byte) {
 	default:
 		f.copied, f.sum = true, sum.Sum32()
 		t.kept += n
+		t.aside += f.aside()
 	}
+}
+
+// program reports whether a file that begins so is a program of Linux, macOS or
+// Windows: a build makes it anew.
+func program(head []byte) bool {
+	switch string(head) {
+	case "\x7fELF", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe":
+		return true
+	}
+	return string(head[:2]) == "MZ"
 }
 
 func unreadable(err error) string {
@@ -177,14 +214,14 @@ func (t *Tree) changes(ctx context.Context, ds []delta, began time.Time) []effec
 	}
 	known := map[uint64]bool{} // a file replaced by one like it, too: it may have another name now
 	for _, d := range ds {
-		if d.was != nil {
+		if d.was != nil && !d.was.made {
 			known[d.was.stat.Ino] = true
 		}
 		if d.old != nil {
 			known[d.old.Ino] = true
 		}
 	}
-	ds = slices.DeleteFunc(ds, t.touched)
+	ds = slices.DeleteFunc(ds, func(d delta) bool { return d.was != nil && d.was.made || t.touched(d) })
 	t.store(ctx, ds)
 	names := t.names(ds)
 	out := make([]effect.Change, 0, len(ds))
@@ -277,7 +314,10 @@ func (t *Tree) store(ctx context.Context, ds []delta) {
 		f := d.was
 		switch {
 		case f == nil || f.stored:
+		case f.copied && f.aside() > 0 && t.stored+f.aside() > t.limits.Stored:
+			f.hash, f.lost = "", fmt.Sprintf("git ignores it, and %s of such files are kept already", clip.Size(t.stored))
 		case f.copied:
+			t.stored += f.aside()
 			b, err := io.ReadAll(t.section(f))
 			t.put(f, b, err)
 		case f.git != "":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/search"
 )
 
@@ -27,6 +29,12 @@ type folder struct {
 	loose bool // look at it again: a file of it is too young, or has other names
 	// named: git ignores the folder and tracks files in it; only these count.
 	named bool
+	// ignored: git ignores the folder, or one above it. aside are files of another
+	// folder that it ignores, and extra counts what it ignores here.
+	ignored bool
+	aside   map[string]bool
+	extra   int
+	left    bool // there is too much that git ignores: from now on none of it counts
 }
 
 // A file is anything that is no folder.
@@ -43,6 +51,8 @@ type file struct {
 	hash   string // of the content, where it was needed
 	sum    uint32 // of what was copied, CRC-32C
 	stored bool   // as a blob
+	// ignored: git ignores it. made: besides, a build has made it.
+	ignored, made bool
 }
 
 // A found is a file as it was found by a look.
@@ -82,6 +92,7 @@ type look struct {
 	gone   []string  // folders
 	moved  []string  // folders that are other ones now, or gone
 	files  int       // listed by this pass
+	extra  int       // what git ignores, of all that is known
 	ruled  bool      // an ignore file changed
 	err    error
 }
@@ -98,8 +109,11 @@ func (t *Tree) look(ctx context.Context, now time.Time) ([]delta, error) {
 	defer lister.Close()
 	l := &look{tree: t, lister: lister, ctx: ctx, seen: now.UnixNano()}
 	if t.folders == nil {
-		t.folders = map[string]*folder{}
+		t.folders, t.left = map[string]*folder{}, nil
 		l.found = []*folder{{above: lister.Above()}}
+	}
+	for _, d := range t.order {
+		l.extra += d.extra
 	}
 	known := t.due()
 	if t.ruled {
@@ -172,16 +186,24 @@ func (l *look) follow(seen []*folder) {
 
 // rule reads the ignore files anew, from the root down.
 func (l *look) rule() {
-	rules := map[string]search.Rules{}
+	rules, ignored := map[string]search.Rules{}, map[string]bool{}
 	w := &scratch{make([]byte, 32<<10)}
 	for _, d := range l.tree.order { // a folder stands behind the one that holds it
 		if d.rel != "" {
-			d.above = rules[parent(d.rel)]
+			up := parent(d.rel)
+			d.above, d.ignored = rules[up], ignored[up] || ignored[d.rel]
+			ignored[d.rel] = d.ignored
 		}
 		d.again = true
 		if f, err := l.lister.Open(d.rel); err == nil {
-			_, rules[d.rel], _ = l.lister.List(f, d.above, w.buf)
+			var entries []search.Entry
+			entries, rules[d.rel], _ = l.lister.All(f, d.above, l.most(d), w.buf)
 			f.Close()
+			for _, e := range entries {
+				if e.Dir && e.Ignored {
+					ignored[below(d.rel, e.Name)] = true
+				}
+			}
 		}
 	}
 	l.tree.ruled = false
@@ -295,16 +317,28 @@ func (l *look) check(d *folder, w *scratch) {
 	l.add(out...)
 }
 
+// most is how many entries of a folder are listed.
+func (l *look) most(d *folder) int {
+	if d.ignored {
+		return l.tree.limits.Ignored
+	}
+	return math.MaxInt
+}
+
 // list brings the names of a folder up to date. What was known and is ignored
 // by now stays known.
 func (l *look) list(f search.Folder, d *folder, w *scratch) error {
-	entries, rules, err := l.lister.List(f, d.above, w.buf)
+	entries, rules, err := l.lister.All(f, d.above, l.most(d), w.buf)
 	if err != nil {
 		return err
 	}
 	if d.files == nil {
 		d.files, d.subs = make(map[string]*file, len(entries)), map[string]bool{}
 	}
+	if d.aside == nil {
+		d.aside = map[string]bool{}
+	}
+	entries = l.count(d, entries)
 	var found []*folder
 	for _, e := range entries {
 		switch {
@@ -312,19 +346,45 @@ func (l *look) list(f search.Folder, d *folder, w *scratch) error {
 			if _, known := d.files[e.Name]; !known {
 				d.files[e.Name] = nil
 			}
+			if e.Ignored {
+				d.aside[e.Name] = true
+			}
 		case slices.Contains(l.tree.leave, l.tree.path(below(d.rel, e.Name))):
 		case !d.subs[e.Name]:
 			d.subs[e.Name] = true
-			found = append(found, &folder{rel: below(d.rel, e.Name), above: rules})
+			found = append(found, &folder{rel: below(d.rel, e.Name), above: rules, ignored: e.Ignored})
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.found = append(l.found, found...)
-	if l.files += len(entries); l.files > l.tree.limits.Files {
+	return nil
+}
+
+// count leaves out of the entries of a folder what builds make where git ignores
+// it, and all that git ignores where it is too much.
+func (l *look) count(d *folder, entries []search.Entry) []search.Entry {
+	entries = slices.DeleteFunc(entries, func(e search.Entry) bool { return (e.Ignored || d.ignored) && policy.Output(e.Name, e.Dir) })
+	n := 0
+	for i := range entries {
+		if entries[i].Ignored = entries[i].Ignored || d.ignored; entries[i].Ignored {
+			n++
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.extra+n-d.extra > l.tree.limits.Ignored && !d.left {
+		d.left = true
+		l.tree.left = append(l.tree.left, d.rel)
+	}
+	if d.left {
+		entries, n = slices.DeleteFunc(entries, func(e search.Entry) bool { return e.Ignored }), 0
+	}
+	l.extra, d.extra = l.extra+n-d.extra, n
+	if l.files += len(entries) - n; l.files > l.tree.limits.Files {
 		l.err = errTooLarge
 	}
-	return nil
+	return entries
 }
 
 // stats compares every file of a folder with what was known of it.
@@ -344,7 +404,7 @@ func (l *look) stats(f search.Folder, d *folder, out []delta) []delta {
 		if was != nil && same(st, was.stat) && (!near(was.stat, was.seen) || !st.Mode.IsRegular()) {
 			continue // else only its content can tell
 		}
-		is := &file{stat: st, seen: l.seen}
+		is := &file{stat: st, seen: l.seen, ignored: d.ignored || d.aside[name]}
 		if st.Mode&fs.ModeSymlink != 0 {
 			is.link, _ = f.Readlink(name)
 		}

@@ -132,11 +132,10 @@ func (r *Recorder) marks(ctx context.Context) (marks []*Mark, others []effect.Ch
 			if i > 0 {
 				err = fmt.Errorf("in %s: %w", t.root, err)
 			}
-			if n := r.note(err); n != "" {
-				notes = append(notes, n)
-			}
+			notes = r.note(notes, "What commands change is not recorded, and cannot be taken back: "+err.Error())
 			continue
 		}
+		notes = r.note(notes, m.Left)
 		marks, others = append(marks, m), append(others, m.Others...)
 	}
 	if len(marks) > 0 && !r.begun() {
@@ -181,19 +180,18 @@ func (r *Recorder) begun() (ours bool) {
 	return ours
 }
 
-// note is what a person should know of an error, once.
-func (r *Recorder) note(err error) string {
+// note adds what a person should know, once.
+func (r *Recorder) note(notes []string, text string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text := "What commands change is not recorded, and cannot be taken back: " + err.Error()
-	if r.said[text] {
-		return ""
+	if text == "" || r.said[text] {
+		return notes
 	}
 	if r.said == nil {
 		r.said = map[string]bool{}
 	}
 	r.said[text] = true
-	return text
+	return append(notes, text)
 }
 
 func (r *Recorder) ended() {

@@ -18,10 +18,6 @@ const (
 	maxNamed   = 1000 // paths with a protected name
 )
 
-// passed are folders that programs fill and nobody starts anything in: of what
-// they hold only repositories count, and those at the end of a command.
-var passed = []string{"node_modules", "bower_components", "__pycache__", ".venv", "venv", ".tox", "target", ".gradle", ".terraform"}
-
 // A survey knows what lies below folders under names that steer other
 // programs, and which repositories there are. It remembers what it saw in a
 // folder for as long as the folder does not change.
@@ -193,7 +189,7 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 			f.kin = append(f.kin, filepath.Join(dir, name))
 		case policy.NameProtects(filepath.Base(dir), name, private) != "":
 			f.named = append(f.named, filepath.Join(dir, name))
-		case e.IsDir() && slices.Contains(passed, name):
+		case e.IsDir() && policy.Filled(name): // of what they hold only repositories count, and those at the end of a command
 			f.fills = append(f.fills, filepath.Join(dir, name))
 		case e.IsDir():
 			f.subs = append(f.subs, filepath.Join(dir, name))

@@ -53,8 +53,17 @@ func (b *base) open(rel string) (folder, error) {
 
 func (f folder) close() { f.dir.Close() }
 
-func (f folder) list(_ []byte, out []item) ([]item, error) {
-	es, err := f.dir.ReadDir(-1)
+// list returns the entries in the order of the file system, and stops when there
+// are more than most.
+func (f folder) list(_ []byte, out []item, most int) ([]item, error) {
+	n := -1
+	if most < all {
+		n = most + 1
+	}
+	es, err := f.dir.ReadDir(n)
+	if err == io.EOF {
+		err = nil
+	}
 	for _, e := range es {
 		k := isOther
 		switch t := e.Type(); {

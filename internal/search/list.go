@@ -3,6 +3,8 @@ package search
 import (
 	"io"
 	"io/fs"
+	"math"
+	"slices"
 )
 
 // A Lister lists the folders of a tree one at a time, for who remembers what
@@ -51,23 +53,33 @@ func (f Folder) Close() { f.close() }
 
 // An Entry is one name in a folder.
 type Entry struct {
-	Name string
-	Dir  bool
+	Name    string
+	Dir     bool
+	Ignored bool
 }
+
+// all has every entry of a folder listed.
+const all = math.MaxInt
 
 // List returns the entries that are kept, in no order, and the rules that count
 // in the folder: those of its own ignore files and those above it. buf is scratch
 // of a few kilobytes.
 func (l *Lister) List(f Folder, above Rules, buf []byte) ([]Entry, Rules, error) {
-	items, err := f.list(buf, nil)
+	out, r, err := l.All(f, above, all, buf)
+	return slices.DeleteFunc(out, func(e Entry) bool { return e.Ignored }), r, err
+}
+
+// All is List with what git ignores. It stops when there are more than most.
+func (l *Lister) All(f Folder, above Rules, most int, buf []byte) ([]Entry, Rules, error) {
+	items, err := f.list(buf, nil, most)
 	if err != nil {
 		return nil, Rules{}, err
 	}
 	r := l.tree.rulesIn(f.folder, f.rel, above.r, items)
 	out := make([]Entry, 0, len(items))
 	for _, it := range items {
-		if dir := it.kind == isDir; (l.tree.AsRipgrep || !vcs(it.name)) && !r.ignoredBy(join(f.rel, it.name), dir, ofGit) {
-			out = append(out, Entry{it.name, dir})
+		if dir := it.kind == isDir; l.tree.AsRipgrep || !vcs(it.name) {
+			out = append(out, Entry{it.name, dir, r.ignoredBy(join(f.rel, it.name), dir, ofGit)})
 		}
 	}
 	return out, Rules{r}, nil

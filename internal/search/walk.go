@@ -198,7 +198,7 @@ func (k *walk) do(ctx context.Context, w *worker, j job, look visit) {
 // list reads a folder, pushes the folders in it, and returns the files that
 // are wanted.
 func (k *walk) list(w *worker, d folder, j job) []string {
-	items, err := d.list(w.list, w.items[:0])
+	items, err := d.list(w.list, w.items[:0], all)
 	w.items = items
 	if err != nil {
 		k.denied(j.rel, err)
