@@ -27,6 +27,11 @@ type Host interface {
 	// Rule rules on a planned call, and waits for whoever it takes to settle
 	// it.
 	Rule(ctx context.Context, q Question) (Verdict, error)
+	// Begin records that a call starts which was allowed with v, in the same step as
+	// it looks whether that still holds: rules and the mode may have changed while
+	// somebody was waited for. What it returns is the verdict as it is now. Only after
+	// an Allow is the start recorded; an Ask wants a new ruling.
+	Begin(q Question, v Verdict, start event.ToolStarted) (Verdict, error)
 	// Steer gives the prompts that wait, and what was noted, to the model. Hooks
 	// may look at each first; those are waited for until ctx ends.
 	Steer(ctx context.Context) error
@@ -66,11 +71,24 @@ type Verdict struct {
 	// is nil when nobody was asked.
 	Answer *tool.Answer
 	By     event.By // who gave the Answer
+	Yes    Yes      // what an Allow rests on
 	// Ends, when set, says why the turn ends behind the reply of this call.
 	Ends string
 	// Defers: the call is neither run nor refused. It stays open, the turn ends,
 	// and the session goes on with it later.
 	Defers bool
+}
+
+// A Yes is what an Allow rests on besides the rules and the mode. The zero value is
+// nothing: they allow it by themselves.
+type Yes struct {
+	To     policy.Check // of the question that was answered
+	Person bool         // a person answered it, or wrote the arguments
+}
+
+// Answers reports whether it settles the question v.
+func (y Yes) Answers(v policy.Verdict) bool {
+	return v.Effect == policy.Ask && (y.Person || y.To != "" && y.To == v.Check)
 }
 
 // rewrites reports whether the call is to have other arguments.

@@ -302,13 +302,18 @@ func (c *calls) fresh() string {
 // emit records a body and keeps the first failure.
 func (c *calls) emit(b event.Body) bool {
 	if err := c.r.Host.Emit(b); err != nil {
-		c.mu.Lock()
-		c.err = errors.Join(c.err, err)
-		c.mu.Unlock()
-		c.cancel()
+		c.fail(err)
 		return false
 	}
 	return true
+}
+
+// fail keeps why the turn cannot be recorded, and ends its calls.
+func (c *calls) fail(err error) {
+	c.mu.Lock()
+	c.err = errors.Join(c.err, err)
+	c.mu.Unlock()
+	c.cancel()
 }
 
 // cancelSiblings stops the calls of a reply of which a command failed: those

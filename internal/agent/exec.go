@@ -134,14 +134,11 @@ func (c *calls) try(k *call) (f finding) {
 	if err != nil {
 		return finding{res: tool.Errorf("%v", err)}
 	}
-	p, stop := c.check(k, plan, env)
-	if stop != nil {
+	p := &passed{plan: plan}
+	if stop := c.pass(k, p, env); stop != nil {
 		return *stop
 	}
-	if !c.start(k, p.plan) {
-		return finding{res: unstarted(k), verdict: p.verdict.Verdict}
-	}
-	env.Answer, env.Needs = p.answered.Answer, p.verdict.Needs
+	env.Answer, env.Needs, env.Mode = p.answered.Answer, p.verdict.Needs, c.r.Host.State().Mode
 	changed := c.record(k, p.plan)
 	f.changed = changed // also of a tool that panics: what it changed by then, and that it ended
 	f = c.run(k, env, p.verdict.Verdict)
@@ -169,46 +166,80 @@ func remarks(k *call, answered Verdict) (out string) {
 // maxComment bounds what is passed on of a comment, in runes.
 const maxComment = 20_000
 
-// A passed is a call that may run: as it was planned last, and by which verdict.
+// A passed is a call on its way to its start: as it was planned last, and by which
+// verdict it may run.
 type passed struct {
-	plan     tool.Plan
-	verdict  Verdict
-	answered Verdict // the newest one that came with an answer
+	plan      tool.Plan
+	rewritten *event.By // who wrote its arguments in the model's stead
+	verdict   Verdict
+	answered  Verdict // the newest one that came with an answer
+}
+
+func (p *passed) question(k *call) Question {
+	return Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: p.plan, Rewritten: p.rewritten}
+}
+
+// maxRulings bounds how often a call is ruled on that turns out to be a question
+// when its turn comes.
+const maxRulings = 5
+
+// pass takes a planned call to its start: it is ruled on, and waits for its turn.
+// stop is what the call came to when it must not run.
+func (c *calls) pass(k *call, p *passed, env tool.Env) (stop *finding) {
+	for range maxRulings {
+		if stop = c.check(k, p, env); stop != nil {
+			return stop
+		}
+		switch began, err := c.start(k, p); {
+		case began:
+			return nil
+		case err != nil || k.ctx.Err() != nil || p.verdict.Effect == policy.Allow:
+			return &finding{res: unstarted(k), verdict: p.verdict.Verdict}
+		case p.verdict.Effect == policy.Deny:
+			return refused(p.verdict)
+		}
+	}
+	p.verdict.Effect = policy.Deny
+	return refused(p.verdict)
 }
 
 // check has the host rule. Arguments that were rewritten are planned and ruled
-// on anew. stop is what the call came to when it must not run.
-func (c *calls) check(k *call, plan tool.Plan, env tool.Env) (_ *passed, stop *finding) {
-	q := Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: plan}
-	var answered Verdict
+// on anew.
+func (c *calls) check(k *call, p *passed, env tool.Env) (stop *finding) {
 	for {
-		k.actions = plan.Actions
-		v, err := c.rule(k, q)
+		k.actions = p.plan.Actions
+		v, err := c.rule(k, p.question(k))
 		if v.Ends != "" {
 			c.endTurn(v.Ends)
 		}
 		if v.Answer != nil {
-			answered = v
+			p.answered = v
 		}
 		switch {
 		case k.ctx.Err() != nil:
-			return nil, &finding{res: unstarted(k), verdict: v.Verdict}
+			return &finding{res: unstarted(k), verdict: v.Verdict}
 		case err != nil:
-			return nil, &finding{res: tool.Errorf("%v", err), verdict: v.Verdict}
+			return &finding{res: tool.Errorf("%v", err), verdict: v.Verdict}
 		case v.Defers:
-			return nil, &finding{put: true}
+			return &finding{put: true}
 		case v.Effect != policy.Allow:
-			return nil, &finding{res: tool.Errorf("%s", refusal(v)), verdict: v.Verdict, denied: true}
+			return refused(v)
 		case !v.rewrites():
-			return &passed{plan, v, answered}, nil
+			p.verdict = v
+			return nil
 		}
 		k.use.Input = v.Answer.Input
-		if plan, err = c.plan(k, env); err != nil {
-			return nil, &finding{res: tool.Errorf("%v", err)}
+		if p.plan, err = c.plan(k, env); err != nil {
+			return &finding{res: tool.Errorf("%v", err)}
 		}
-		c.shift(func() { k.parallel = plan.Parallel })
-		q.Call, q.Plan, q.Rewritten = k.use, plan, &v.By
+		c.shift(func() { k.parallel = p.plan.Parallel })
+		p.rewritten = &v.By
 	}
+}
+
+// refused is what a call comes to that must not run.
+func refused(v Verdict) *finding {
+	return &finding{res: tool.Errorf("%s", refusal(v)), verdict: v.Verdict, denied: true}
 }
 
 // rule has the host rule once. While a person or a classifier is waited for,
@@ -234,17 +265,28 @@ func (c *calls) rule(k *call, q Question) (Verdict, error) {
 	return v, err
 }
 
-// start waits for the call's turn and puts its start on disk.
-func (c *calls) start(k *call, plan tool.Plan) bool {
+// start waits for the call's turn and puts its start on disk, unless the verdict
+// does not hold any more: then p has the one of now.
+func (c *calls) start(k *call, p *passed) (began bool, err error) {
 	if !c.until(k, func() bool {
 		if c.mayRun(k) {
 			k.phase, k.started = running, true // nobody waits for that
 		}
 		return k.started
 	}) {
-		return false
+		return false, nil
 	}
-	return c.emit(event.ToolStarted{Call: k.use.ID, Name: k.use.Name, Input: k.use.Input, Title: plan.Title, Fold: plan.Fold, Shell: k.tool.Spec().Shell})
+	v, err := c.r.Host.Begin(p.question(k), p.verdict, event.ToolStarted{
+		Call: k.use.ID, Name: k.use.Name, Input: k.use.Input, Title: p.plan.Title, Fold: p.plan.Fold, Shell: k.tool.Spec().Shell,
+	})
+	if err != nil {
+		c.fail(err)
+		return false, err
+	}
+	if p.verdict = v; v.Effect != policy.Allow {
+		c.shift(func() { k.phase, k.started = planned, false })
+	}
+	return v.Effect == policy.Allow, nil
 }
 
 func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {

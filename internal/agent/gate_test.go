@@ -247,3 +247,45 @@ func TestAGuessedCallReadsTheSchema(t *testing.T) {
 		}
 	}
 }
+
+// A call that is a question again when its turn comes is ruled on anew, as it was
+// rewritten by then, and not for ever.
+func TestAQuestionWhenItsTurnComes(t *testing.T) {
+	for name, c := range map[string]struct {
+		asks          int // how often it is a question again
+		rulings, runs int
+	}{"not at all": {0, 2, 1}, "once": {1, 3, 1}, "always": {100, 6, 0}} {
+		t.Run(name, func(t *testing.T) {
+			var j jobs
+			r := newRig(t, []tool.Tool{j.tool("act", false, false)}, fake.Use(do("a", "act", job{})), fake.Say("done"))
+			rulings, written := 0, 0
+			r.host.rule = func(q agent.Question) agent.Verdict {
+				v := allow()
+				if rulings++; q.Rewritten == nil {
+					v.Answer, v.By = &tool.Answer{Input: json.RawMessage(`{"for":0}`), Comment: "mind"}, event.Client("tui")
+				} else {
+					written++
+				}
+				return v
+			}
+			asks := c.asks
+			r.host.still = func(_ agent.Question, v agent.Verdict) agent.Verdict {
+				if asks--; asks >= 0 {
+					v.Effect, v.Reason = policy.Ask, "who says so?"
+				}
+				return v
+			}
+			r.run(t)
+			if rulings != c.rulings || written != c.rulings-1 || len(said[event.ToolStarted](r.host)) != c.runs {
+				t.Errorf("%d rulings, %d as rewritten, %d starts", rulings, written, len(said[event.ToolStarted](r.host)))
+			}
+			want := "changed the arguments"
+			if c.runs == 0 {
+				want = "This call was refused: who says so?"
+			}
+			if got := texts(r.host)["a"]; !strings.Contains(got, want) {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}

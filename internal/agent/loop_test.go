@@ -41,7 +41,8 @@ type host struct {
 	wish    *agent.Compaction
 	steered int
 	rule    func(agent.Question) agent.Verdict
-	broken  error // of each ruling
+	still   func(agent.Question, agent.Verdict) agent.Verdict // nil: what was allowed is
+	broken  error                                             // of each ruling
 	proceed func(context.Context) error
 	refuse  func(event.Body) error // nil records everything
 	hook    func(hook.Input) hook.Answer
@@ -89,6 +90,16 @@ func (h *host) Rule(_ context.Context, q agent.Question) (agent.Verdict, error) 
 		return h.rule(q), nil
 	}
 	return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}}, nil
+}
+
+func (h *host) Begin(q agent.Question, v agent.Verdict, start event.ToolStarted) (agent.Verdict, error) {
+	if h.still != nil {
+		v = h.still(q, v)
+	}
+	if v.Effect != policy.Allow {
+		return v, nil
+	}
+	return v, h.Emit(start)
 }
 
 func (h *host) Steer(context.Context) error {

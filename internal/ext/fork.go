@@ -104,9 +104,10 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 			}
 			task = strings.Join(append([]string{task}, c.gate.Begins(ctx, who)...), "\n\n")
 		}
+		by := through{s, f.Lent, policy.Mode(of(f.Agent).Mode), c.gate, who}
 		out, err := helper.Run(ctx, helper.Spec{
 			For: event.ForSkill, Target: target, System: system, Tools: tools, DeferAbove: s.DeferAbove, Prompt: task,
-			Rules: rules, Mode: policy.Stricter(policy.Mode(of(f.Agent).Mode), s.Mode()), Hooks: through{s, f.Lent, policy.Mode(of(f.Agent).Mode), c.gate, who}, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Redirects: l.Redirects, Record: l.Record,
+			Rules: rules, Mode: policy.Stricter(policy.Mode(of(f.Agent).Mode), s.Mode()), Hooks: by, Still: by.still, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Redirects: l.Redirects, Record: l.Record,
 			Spent: func(e event.Spent) error { return s.Report(e) },
 		})
 		switch {
@@ -258,13 +259,13 @@ type through struct {
 
 // Rule implements session.Hooks.
 func (t through) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
-	if v.Effect == policy.Allow && v.Check == policy.CheckScratch { // its own notes
+	if ownNotes(v) {
 		return v, nil
 	}
 	q.Lent, q.Mode = t.lent, t.mode
 	ctx = hooks.As(ctx, t.who)
 	ruled, err := t.s.RuleOn(ctx, q)
-	v.By, v.Ends = ruled.By, ruled.Ends
+	v.By, v.Ends, v.Yes = ruled.By, ruled.Ends, ruled.Yes
 	if ruled.Effect != policy.Allow || err != nil {
 		v.Effect, v.Reason = policy.Deny, ruled.Reason
 		return v, nil
@@ -274,6 +275,20 @@ func (t through) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (a
 		v.Answer = &op.Answer{Call: q.Call.ID, Allow: true, Input: a.Input, By: a.By}
 	}
 	return v, nil
+}
+
+// ownNotes reports whether an agent is allowed to write what it keeps for itself.
+func ownNotes(v agent.Verdict) bool {
+	return v.Effect == policy.Allow && v.Check == policy.CheckScratch
+}
+
+// still has the session look once more at a call that is to start.
+func (t through) still(q agent.Question, v agent.Verdict) (agent.Verdict, error) {
+	if ownNotes(v) {
+		return v, nil
+	}
+	q.Lent, q.Mode = t.lent, t.mode
+	return t.s.Still(q, v)
 }
 
 // Prompt implements session.Hooks.

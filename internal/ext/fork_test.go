@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/helper"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
@@ -113,5 +114,46 @@ func TestForks(t *testing.T) {
 	}
 	if st := s.State(); st.Total.Cost != 40 { // two requests of each
 		t.Errorf("it cost %v", st.Total.Cost)
+	}
+}
+
+// A call of a skill's agent that was allowed waits for its turn there. When it comes,
+// the session looks at it once more; what the agent keeps for itself is its own.
+func TestForkedCallsAreLookedAtAgain(t *testing.T) {
+	s, err := session.Start(t.Context(), session.Config{
+		Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s", Schema: event.Schema, Dir: "/w"}, Now: time.Now, Mode: policy.Bypass, Rules: policy.Rules{Dir: "/w"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	by := through{s: s}
+	ran := 0
+	makes := tool.New(tool.Spec{Name: "Bash"}, func(struct{}, tool.Env) (tool.Plan, error) {
+		return tool.Plan{Actions: []policy.Action{policy.Exec{Argv: []string{"make"}}}}, nil
+	}, func(context.Context, struct{}, tool.Env) (tool.Result, error) {
+		ran++
+		return tool.Result{Text: "made"}, s.Submit(t.Context(), op.SetMode{Mode: string(policy.PlanMode)})
+	})
+	set, err := tool.NewSet(makes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(id string) llm.ToolUse { return llm.ToolUse{ID: id, Name: "Bash", Input: json.RawMessage(`{}`)} }
+	m := &fake.Model{Replies: []fake.Reply{fake.Use(call("1")), fake.Use(call("2")), fake.Say("ok")}}
+	_, err = helper.Run(t.Context(), helper.Spec{
+		Target: agent.Target{Model: m, Provider: "fake", Name: "m"}, Tools: set, Prompt: "make it", Env: tool.Env{Dir: "/w"},
+		Rules: policy.Rules{Dir: "/w"}, Mode: policy.Bypass, Still: by.still, // as long as the helper's own mode allows it
+	})
+	if err != nil || ran != 1 {
+		t.Errorf("%v; it ran %d times", err, ran)
+	}
+	if rs := m.Requests(); !strings.Contains(fmt.Sprint(rs[len(rs)-1].Messages), "the mode is plan now") {
+		t.Errorf("%v", rs[len(rs)-1].Messages)
+	}
+	note := agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow, Check: policy.CheckScratch}}
+	q := agent.Question{Tool: "Write", Plan: tool.Plan{Actions: []policy.Action{policy.Write{Path: "/notes/a.md"}}}}
+	if v, err := by.still(q, note); err != nil || v.Effect != policy.Allow {
+		t.Errorf("%+v %v", v, err)
 	}
 }

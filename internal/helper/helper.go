@@ -43,6 +43,7 @@ type Spec struct {
 	Rules  policy.Rules
 	Mode   policy.Mode
 	Hooks  session.Hooks
+	Still  func(q agent.Question, v agent.Verdict) (agent.Verdict, error) // as in session.Config
 	Budget agent.Budget
 	Env    tool.Env
 	// Aliases, Redirects and Record are as in agent.Loop.
@@ -76,7 +77,7 @@ func Run(ctx context.Context, s Spec) (out Result, err error) {
 			System: s.System, Env: s.Env, Mask: s.Mask, CacheKey: s.CacheKey, Aliases: s.Aliases, Redirects: s.Redirects, Record: s.Record,
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 		},
-		Tools: s.Tools, DeferAbove: s.DeferAbove, Budget: s.Budget, Target: s.Target, Rules: s.Rules, Mode: cmp.Or(s.Mode, policy.DontAsk), Hooks: s.Hooks, Now: time.Now,
+		Tools: s.Tools, DeferAbove: s.DeferAbove, Budget: s.Budget, Target: s.Target, Rules: s.Rules, Mode: cmp.Or(s.Mode, policy.DontAsk), Hooks: s.Hooks, Still: s.Still, Now: time.Now,
 	})
 	if err != nil {
 		return out, err

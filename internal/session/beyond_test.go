@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store/mem"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // A call that a hook put off ends the turn, takes the prompts behind it out of the
@@ -242,7 +243,10 @@ func TestNamesAreReadAgainWhenSomebodyIsAsked(t *testing.T) {
 		bubble(name, t, func(t *testing.T) {
 			n := 0
 			r := start(t, nil, func(s *session.Config) {
-				s.Attach = func(_ context.Context, in session.Naming) []event.Attached {
+				s.Attach = func(ctx context.Context, in session.Naming) []event.Attached {
+					if v := in.Judge(ctx, agent.Question{Plan: tool.Plan{Actions: []policy.Action{policy.None{}}}}); v.Effect == policy.Deny {
+						return []event.Attached{{Name: "a", About: v.Reason, Refused: true}} // it is only looked at
+					}
 					n++
 					return []event.Attached{{Name: "a", Text: fmt.Sprint("read ", n), Asks: c.asks && n == 1}}
 				}

@@ -53,7 +53,7 @@ func (s *Session) RuleOn(ctx context.Context, q agent.Question) (agent.Verdict, 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(turn, cancel)()
-	v, err := host{s}.Rule(ctx, q)
+	v, err := s.settled(ctx, q)
 	if err != nil {
 		v.Effect, v.Reason = policy.Deny, "the question was withdrawn"
 		return v, errors.Join(err, s.withdraw(q.Call.ID))
@@ -61,11 +61,30 @@ func (s *Session) RuleOn(ctx context.Context, q agent.Question) (agent.Verdict, 
 	return v, nil
 }
 
+// maxRulings bounds how often something is ruled on that turns out to be a question
+// when that is done.
+const maxRulings = 5
+
+// settled is a ruling that still holds when nobody is waited for any more.
+func (s *Session) settled(ctx context.Context, q agent.Question) (v agent.Verdict, err error) {
+	for range maxRulings {
+		v, err = host{s}.Rule(ctx, q)
+		if err == nil {
+			v, err = s.Still(q, v)
+		}
+		if err != nil || v.Effect != policy.Ask {
+			return v, err
+		}
+	}
+	v.Effect = policy.Deny
+	return v, nil
+}
+
 // between rules on what a command in the background does while no turn runs.
 func (s *Session) between(q agent.Question) (v policy.Verdict, err error) {
 	steers := s.steers(q.Plan.Actions)
 	err = s.do(func(st *state) {
-		v = policy.Decide(steers.in(st.inForce(q.Lent...)), st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions})
+		v = st.decide(steers, q)
 	})
 	if v.Effect == policy.Ask || err != nil {
 		v.Effect, v.Reason = policy.Deny, "nobody can be asked while no turn runs: "+v.Reason

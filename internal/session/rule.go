@@ -47,11 +47,13 @@ func (h host) Rule(ctx context.Context, q agent.Question) (agent.Verdict, error)
 // a refusal can stop; arguments that anybody else wrote are as any other.
 func (h host) byRules(_ context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
 	steers := h.s.steers(q.Plan.Actions)
-	err := h.s.do(func(st *state) {
-		v.Verdict = policy.Decide(steers.in(st.inForce(q.Lent...)), policy.Stricter(q.Mode, st.mode), policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
-	})
-	if v.Effect == policy.Ask && q.Rewritten != nil && q.Rewritten.Person() {
-		v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "the person wrote it", Part: v.Part, Needs: v.Needs}
+	err := h.s.do(func(st *state) { v.Verdict = st.decide(steers, q) })
+	if v.Effect == policy.Ask {
+		v.Yes.To = v.Check
+		if q.Rewritten != nil && q.Rewritten.Person() {
+			v.Yes.Person = true
+			v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "the person wrote it", Part: v.Part, Needs: v.Needs}
+		}
 	}
 	return v, err
 }
@@ -215,7 +217,7 @@ func verdictOf(v agent.Verdict, a op.Answer) agent.Verdict {
 	v.By = event.Client(a.By)
 	if a.Allow {
 		v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part, Needs: v.Needs}
-		v.Answer = &a
+		v.Answer, v.Yes.Person = &a, true
 		return v
 	}
 	v.Effect, v.Reason = policy.Deny, "the person said no"

@@ -196,7 +196,7 @@ func TestToolsThatAreWanted(t *testing.T) {
 }
 
 // One image is made small, too, and what a prompt names is read as long as the
-// session is there.
+// session is there, and looked at again when its turn comes.
 func TestWhatAPromptBrings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var named []session.Naming
@@ -223,14 +223,14 @@ func TestWhatAPromptBrings(t *testing.T) {
 		if len(in[0].Attached) > 0 || len(in[1].Attached) != 1 || in[1].Attached[0].Text != "the file" {
 			t.Errorf("attached %v and %v", in[0].Attached, in[1].Attached)
 		}
-		if len(named) != 1 || named[0].Text != "see @a.go" || named[0].Dir != "/w" || named[0].Window != 5000 || named[0].ImageEdge != 10 || named[0].Mode != policy.PlanMode {
+		if len(named) != 2 || named[0].Text != "see @a.go" || named[0].Dir != "/w" || named[0].Window != 5000 || named[0].ImageEdge != 10 || named[0].Mode != policy.PlanMode {
 			t.Fatalf("%+v", named)
 		}
 		if v := named[0].Judge(t.Context(), agent.Question{Tool: "Read", Plan: tool.Plan{Actions: []policy.Action{policy.Read{Path: "/w/a.go"}}}}); v.Effect != policy.Deny {
 			t.Errorf("%+v", v)
 		}
 		r.Close()
-		if err := r.Submit(t.Context(), op.Prompt{Text: "see @a.go"}); !errors.Is(err, session.ErrClosed) || len(named) != 1 {
+		if err := r.Submit(t.Context(), op.Prompt{Text: "see @a.go"}); !errors.Is(err, session.ErrClosed) || len(named) != 2 {
 			t.Errorf("%v, and files were read", err)
 		}
 	})

@@ -95,6 +95,10 @@ type Config struct {
 	Commands Commands
 	// Hooks are a person's programs; nil has none.
 	Hooks Hooks
+	// Still looks once more at a call that was allowed, when it is to start: as
+	// Session.Still of the session in whose stead this one works. nil: the rules and
+	// the mode of this session do.
+	Still func(q agent.Question, v agent.Verdict) (agent.Verdict, error)
 	// Forbidden are modes that cannot be switched to, and why.
 	Forbidden map[policy.Mode]string
 	// Steers lists what the rules protect besides what is known by its name, as
