@@ -140,6 +140,9 @@ func extensionFindings(o invocation) (out []finding) {
 	text := clip.Count(len(h.set.All()), "hook")
 	if live.Config().DisableAllHooks {
 		text = "off: disableAllHooks"
+		if n := len(h.set.All()); n > 0 {
+			text = fmt.Sprintf("%s of the administrator; all others are off: disableAllHooks", clip.Count(n, "hook"))
+		}
 	}
 	out = append(out, finding{"hooks", "ok", text, ""})
 	for _, err := range h.problems {

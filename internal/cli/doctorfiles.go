@@ -62,6 +62,9 @@ func fileFindings(sys System, p settings.Paths) (out []finding) {
 			out = append(out, finding{"themes", "note", file + ": " + x.String(), "what is wrong does not count"})
 		}
 	}
+	for _, at := range p.Unused(exists) {
+		out = append(out, finding{"settings", "note", at + " is not used: the folder of your settings is " + p.Config, "move it there; of " + p.Further + " only settings.json counts"})
+	}
 	_, bad := hooks.Others(p.Home)
 	for _, s := range bad {
 		out = append(out, finding{"hooks", "note", strings.TrimSpace(s), "adze hooks check says it again once it is mended"})

@@ -17,8 +17,8 @@ type variable struct{ name, what string }
 // variables are in the order in which help shows them.
 var variables = []variable{
 	{"ADZE_HOME", "the folder of settings, sessions and keys, instead of ~/.adze"},
-	{"XDG_CONFIG_HOME", "where settings are (in adze/), unless ~/.adze is there"},
-	{"XDG_STATE_HOME", "where sessions are (in adze/), unless ~/.adze is there"},
+	{"XDG_CONFIG_HOME", "where settings are (in adze/); ~/.adze while nothing is there, and its settings.json counts, too"},
+	{"XDG_STATE_HOME", "where sessions are (in adze/); ~/.adze while nothing is there"},
 	{"XDG_CACHE_HOME", "where what may be lost is (in adze/)"},
 	{"HOME", "your folder, with ~/.adze and ~/.claude"},
 	{"CLAUDE_CONFIG_DIR", "where adze import looks, with CODEX_HOME, GEMINI_CLI_HOME, XDG_DATA_HOME and CRUSH_GLOBAL_DATA"},

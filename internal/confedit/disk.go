@@ -86,17 +86,20 @@ func notRegular(m fs.FileMode) error {
 	return fmt.Errorf("it is %s", kind)
 }
 
-// Names lists a folder, sorted.
-func (Disk) Names(dir string) []string {
+// Names lists a folder, sorted; none when there is no folder.
+func (Disk) Names(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		_, err = os.Lstat(dir) // what is there and is no folder
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
 	}
 	var out []string
 	for _, e := range entries {
 		out = append(out, e.Name())
 	}
-	return out
+	return out, err
 }
 
 // Owned says why a file may not speak for the administrator.

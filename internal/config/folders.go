@@ -11,12 +11,22 @@ type Folders struct {
 	Config string // settings.json, AGENTS.md, agents, skills, keybindings
 	State  string // projects, logs, trust, credentials fallback
 	Cache  string // what may be lost
+	// Further is where XDG_CONFIG_HOME leaves two folders of settings the other one, "" for
+	// none. Of what is in it only settings.json counts, below that of Config.
+	Further string
 }
+
+// What a person has in the folders of settings and of state; the first ones decide
+// which of two folders it is.
+var (
+	ofConfig = []string{"settings.json", "AGENTS.md", "credentials.json", "keybindings.json", "skills", "agents", "commands", "rules", "output-styles", "themes", "agent-memory"}
+	ofState  = []string{"trust.json", "projects"}
+)
 
 // FindFolders works out the folders. ADZE_HOME, when set, is all of them
 // (with cache/ below it). Else an absolute XDG_CONFIG_HOME, XDG_STATE_HOME or
-// XDG_CACHE_HOME moves its part to <variable>/adze; a folder that is not there
-// yet does not hide an existing ~/.adze, so setting a variable later never
+// XDG_CACHE_HOME moves its part to <variable>/adze; a folder that has nothing of a
+// person's in it does not hide a ~/.adze that has, so setting a variable later never
 // looks like a first start. Else everything is ~/.adze. Nothing is ever relative
 // to where the process stands: what is there may be somebody else's.
 func FindFolders(home string, env func(string) string, exists func(string) bool) (Folders, error) {
@@ -31,22 +41,41 @@ func FindFolders(home string, env func(string) string, exists func(string) bool)
 		return Folders{}, errNoHome
 	}
 	base := filepath.Join(home, ".adze")
-	pick := func(name, own string) string {
+	pick := func(name, own string, marks ...string) (chosen, other string) {
 		x := env(name)
 		if !filepath.IsAbs(x) { // the XDG specification: relative ones are invalid
-			return own
+			return own, ""
 		}
 		x = filepath.Join(x, "adze")
-		if !exists(x) && exists(own) {
-			return own
+		if x == own {
+			return own, ""
 		}
-		return x
+		for _, mark := range append(marks, "") {
+			switch {
+			case exists(filepath.Join(x, mark)):
+				return x, own
+			case exists(filepath.Join(own, mark)):
+				return own, x
+			}
+		}
+		return x, own
 	}
-	return Folders{
-		Config: pick("XDG_CONFIG_HOME", base),
-		State:  pick("XDG_STATE_HOME", base),
-		Cache:  pick("XDG_CACHE_HOME", filepath.Join(base, "cache")),
-	}, nil
+	var f Folders
+	f.Config, f.Further = pick("XDG_CONFIG_HOME", base, ofConfig...)
+	f.State, _ = pick("XDG_STATE_HOME", base, ofState...)
+	f.Cache, _ = pick("XDG_CACHE_HOME", filepath.Join(base, "cache"))
+	return f, nil
+}
+
+// Unused are files and folders of the person that do not count, because another folder
+// is that of the settings.
+func (f Folders) Unused(exists func(string) bool) (out []string) {
+	for _, name := range ofConfig[1:] {
+		if at := filepath.Join(f.Further, name); f.Further != "" && exists(at) {
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // errNoHome says that nobody knows where this person's files are.

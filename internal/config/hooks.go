@@ -27,3 +27,14 @@ func (c *Config) HookGroups() (out []HookGroup) {
 	}
 	return out
 }
+
+// HooksCount reports whether hooks that a scope brings run. The switch of an
+// administrator's settings is for all; anybody else's leaves the administrator's
+// own on.
+func (c *Config) HooksCount(s Scope) bool {
+	if c.DisableAllHooks {
+		off := c.tree.at("disableAllHooks")
+		return s == Managed && (off == nil || off.from.Scope != Managed)
+	}
+	return s == Managed || !c.ManagedHooksOnly
+}

@@ -76,15 +76,20 @@ func mergeObjects(base, over *node) *node {
 	return out
 }
 
+// unite has what both lists have, once. What the administrator says is said by the
+// administrator, whoever says it too.
 func unite(base, over *node) *node {
 	out := &node{kind: '[', from: over.from}
-	seen := make(map[string]bool, len(base.elems)+len(over.elems))
+	at := make(map[string]int, len(base.elems)+len(over.elems))
 	for _, list := range [][]*node{base.elems, over.elems} {
 		for _, e := range list {
 			k := sameAs(e)
-			if !seen[k] {
-				seen[k] = true
+			switch i, had := at[k]; {
+			case !had:
+				at[k] = len(out.elems)
 				out.elems = append(out.elems, e)
+			case e.from.Scope == Managed:
+				out.elems[i] = e
 			}
 		}
 	}
@@ -101,8 +106,15 @@ func sameAs(e *node) string {
 	return k
 }
 
+// rules reports whether a key is a list to which answers of people are added: the
+// first one in a file of our own must not end what another agent's file allows.
+func rules(path string) bool {
+	return path == "permissions.allow" || path == "permissions.additionalDirectories"
+}
+
 // underlay completes a layer's own file with the keys that only the other
-// agent's file has. A deny rule counts wherever it stands.
+// agent's file has. Lists of rules, and those that only forbid, are united; a deny
+// rule counts wherever it stands.
 func underlay(own, cc *node, path string) *node {
 	switch {
 	case own == nil:
@@ -123,11 +135,10 @@ func underlay(own, cc *node, path string) *node {
 			}
 		}
 		return out
-	case path == "permissions.deny" && cc.kind == '[':
-		if own.kind != '[' {
-			return cc
-		}
+	case cc.kind == '[' && own.kind == '[' && (rules(path) || Key{Name: path}.prohibits()):
 		return unite(own, cc)
+	case path == "permissions.deny" && cc.kind == '[':
+		return cc
 	case path == "permissions" && own.kind == 'n':
 		if deny := cc.get("deny"); deny != nil {
 			return (&node{kind: '{', from: cc.from}).with(member{"deny", deny.from, deny})

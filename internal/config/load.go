@@ -26,7 +26,7 @@ type Files interface {
 	// fs.ErrNotExist.
 	Read(path string, max int64) ([]byte, error)
 	// Names lists a folder, sorted; none when there is no folder.
-	Names(dir string) []string
+	Names(dir string) ([]string, error)
 	// Owned says why a file may not speak for this machine's administrator.
 	Owned(path string) error
 }
@@ -126,7 +126,14 @@ func (l *loader) fileLayers() []layer {
 		user.cc = filepath.Join(l.o.Home, ".claude", "settings.json")
 	}
 	var out []layer
+	further := layer{scope: User}
+	if f := l.o.Folders.Further; f != "" {
+		further.own = filepath.Join(f, "settings.json")
+	}
 	if wants(User) {
+		if further.own != "" {
+			out = append(out, further)
+		}
 		out = append(out, user)
 	}
 	dirs := []string{l.o.Root, l.o.Dir}
@@ -141,7 +148,7 @@ func (l *loader) fileLayers() []layer {
 		for _, d := range dirs {
 			at := layer{scope, filepath.Join(d, ".adze", name), filepath.Join(d, ".claude", name), d}
 			// In the home folder these are the user's own files.
-			if at.own == user.own {
+			if at.own == user.own || at.own == further.own {
 				at.own = ""
 			}
 			if at.cc == user.cc {
@@ -230,6 +237,10 @@ func (l *loader) file(path string, scope Scope, root string, cc bool) *node {
 		if text, n = nil, l.held(path); n == nil {
 			text = l.last(path, scope)
 		}
+	case blank(text) && scope == Managed: // an administrator's file that says nothing was cut
+		n, f.State = l.held(path), Broken
+		l.problem(Error, base, "", "not read: "+errEmpty.Error())
+		l.unsafe(base.File + " could not be read: " + errEmpty.Error())
 	case blank(text):
 		if n = l.held(path); n != nil {
 			f.State = LastGood
@@ -326,6 +337,8 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 	n := salvageRules(text, base)
 	text = unescaped(text)
 	switch {
+	case base.Scope == Managed:
+		l.unsafe(fmt.Sprintf("%s could not be read, and it is the administrator's", at))
 	case bytes.Contains(text, []byte(`permissions`)) || n != nil || held.get("permissions") != nil:
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds permissions", at))
 	case held == nil && (!utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0):
@@ -355,7 +368,12 @@ func (l *loader) addManaged() {
 		files := []string{filepath.Join(l.o.ManagedDir, "managed.json")}
 		dir := filepath.Join(l.o.ManagedDir, "managed.d")
 		l.out.Dirs = append(l.out.Dirs, dir)
-		for _, name := range l.o.Files.Names(dir) {
+		names, err := l.o.Files.Names(dir)
+		if err != nil {
+			l.problem(Error, Origin{Scope: Managed, File: dir}, "", "not read: "+paths.Cause(err).Error())
+			l.unsafe(dir + " could not be read: " + paths.Cause(err).Error())
+		}
+		for _, name := range names {
 			if strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") {
 				files = append(files, filepath.Join(dir, name))
 			}

@@ -25,7 +25,7 @@ func (d disk) Read(p string, max int64) ([]byte, error) {
 	return []byte(s), nil
 }
 
-func (d disk) Names(dir string) []string {
+func (d disk) Names(dir string) ([]string, error) {
 	var out []string
 	for p := range d {
 		if path.Dir(p) == dir {
@@ -33,7 +33,10 @@ func (d disk) Names(dir string) []string {
 		}
 	}
 	slices.Sort(out)
-	return out
+	if d[dir] == "CLOSED" {
+		return nil, fs.ErrPermission
+	}
+	return out, nil
 }
 
 func (d disk) Owned(p string) error {
@@ -186,7 +189,7 @@ func TestOtherAgentsFiles(t *testing.T) {
 		projectCC: `{"model":"claude-x-1","permissions":{"ask":["Bash(git push:*)"]}}`,
 	}
 	c := load(t, options(d))
-	if texts(c.Permissions.Allow) != "Own" || texts(c.Permissions.Deny) != "Bash(rm:*)" || texts(c.Permissions.Ask) != "Bash(git push:*)" {
+	if texts(c.Permissions.Allow) != "Own CC" || texts(c.Permissions.Deny) != "Bash(rm:*)" || texts(c.Permissions.Ask) != "Bash(git push:*)" {
 		t.Errorf("permissions: %+v", c.Permissions)
 	}
 	if c.Env["A"] != "own" || c.Env["B"] != "2" || c.Model != "opus" || c.OutputStyle != "terse" || c.CleanupDays != 90 ||
@@ -470,16 +473,24 @@ func TestFolders(t *testing.T) {
 		here []string
 		want Folders
 	}{
-		{nil, nil, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache"}},
-		{map[string]string{"ADZE_HOME": "/x/"}, nil, Folders{"/x", "/x", "/x/cache"}},
-		{map[string]string{"ADZE_HOME": "/x", "XDG_CONFIG_HOME": "/c"}, nil, Folders{"/x", "/x", "/x/cache"}},
-		{map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/k"}, nil, Folders{"/c/adze", "/s/adze", "/k/adze"}},
-		{map[string]string{"XDG_CONFIG_HOME": "rel"}, nil, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache"}},
-		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache"}},
-		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze", "/c/adze"}, Folders{"/c/adze", "/h/.adze", "/h/.adze/cache"}},
+		{nil, nil, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", ""}},
+		{map[string]string{"ADZE_HOME": "/x/"}, nil, Folders{"/x", "/x", "/x/cache", ""}},
+		{map[string]string{"ADZE_HOME": "/x", "XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/settings.json"}, Folders{"/x", "/x", "/x/cache", ""}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/k"}, nil, Folders{"/c/adze", "/s/adze", "/k/adze", "/h/.adze"}},
+		{map[string]string{"XDG_CONFIG_HOME": "rel"}, nil, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", ""}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", "/c/adze"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/", "/c/adze/"}, Folders{"/c/adze", "/h/.adze", "/h/.adze/cache", "/h/.adze"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/settings.json", "/c/adze/"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", "/c/adze"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/credentials.json", "/c/adze/skills/"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", "/c/adze"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/settings.json", "/c/adze/settings.json"}, Folders{"/c/adze", "/h/.adze", "/h/.adze/cache", "/h/.adze"}},
+		{map[string]string{"XDG_STATE_HOME": "/s"}, []string{"/h/.adze/projects/", "/s/adze/"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", ""}},
+		{map[string]string{"XDG_STATE_HOME": "/s"}, []string{"/h/.adze/", "/s/adze/trust.json"}, Folders{"/h/.adze", "/s/adze", "/h/.adze/cache", ""}},
+		{map[string]string{"XDG_CONFIG_HOME": "/h/.adze/.."}, []string{"/h/.adze/"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", "/h/adze"}},
 	}
 	for _, tt := range tests {
-		got, err := FindFolders("/h", func(n string) string { return tt.env[n] }, func(p string) bool { return slices.Contains(tt.here, p) })
+		got, err := FindFolders("/h", func(n string) string { return tt.env[n] }, func(p string) bool {
+			return slices.ContainsFunc(tt.here, func(at string) bool { return at == p || strings.HasPrefix(at, p+"/") })
+		})
 		if err != nil || got != tt.want {
 			t.Errorf("%v %v: %+v, %v", tt.env, tt.here, got, err)
 		}

@@ -161,7 +161,10 @@ func (e *syntaxError) Error() string {
 
 var hujsonError = pattern.Lazy(`^hujson: line (\d+), column (\d+): `)
 
-var errNUL = errors.New("the file holds NUL bytes")
+var (
+	errNUL   = errors.New("the file holds NUL bytes")
+	errEmpty = errors.New("the file is empty; remove it, or write {}, where nothing is to be set")
+)
 
 // parse reads JSON with comments and trailing commas. Names given twice in
 // one object are reported; the later one wins, objects are merged.

@@ -243,7 +243,7 @@ var uiKeys = []Key{
 
 var extensionKeys = []Key{
 	{Name: "hooks", Forbids: true, When: AtOnce, Makes: MakesSandbox, Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
-	{Name: "disableAllHooks", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Person, Doc: "Run no hook."},
+	{Name: "disableAllHooks", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Person, Doc: "Run no hook; an administrator's run unless managed settings say so."},
 	{Name: "allowManagedHooksOnly", Forbids: true, When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Admin, Doc: "Run only hooks of managed settings."},
 	{Name: "statusLine.type", When: AtOnce, Kind: String, CC: true, Enum: []string{"command"}, Doc: "Always command."},
 	{Name: "statusLine.command", When: AtOnce, Makes: MakesSandbox, Kind: String, CC: true, Runs: true, Doc: "Command that prints the footer; gets JSON on stdin."},

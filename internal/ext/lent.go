@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/skill"
@@ -47,7 +48,7 @@ func (x *Session) parse(raw json.RawMessage, at hook.Place) (list []hook.Hook, b
 	x.mu.Lock()
 	cfg := x.cfg
 	x.mu.Unlock()
-	if raw == nil || cfg == nil || cfg.DisableAllHooks || cfg.ManagedHooksOnly {
+	if raw == nil || cfg == nil || !cfg.HooksCount(config.User) {
 		return nil, nil
 	}
 	list, problems := hooks.Parse(raw, at)

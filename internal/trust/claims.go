@@ -110,8 +110,8 @@ func (m memory) Read(path string, _ int64) ([]byte, error) {
 	}
 	return nil, fs.ErrNotExist
 }
-func (memory) Names(string) []string { return nil }
-func (memory) Owned(string) error    { return nil }
+func (memory) Names(string) ([]string, error) { return nil, nil }
+func (memory) Owned(string) error             { return nil }
 
 // serverClaims are the servers of .mcp.json; what cannot be read is shown as such.
 func serverClaims(f File) []Claim {

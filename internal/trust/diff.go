@@ -49,7 +49,8 @@ func (s Store) keepCopies(v Verdict) {
 		}
 		_ = safe.Replace(dir, safe.File{Name: f.Sum, Text: f.text, Mode: 0o600, Brief: true}) // without it a change is shown less well
 	}
-	for _, name := range (confedit.Disk{}).Names(at) {
+	kept, _ := confedit.Disk{}.Names(at) // what stays is in nobody's way
+	for _, name := range kept {
 		if !wanted[name] {
 			_ = dir.Remove(name) // of an earlier trust
 		}

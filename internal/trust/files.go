@@ -34,7 +34,7 @@ func (f Files) Read(path string, max int64) ([]byte, error) {
 }
 
 // Names lists a folder, sorted.
-func (f Files) Names(dir string) []string { return f.Disk.Names(dir) }
+func (f Files) Names(dir string) ([]string, error) { return f.Disk.Names(dir) }
 
 // Owned says why a file may not speak for this machine's administrator.
 func (f Files) Owned(path string) error { return f.Disk.Owned(path) }

@@ -9,16 +9,13 @@ import (
 )
 
 // Load is what brings hooks that count with these settings: the settings themselves,
-// and behind them what others bring, unless only an administrator's count. Problems
+// and behind them what others bring, where hooks of more than the administrator count. Problems
 // name the place of what cannot be used; the rest is. Settings of a repository that
 // is not trusted hold none.
 func Load(c *config.Config, others ...contrib.Contribution) (list []contrib.Contribution, problems []error) {
-	if c.DisableAllHooks {
-		return nil, nil
-	}
 	own := contrib.Contribution{From: "the settings"}
 	for _, g := range c.HookGroups() {
-		if c.ManagedHooksOnly && g.Scope != config.Managed {
+		if !c.HooksCount(g.Scope) {
 			continue
 		}
 		at := hook.Place{From: g.Origin.String(), Scope: string(g.Scope)}
@@ -28,7 +25,7 @@ func Load(c *config.Config, others ...contrib.Contribution) (list []contrib.Cont
 			problems = append(problems, fmt.Errorf("%s: %w", at.From, err))
 		}
 	}
-	if c.ManagedHooksOnly {
+	if !c.HooksCount(config.User) {
 		others = nil
 	}
 	return append([]contrib.Contribution{own}, others...), problems

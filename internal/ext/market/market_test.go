@@ -110,8 +110,8 @@ func (m memory) Read(path string, _ int64) ([]byte, error) {
 	}
 	return nil, fs.ErrNotExist
 }
-func (memory) Names(string) []string { return nil }
-func (memory) Owned(string) error    { return nil }
+func (memory) Names(string) ([]string, error) { return nil, nil }
+func (memory) Owned(string) error             { return nil }
 
 func settings(t testing.TB, text string) *config.Config {
 	t.Helper()

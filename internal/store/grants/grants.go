@@ -126,9 +126,10 @@ func (s Store) Forget(session string) {
 
 // Sweep forgets the grants of sessions that are gone.
 func (s Store) Sweep(kept func(session string) bool) {
-	for _, name := range (confedit.Disk{}).Names(s.Dir) {
+	names, _ := confedit.Disk{}.Names(s.Dir) // the next sweep tries again
+	for _, name := range names {
 		if id, ok := strings.CutSuffix(name, ".json"); ok && !kept(id) {
-			_ = os.Remove(filepath.Join(s.Dir, name)) // the next sweep tries again
+			_ = os.Remove(filepath.Join(s.Dir, name)) // and again
 		}
 	}
 }

@@ -20,8 +20,8 @@ func (d disk) Read(path string, _ int64) ([]byte, error) {
 	}
 	return nil, fs.ErrNotExist
 }
-func (disk) Names(string) []string { return nil }
-func (disk) Owned(string) error    { return nil }
+func (disk) Names(string) ([]string, error) { return nil, nil }
+func (disk) Owned(string) error             { return nil }
 
 // settings are those of a person, of the folder's local file and of an administrator.
 func settings(t *testing.T, user, local, managed string) *config.Config {
