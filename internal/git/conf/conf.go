@@ -11,11 +11,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
-	"github.com/adze-agent/adze/internal/git/format"
+	"github.com/adze-agent/adze/internal/git/setting"
 )
 
 // Bounds of what is read: a real configuration is far smaller.
@@ -62,12 +61,12 @@ func Safe(dir string) (ok bool, why string) {
 	own := repo.Claimed() // a submodule's settings say where its folder is
 	for _, f := range repo.configs() {
 		found, err := scan(f, func(section, key, value string) bool {
-			return dangerous(section, key, value, false) && !(own && section == "core" && key == "worktree" && repo.workTree(value))
+			return setting.Of(section, key, value) < setting.Pinned && !(own && section == "core" && key == "worktree" && repo.workTree(value))
 		})
 		if err != nil {
 			return false, err.Error()
 		} else if found != "" {
-			return false, fmt.Sprintf("%s sets %s, which makes git run a program or read elsewhere", f, found)
+			return false, fmt.Sprintf("%s sets %s, which may make git run a program or read elsewhere", f, found)
 		}
 	}
 	if ok, why := scanModules(filepath.Join(repo.Common, "modules")); !ok {
@@ -94,11 +93,11 @@ func scanModules(dir string) (bool, string) {
 			why = "there are too many submodules to look at"
 			return filepath.SkipAll
 		}
-		found, err := Scan(p, true)
+		found, err := scan(p, unpinned)
 		if err != nil {
 			why = err.Error()
 		} else if found != "" {
-			why = fmt.Sprintf("%s sets %s, which makes git run a program", p, found)
+			why = fmt.Sprintf("%s sets %s, which may make git run a program", p, found)
 		}
 		return nil
 	})
@@ -108,14 +107,8 @@ func scanModules(dir string) (bool, string) {
 	return why == "", why
 }
 
-// Scan reads one configuration file and returns the first dangerous setting
-// in it, "" when there is none or no such file. A submodule is not reached by
-// the pins, so more is dangerous there.
-func Scan(file string, submodule bool) (string, error) {
-	return scan(file, func(section, key, value string) bool { return dangerous(section, key, value, submodule) })
-}
-
-// scan returns the first setting that is bad, as Scan does.
+// scan reads one file of settings and returns the first that is bad, "" when there is
+// none or no such file.
 func scan(file string, bad func(section, key, value string) bool) (string, error) {
 	b, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,92 +133,10 @@ func scan(file string, bad func(section, key, value string) bool) (string, error
 	return found, nil
 }
 
-// dangerous reports whether a setting is one that the pins leave standing and
-// that runs or reads more. Section and key are lower case.
-func dangerous(section, key, value string, submodule bool) bool {
-	if section == "core" {
-		return dangerousCore(key, value, submodule)
-	}
-	bad, ok := sections[section]
-	return ok && bad(key, value)
-}
-
-// sections has what is dangerous in each section but core.
-var sections = map[string]func(key, value string) bool{
-	"alias":       anyKey,
-	"blame":       keys("ignorerevsfile"),
-	"branch":      sortsBySignature,
-	"browser":     anyKey,
-	"credential":  anyKey,
-	"diff":        either(keys("command", "textconv", "external", "orderfile"), keyBut("submodule", "short")),
-	"difftool":    anyKey,
-	"extensions":  keys("partialclone"),
-	"filter":      keys("clean", "smudge", "process"),
-	"format":      showsSignature,
-	"fsck":        keys("skiplist", "file"),
-	"gpg":         anyKey,
-	"include":     anyKey,
-	"includeif":   anyKey,
-	"interactive": keys("difffilter"),
-	"log": func(key, value string) bool {
-		return key == "diffmerges" && strings.HasPrefix(strings.ToLower(value), "r")
-	},
-	"mailmap":   keys("skiplist", "file"),
-	"man":       anyKey,
-	"merge":     keys("driver"),
-	"mergetool": anyKey,
-	"pager":     anyKey,
-	"pretty":    showsSignature,
-	"remote":    either(keys("vcs", "uploadpack", "receivepack"), keyBut("promisor", "false")),
-	"sequence":  anyKey,
-	"ssh":       anyKey,
-	"status":    keyBut("submodulesummary", "false", "0"),
-	"submodule": keyBut("recurse", "false"),
-	"tag":       sortsBySignature,
-	"trailer":   anyKey,
-	"web":       anyKey,
-}
-
-func anyKey(string, string) bool { return true }
-
-// keys is dangerous for each of these keys, whatever the value.
-func keys(names ...string) func(key, value string) bool {
-	return func(key, _ string) bool { return slices.Contains(names, key) }
-}
-
-// keyBut is dangerous for a key with any value but the harmless ones.
-func keyBut(name string, harmless ...string) func(key, value string) bool {
-	return func(key, value string) bool { return key == name && !slices.Contains(harmless, strings.ToLower(value)) }
-}
-
-func either(a, b func(key, value string) bool) func(key, value string) bool {
-	return func(key, value string) bool { return a(key, value) || b(key, value) }
-}
-
-// showsSignature is dangerous where a format has git run the program that
-// checks signatures.
-func showsSignature(_, value string) bool { return format.Verifies(value) }
-
-// sortsBySignature is dangerous where the order of branches or tags has git run the
-// program that checks signatures.
-func sortsBySignature(key, value string) bool {
-	return key == "sort" && strings.Contains(strings.ToLower(value), "signature")
-}
-
-func dangerousCore(key, value string, submodule bool) bool {
-	switch key {
-	case "sshcommand", "editor", "askpass", "alternaterefscommand", "gitproxy":
-		return true
-	case "worktree":
-		return !submodule
-	case "fsmonitor":
-		return submodule && !strings.EqualFold(value, "false")
-	case "attributesfile", "excludesfile":
-		return true
-	case "hookspath", "pager":
-		return submodule
-	}
-	return false
+// unpinned reports a setting that is not harmless to reading where the pins do not reach,
+// in a submodule: the folder of its files is said there.
+func unpinned(section, key, value string) bool {
+	return setting.Of(section, key, value) < setting.Reading && (section != "core" || key != "worktree")
 }
 
 func readSmall(file string) ([]byte, error) { return regular.Read(file, maxConfig) }

@@ -216,10 +216,10 @@ func scanLinks(repo Repo, depth int) (ok bool, why string) {
 			return false, err.Error()
 		}
 		for _, f := range sub.configs() {
-			if found, err := Scan(f, true); err != nil {
+			if found, err := scan(f, unpinned); err != nil {
 				return false, err.Error()
 			} else if found != "" {
-				return false, fmt.Sprintf("%s sets %s, which makes git run a program", f, found)
+				return false, fmt.Sprintf("%s sets %s, which may make git run a program", f, found)
 			}
 		}
 		if ok, why := scanLinks(sub, depth+1); !ok {

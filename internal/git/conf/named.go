@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/git/setting"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -55,7 +56,7 @@ func (n *named) file(path string) {
 		case section == "core" && key == "attributesfile":
 			n.out = append(n.out, Steer{paths.Absolute(n.top, n.home, value), Attributes})
 		case section == "alias" && !strings.HasPrefix(value, "!"): // a command of git's own
-		case runs(section, key):
+		case setting.Of(section, key, value) <= setting.Pinned && !strings.EqualFold(value, "true"):
 			n.program(value)
 		}
 	})
@@ -70,36 +71,4 @@ func (n *named) program(line string) {
 			n.out = append(n.out, Steer{p, Hook})
 		}
 	}
-}
-
-// runs names the settings whose value is a command.
-func runs(section, key string) bool {
-	switch section {
-	case "alias", "pager", "mergetool", "difftool", "man", "browser", "web", "credential", "gpg":
-		return key != "format"
-	case "filter":
-		return key == "clean" || key == "smudge" || key == "process"
-	case "diff":
-		return key == "command" || key == "textconv" || key == "external"
-	case "merge":
-		return key == "driver"
-	case "interactive":
-		return key == "difffilter"
-	case "sequence":
-		return key == "editor"
-	case "trailer":
-		return key == "command" || key == "cmd"
-	case "submodule":
-		return key == "update"
-	case "remote":
-		return key == "uploadpack" || key == "receivepack"
-	case "uploadpack":
-		return key == "packobjectshook"
-	case "core":
-		switch key {
-		case "fsmonitor", "editor", "pager", "sshcommand", "askpass", "gitproxy", "alternaterefscommand":
-			return true
-		}
-	}
-	return false
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/git/setting"
 )
 
 // maxList bounds a hook, a list or a pointer that is judged, in bytes.
@@ -195,16 +197,7 @@ func plainPointer(dot string, known []string) string {
 func plainModules(b []byte) string {
 	why := ""
 	err := parse(b, func(section, _, key, value string) {
-		ok := section == "submodule"
-		switch key {
-		case "path", "branch", "shallow", "ignore", "fetchrecursesubmodules":
-		case "url":
-			ok = ok && plainURL(value)
-		case "update":
-			ok = ok && !strings.HasPrefix(value, "!")
-		default:
-			ok = false
-		}
+		ok := section == "submodule" && (key == "path" || key == "branch" || key == "shallow" || key == "ignore" || key == "fetchrecursesubmodules" || setting.Of(section, key, value) == setting.Plain)
 		if !ok && why == "" {
 			why = "it sets " + section + "." + key
 		}
@@ -214,9 +207,6 @@ func plainModules(b []byte) string {
 	}
 	return why
 }
-
-// plainURL refuses addresses for which git runs a helper that they name.
-func plainURL(u string) bool { return !strings.Contains(u, "::") && !strings.HasPrefix(u, "-") }
 
 // plainConfig lets only settings pass that it knows to steer nothing but git
 // itself.
@@ -230,7 +220,7 @@ func plainConfig(path string, b []byte, known []string) string {
 func configRuns(path string, b []byte, known []string) []string {
 	var out []string
 	err := parse(b, func(section, sub, key, value string) {
-		if plainSetting(path, section, key, value, known) {
+		if setting.Of(section, key, value) == setting.Plain || section == "core" && key == "worktree" && plainWorktree(path, value, known) {
 			return
 		}
 		name := section
@@ -243,37 +233,6 @@ func configRuns(path string, b []byte, known []string) []string {
 		return append(out, "git's settings cannot be read: "+err.Error())
 	}
 	return out
-}
-
-// plainKeys are the settings, by section, that git init, clone, branch and the
-// like write, and those that only say how git shows, fetches and merges.
-var plainKeys = map[string]string{
-	"core":       "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf quotepath abbrev compression sharedrepository hidedotfiles longpaths sparsecheckout sparsecheckoutcone untrackedcache commitgraph multipackindex fscache protecthfs protectntfs",
-	"extensions": "objectformat refstorage worktreeconfig relativeworktrees compatobjectformat",
-	"branch":     "remote pushremote merge rebase description sort autosetupmerge autosetuprebase",
-	"remote":     "fetch push tagopt prune prunetags mirror pushdefault",
-	"submodule":  "active",
-	"user":       "name email useconfigonly",
-	"author":     "name email", "committer": "name email",
-	"init": "defaultbranch", "pull": "rebase ff", "push": "default autosetupremote followtags", "fetch": "prune prunetags",
-	"merge": "conflictstyle ff log", "rerere": "enabled autoupdate", "rebase": "autostash autosquash updaterefs", "gc": "auto autodetach",
-	"advice": "*", "maintenance": "auto strategy", "index": "version threads sparse", "feature": "manyfiles", "tag": "sort", "versionsort": "suffix",
-	"status": "short branch showuntrackedfiles showstash", "diff": "renames algorithm context colormoved noprefix mnemonicprefix", "log": "date decorate abbrevcommit follow",
-}
-
-func plainSetting(path, section, key, value string, known []string) bool {
-	switch {
-	case (section == "remote" || section == "submodule") && (key == "url" || key == "pushurl"):
-		return plainURL(value)
-	case section == "core" && key == "worktree":
-		return plainWorktree(path, value, known)
-	case section == "color":
-		return key != "pager"
-	case (section == "commit" || section == "tag") && key == "gpgsign":
-		return strings.EqualFold(value, "false")
-	}
-	keys := plainKeys[section]
-	return keys == "*" || slices.Contains(strings.Fields(keys), key)
 }
 
 // plainWorktree is core.worktree as git submodule sets it: a folder whose .git

@@ -3,9 +3,9 @@ package conf
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/git/setting"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -32,13 +32,9 @@ func stateRuns(path string, b []byte) []string {
 	return nil
 }
 
-// strategies are those that git brings: for any other name it runs the program
-// git-merge-NAME.
-var strategies = []string{"ort", "recursive", "resolve", "octopus", "ours", "subtree"}
-
 func strategyRuns(b []byte) []string {
 	name := strings.TrimSpace(string(b))
-	if name == "" || slices.Contains(strategies, name) {
+	if name == "" || setting.Strategy(name) {
 		return nil
 	}
 	return []string{"it runs git-merge-" + name}

@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"github.com/adze-agent/adze/internal/git/setting"
 )
 
 // SafeUnpinned reports whether git only reads in dir also without PinnedEnv,
@@ -23,7 +24,7 @@ func SafeUnpinned(dir string) (ok bool, why string) {
 	}
 	for _, f := range repo.configs() {
 		found, err := scan(f, func(section, key, value string) bool {
-			return needsPin(section, key, value) || dangerous(section, key, value, false) || dangerous(section, key, value, true)
+			return setting.Of(section, key, value) < setting.Reading
 		})
 		if err != nil {
 			return false, err.Error()
@@ -46,17 +47,4 @@ func SafeUnpinned(dir string) (ok bool, why string) {
 		return false, "it has submodules"
 	}
 	return true, ""
-}
-
-// needsPin names the settings that PinnedEnv switches off.
-func needsPin(section, key, value string) bool {
-	switch section {
-	case "core":
-		return dangerousCore(key, value, true)
-	case "log":
-		return key == "showsignature" && !strings.EqualFold(value, "false")
-	case "protocol", "safe":
-		return true
-	}
-	return false
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/git/setting"
 	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
@@ -41,6 +42,10 @@ func (t *Table) Beyond(name string, ws []Word) string {
 		if len(args) == 0 {
 			break
 		}
+		if args[0].Kind == Exact && !knownToGit(args[0].Text) {
+			return "git " + args[0].Text + " is no command of git's own"
+		}
+		args = withoutStrategy(args)
 		switch args[0].Text {
 		case "config":
 			return gitConfigBeyond(args)
@@ -99,6 +104,24 @@ func beyondWords(name string, args []Word) string {
 		}
 	}
 	return ""
+}
+
+// knownToGit reports a subcommand that no program of another name takes the place of.
+func knownToGit(sub string) bool { return gitBuiltin()[sub] || sub == "lfs" || sub == "whatchanged" }
+
+// withoutStrategy leaves out the ways to merge that git brings.
+func withoutStrategy(args []Word) (out []Word) {
+	for i := 0; i < len(args); i++ {
+		_, val, _ := strings.Cut(args[i].Text, "=")
+		switch w := args[i]; {
+		case (w.Is("-s") || w.Is("--strategy")) && i+1 < len(args) && args[i+1].Kind == Exact && setting.Strategy(args[i+1].Text):
+			i++
+		case w.Is("--strategy="+val) && setting.Strategy(val), w.Kind == Exact && setting.Strategy(strings.TrimPrefix(w.Text, "-s")) && strings.HasPrefix(w.Text, "-s"):
+		default:
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // gitGrepBeyond finds -O, which opens the matches in a pager.
@@ -196,7 +219,7 @@ func (t *Table) beyondSed(args []Word) string {
 
 // gitConfigReads knows the forms that only read settings of the usual files.
 func gitConfigReads(args []Word) bool {
-	get, operands := false, 0
+	get, operands, name := false, 0, ""
 	for i, w := range args {
 		if w.Kind != Exact {
 			return false
@@ -215,27 +238,33 @@ func gitConfigReads(args []Word) bool {
 				return false
 			}
 			operands++
+			name = w.Text
 		}
 	}
-	return get || operands == 1 && len(args) == 1 && strings.Contains(args[0].Text, ".")
+	return get || operands == 1 && strings.Contains(name, ".")
 }
 
-// gitConfigBeyond: reading a setting is what a rule for git config means;
-// some settings make git run programs.
+// gitConfigBeyond says why git config does more than a rule for it speaks of: it reads
+// settings, or sets or unsets one that makes git run no program.
 func gitConfigBeyond(args []Word) string {
 	if gitConfigReads(args[1:]) {
 		return ""
 	}
-	for _, w := range args[1:] {
-		if w.Kind != Exact {
+	const flags = " --global --local --system --worktree --add --unset --unset-all --replace-all --append --all --type=bool --type=int --bool --int "
+	var names []string
+	for i, w := range args[1:] {
+		switch {
+		case w.Kind != Exact:
 			return "git config of something that is not known"
+		case len(names) == 0 && (strings.Contains(flags, " "+w.Text+" ") || i == 0 && (w.Is("set") || w.Is("unset"))):
+		case len(names) == 0 && strings.HasPrefix(w.Text, "-"):
+			return "git config " + w.Text + " may make git run a program"
+		default:
+			names = append(names, w.Text)
 		}
-		low := strings.ToLower(w.Text)
-		for _, s := range []string{"alias.", "core.", "filter.", "diff.", "merge.", "include", "credential.", "gpg.", "url.", "protocol.", "sequence.", "pager.", "--edit", "-e", "-f", "--file", "help.", "http.", "remote.", "submodule.", "uploadpack.", "receive", "trailer.", "difftool.", "mergetool.", "browser.", "man.", "interactive.", "ssh.", "safe.", "extensions.", "init."} {
-			if strings.HasPrefix(low, s) {
-				return "git config " + w.Text + " may make git run a program"
-			}
-		}
+	}
+	if len(names) == 0 || len(names) > 3 || !plainSetting(strings.Join(names[:min(len(names), 2)], "=")) {
+		return "git config " + strings.Join(append(names, "")[:1], "") + " may make git run a program"
 	}
 	return ""
 }

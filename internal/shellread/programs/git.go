@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/git/format"
+	"github.com/adze-agent/adze/internal/git/setting"
 	"github.com/adze-agent/adze/internal/policy"
 )
 
@@ -36,7 +36,7 @@ func gitSplit(ws []Word) (dirs []Word, rest []Word, why string) {
 		}
 		name, _, attached := strings.Cut(w.Text, "=")
 		g, ok := gitGlobal()[name]
-		if name == "-c" && len(ws) > 1 && ws[1].Kind == Exact && harmlessSetting(ws[1].Text) {
+		if name == "-c" && len(ws) > 1 && ws[1].Kind == Exact && plainSetting(ws[1].Text) {
 			ws = ws[2:]
 			continue
 		}
@@ -57,18 +57,10 @@ func gitSplit(ws []Word) (dirs []Word, rest []Word, why string) {
 	return dirs, ws, why
 }
 
-// harmlessSetting knows settings for -c that only say how git prints.
-func harmlessSetting(s string) bool {
-	name, val, _ := strings.Cut(strings.ToLower(s), "=")
-	switch name {
-	case "core.pager":
-		return val == "cat"
-	case "log.showsignature":
-		return val == "false"
-	case "core.quotepath", "core.abbrev", "diff.renames", "diff.context", "diff.algorithm", "column.ui", "log.date", "log.decorate", "status.short", "status.branch":
-		return true
-	}
-	return strings.HasPrefix(name, "color.") && name != "color.pager" || strings.HasPrefix(name, "advice.")
+// plainSetting reports NAME=value of a setting that makes git run nothing.
+func plainSetting(s string) bool {
+	name, val, _ := strings.Cut(s, "=")
+	return setting.Named(name, val) == setting.Plain || strings.EqualFold(s, "core.pager=cat")
 }
 
 // gitRests are the words from the subcommand on, as gitSplit has them and, behind a
@@ -243,7 +235,7 @@ const (
 // signed refuses formats that check signatures, which runs gpg.
 func signed(u *Invocation) string {
 	for _, f := range u.flags {
-		if (f.name == "--format" || f.name == "--pretty") && format.Verifies(f.val.Text) {
+		if (f.name == "--format" || f.name == "--pretty") && setting.Verifies(f.val.Text) {
 			return "the format checks signatures, which runs gpg"
 		}
 		if f.name == "--sort" && strings.Contains(f.val.Text, "signature") {

@@ -20,6 +20,9 @@ func RunsWords(name string, ws []Word) bool {
 // Through is how many words stand before the command that a runner starts, when that
 // is all there is to say against a rule with a wildcard; else 0.
 func (t *Table) Through(name string, ws []Word) int {
+	if name == "git" && len(ws) > 1 && ws[1].Kind == Exact && !strings.HasPrefix(ws[1].Text, "-") && !knownToGit(ws[1].Text) {
+		return 1
+	}
 	if len(ws) < 3 || !slices.Contains(namingRunners, name+" "+ws[1].Text) || ws[2].Kind != Exact || strings.HasPrefix(ws[2].Text, "-") {
 		return 0
 	}

@@ -68,10 +68,10 @@ var launchFlags = sync.OnceValue(func() map[string][]string {
 // launchWords are subcommands that run what stands behind them.
 var launchWords = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
-		"git submodule": {"foreach", "add", "update"}, "git rebase": {"-x*", "--exec*", "-i", "--interactive"}, "git bisect": {"run", "view", "visualize"},
+		"git submodule": {"foreach", "add", "update"}, "git rebase": {"-x*", "--exec*", "-i", "--interactive", "-s*", "--strategy", "--strategy="}, "git bisect": {"run", "view", "visualize"},
 		"git filter-branch": {"*"}, "git difftool": {"*"}, "git mergetool": {"*"}, "git clone": {"-u*", "--upload-pack*", "-c*", "--config*", "--template*", "--recurse-submodules*"},
-		"git fetch": {"--upload-pack*", "-u*"}, "git pull": {"--upload-pack*", "--rebase=interactive", "--rebase=i", "-s*", "--strategy*"}, "git push": {"--receive-pack*", "--exec*"}, "git archive": {"--exec*", "--remote*", "-o*", "--output*"},
-		"git merge": {"-s*", "--strategy*"}, "git send-email": {"*"}, "git commit": {"--template*", "-t", "-F*", "--file*"}, "git grep": {"-O*", "--open-files*"}, "git log": {"--ext-diff", "--textconv"},
+		"git fetch": {"--upload-pack*", "-u*"}, "git pull": {"--upload-pack*", "--rebase=interactive", "--rebase=i", "-s*", "--strategy", "--strategy="}, "git push": {"--receive-pack*", "--exec*"}, "git archive": {"--exec*", "--remote*", "-o*", "--output*"},
+		"git merge": {"-s*", "--strategy", "--strategy="}, "git cherry-pick": {"--strategy", "--strategy="}, "git revert": {"--strategy", "--strategy="}, "git send-email": {"*"}, "git commit": {"--template*", "-t", "-F*", "--file*"}, "git grep": {"-O*", "--open-files*"}, "git log": {"--ext-diff", "--textconv"},
 		"git am": {"-x*"}, "git init": {"--template*"}, "git ls-remote": {"--upload-pack*", "--exec*"}, "git daemon": {"*"}, "git gui": {"*"}, "git web--browse": {"*"}, "git instaweb": {"*"}, "git credential": {"*"},
 		"git remote": {"add", "set-url"}, "git worktree": {}, "git alias": {"*"}, "git merge-index": {"*"}, "git merge-one-file": {"*"}, "git for-each-repo": {"*"}, "git maintenance": {"*"}, "git hook": {"*"}, "git notes": {"edit"}, "git branch": {"--edit-description"},
 		"npm exec": {"*"}, "npm x": {"*"}, "npm config": {"set", "edit"}, "npm explore": {"*"}, "npm edit": {"*"}, "pnpm exec": {"*"}, "pnpm dlx": {"*"}, "yarn exec": {"*"}, "yarn dlx": {"*"},
@@ -126,7 +126,7 @@ var bundles = map[string]bundle{
 	"rsync": {"e", "BMfT"}, "ssh": {"oFJWLRDwESI", "BbcilmpQe"}, "scp": {"oFSJ", "cilPX"}, "make": {"fCIE", "jlWo"}, "wget": {"OieP", "aBtTQUwRAIDlX"},
 	"curl": {"oOKTcD", "XHduAbeFmrxyYzECwQPtU"}, "less": {"oOk", "bhjpPtTxyz"}, "man": {"PHlC", "LmMSseREr"}, "psql": {"cfoL", "dhpUvFPRT"}, "mysql": {"e", "uhpPDS"},
 	"script": {"c", "BEIOToTm"}, "date": {"s", "dfrI"}, "nc": {"ce", "iIMmOpPqsTVWwXx"}, "ncat": {"ce", "gGimdwpsx"}, "file": {"Cm", "eFfP"}, "pytest": {"pco", "kmrnW"},
-	"iconv": {"o", "ft"}, "git rebase": {"xi", "sXCS"}, "git clone": {"uc", "objt"}, "git difftool": {"x", "tSGO"}, "git pull": {"s", "jXS"}, "git merge": {"s", "mFXS"},
+	"iconv": {"o", "ft"}, "git rebase": {"xis", "XCS"}, "git clone": {"uc", "objt"}, "git difftool": {"x", "tSGO"}, "git pull": {"s", "jXS"}, "git merge": {"s", "mFXS"},
 	"git commit": {"tF", "mcCuS"}, "git archive": {"o", ""},
 }
 

@@ -1,6 +1,4 @@
-// Package format knows which of the formats that git shows commits and refs in have it
-// start a program. It reads no settings and starts nothing.
-package format
+package setting
 
 import "strings"
 
