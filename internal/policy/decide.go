@@ -21,7 +21,7 @@ func Decide(r Rules, m Mode, q Request) Verdict {
 // their order.
 func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 	if len(q.Actions) == 0 {
-		return unlessDontAsk(m, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: CheckNoAction}), nil
+		return UnlessDontAsk(m, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: CheckNoAction}), nil
 	}
 	all := each(r, m, q)
 	out := all[0]
@@ -437,9 +437,10 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 }
 
 // unlessDontAsk turns a question into a refusal in the mode that never asks.
-func (c *call) unlessDontAsk(v Verdict) Verdict { return unlessDontAsk(c.mode, v) }
+func (c *call) unlessDontAsk(v Verdict) Verdict { return UnlessDontAsk(c.mode, v) }
 
-func unlessDontAsk(m Mode, v Verdict) Verdict {
+// UnlessDontAsk turns a question into a refusal in the mode that never asks.
+func UnlessDontAsk(m Mode, v Verdict) Verdict {
 	if m == DontAsk && v.Effect == Ask {
 		v.Effect = Deny
 		v.Reason = "the mode is dontAsk, and this would need a question: " + v.Reason

@@ -68,7 +68,9 @@ func (h host) byHooks(ctx context.Context, q agent.Question, v agent.Verdict) (a
 	}
 	needs := v.Needs
 	v, err := h.s.cfg.Hooks.Rule(ctx, q, v)
-	v.Needs = needs
+	if v.Needs = needs; err == nil && v.Check == hook.Check {
+		err = h.s.do(func(st *state) { v.Verdict = policy.UnlessDontAsk(policy.Stricter(q.Mode, st.mode), v.Verdict) })
+	}
 	return v, err
 }
 

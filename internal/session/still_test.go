@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
@@ -229,4 +230,41 @@ func TestAttachedIsLookedAtAgain(t *testing.T) {
 		}
 		r.Close()
 	})
+}
+
+// A hook that asks wants a person: the classifier does not settle it, and in the mode
+// that never asks it is a refusal that says what the hook says.
+func TestAHookThatAsks(t *testing.T) {
+	asks := withHooks(hooks{rule: func(_ context.Context, _ agent.Question, v agent.Verdict) (agent.Verdict, error) {
+		v.Effect, v.Check, v.Reason = policy.Ask, hook.Check, "somebody must look"
+		return v, nil
+	}})
+	for mode, reason := range map[policy.Mode]string{policy.Auto: "the person said no", policy.Bypass: "the person said no", policy.DontAsk: "the mode is dontAsk, and this would need a question: somebody must look"} {
+		bubble(string(mode), t, func(t *testing.T) {
+			r := start(t, nil, func(c *session.Config) {
+				autoMode(&fake.Model{})(c) // it has no answer
+				asks(c)
+				c.Mode = mode
+				c.Rules.List = []policy.Rule{settingsRule(t, "Bash(danger)", policy.Allow, policy.User)}
+				if mode == policy.Auto {
+					c.Rules.List = nil
+				}
+			}, fake.Use(call("c1", "risk", "", 0)), fake.Say("ok")).attend()
+			r.prompt("go")
+			es := r.turns(1, func(e event.Event) {
+				if a, ok := e.Body.(event.Asked); ok {
+					if a.Verdict.Reason != "somebody must look" {
+						t.Errorf("asked: %+v", a.Verdict)
+					}
+					if err := r.Submit(t.Context(), op.Answer{Call: a.Call, By: "one"}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if got := result(es, "c1"); !strings.Contains(got, reason) {
+				t.Errorf("%q", got)
+			}
+			r.Close()
+		})
+	}
 }

@@ -353,7 +353,7 @@ func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (age
 		switch {
 		case !g.conf.Defers || q.Alone == nil:
 			g.once("a hook (" + a.By + ") wants to defer a call, which is there in print mode and for the session's own calls only: a person is asked")
-			v.Effect, v.Reason = policy.Ask, why
+			v.Verdict = asks(v.Verdict, why)
 		case q.Alone():
 			v.Defers = true
 			return v, nil
@@ -361,7 +361,7 @@ func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (age
 			g.once("a hook (" + a.By + ") wants to defer one of several calls of a reply, which cannot be done: what the rules say of it counts")
 		}
 	case a.Permission == hook.Ask:
-		v.Effect, v.Reason = policy.Ask, why
+		v.Verdict = asks(v.Verdict, why)
 	case a.Permission == hook.Allow && v.Effect == policy.Ask && liftable(v.Check):
 		v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: why, Part: v.Part, Needs: v.Needs}
 		v.By = by
@@ -371,6 +371,16 @@ func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (age
 		v.Effect, v.Answer = policy.Allow, &op.Answer{Call: q.Call.ID, Allow: true, Input: a.Input}
 	}
 	return v, nil
+}
+
+// asks is a verdict that a hook makes a question. A person's program wants a person to
+// look, as a rule that asks does: no classifier and no other hook may settle that.
+func asks(v policy.Verdict, why string) policy.Verdict {
+	if v.Effect != policy.Ask || liftable(v.Check) {
+		v.Check = hook.Check
+	}
+	v.Effect, v.Reason = policy.Ask, why
+	return v
 }
 
 // liftable are the questions that a hook may answer with yes: those that a rule

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext/hook"
@@ -135,6 +136,25 @@ func TestOthersAreOffWithTheRest(t *testing.T) {
 	} {
 		if list, problems := Load(c, others); len(contrib.Hooks(list...).All()) != max(want, 0) || len(problems) > 0 {
 			t.Errorf("%d: %v, %v", want, list, problems)
+		}
+	}
+}
+
+// A question of a hook's is a person's, whatever it was before; what protects files
+// keeps its name.
+func TestAsks(t *testing.T) {
+	for _, c := range []struct {
+		was  policy.Verdict
+		want policy.Check
+	}{
+		{policy.Verdict{Effect: policy.Allow, Check: policy.CheckReadOnly}, hook.Check},
+		{policy.Verdict{Effect: policy.Ask, Check: policy.CheckAuto}, hook.Check},
+		{policy.Verdict{Effect: policy.Ask, Check: policy.CheckNoRule}, hook.Check},
+		{policy.Verdict{Effect: policy.Ask, Check: policy.CheckProtected}, policy.CheckProtected},
+	} {
+		got := asks(c.was, "look")
+		if got.Effect != policy.Ask || got.Check != c.want || got.Reason != "look" || liftable(got.Check) || auto.Applies(got) {
+			t.Errorf("%+v: %+v", c.was, got)
 		}
 	}
 }
