@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/sandbox/confine"
@@ -90,7 +91,7 @@ func (b *sandboxForHooks) confine(c *proc.Command) error {
 	case s.Level().Strength == sandbox.None:
 		return confine.ErrOff
 	}
-	return s.Wrap(c)
+	return s.Wrap(c, policy.Needs{})
 }
 
 func (b *sandboxForHooks) close() {

@@ -34,7 +34,7 @@ func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 			out.Suggest = nil
 		}
 	}
-	out.Needs = needs(r, q.Actions, all)
+	out.Needs = needs(r, q.Actions, all, out.Effect)
 	return out, all
 }
 
@@ -423,6 +423,9 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 		}
 		if w.Own && (c.mode == Bypass && !w.Steers || w.Arg && c.covered != nil && !(w.Steers && c.covered.cmd.any)) {
 			continue // what allows the command allows what it is for
+		}
+		if w.Routine && c.req.Sandboxed {
+			continue // what it comes to is judged when the command ends
 		}
 		v := Verdict{Effect: Ask, Reason: fmt.Sprintf("%s is protected: %s", c.show(w.Asked, w.Path), why), Check: CheckProtected, Part: w.Path}
 		if w.Own {

@@ -107,6 +107,8 @@ func requests() (out []policy.Request) {
 		[]policy.Action{exec("git", "config", "x"), write(".git/config", func(w *policy.Write) { w.Arg, w.Own = true, true })},
 		[]policy.Action{exec("git", "config", "x"), write(".git/config", func(w *policy.Write) { w.Arg, w.Own, w.Steers = true, true, true })},
 		[]policy.Action{exec("git", "config", "x"), write(".git/config", func(w *policy.Write) { w.Own = true })},
+		[]policy.Action{exec("git", "push", "-u"), write(".git/config", func(w *policy.Write) { w.Arg, w.Own, w.Routine = true, true, true })},
+		[]policy.Action{exec("git", "remote", "add"), write(".git/config", func(w *policy.Write) { w.Arg, w.Own, w.Routine, w.Sets = true, true, true, "a.b=c" }), mk},
 		[]policy.Action{exec("git", "config", "x"), write(".git/config", func(w *policy.Write) { w.Arg = true })},
 		[]policy.Action{policy.Opaque{Source: "$x", Why: "x is not known"}, write(".git/config", nil)}, []policy.Action{read(".env", nil), write("/w", func(w *policy.Write) { w.Remove, w.Tree = true, true })},
 		[]policy.Action{policy.Opaque{Source: "$x", Why: "x is not known"}, policy.Person{Why: "a person decides"}}, []policy.Action{mk, read(".env", nil)},
@@ -207,6 +209,9 @@ func decide(r policy.Rules, q policy.Request) map[policy.Mode]string {
 		}
 		if len(v.Needs.Writable) > 0 {
 			s += fmt.Sprint(", opens ", v.Needs.Writable)
+		}
+		for _, set := range v.Needs.Settings {
+			s += fmt.Sprint(", settings ", set.Path, set.Sets)
 		}
 		out[m] = strings.ReplaceAll(strings.ReplaceAll(s, "/"+dir+"/", "./"), dir+"/", "./")
 	}

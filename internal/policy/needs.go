@@ -1,6 +1,9 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Needs are the conditions that a verdict rests on. They travel with it to
 // what runs the call, which sees to them or does not run it: nothing else works
@@ -19,30 +22,78 @@ type Needs struct {
 	// Writable are the protected paths (resolved) that the call writes, and may
 	// once it is allowed; the sandbox opens them for this call alone.
 	Writable []string `json:"writable,omitempty"`
+	// Settings are protected paths in which programs of the call keep their settings
+	// (git config). The sandbox opens them as it does Writable; when the call ends,
+	// it keeps of them what the program writes every day, and what the call itself
+	// names.
+	Settings []Setting `json:"settings,omitempty"`
+}
+
+// A Setting is a path in which a program keeps its settings, resolved.
+type Setting struct {
+	Path string `json:"path"`
+	// Sets are the settings that the call itself names: NAME=value or, where one is
+	// removed, NAME.
+	Sets []string `json:"sets,omitempty"`
 }
 
 // IsZero reports whether nothing is needed.
-func (n Needs) IsZero() bool { return !n.Pinned && !n.Confined && len(n.Writable) == 0 }
+func (n Needs) IsZero() bool {
+	return !n.Pinned && !n.Confined && len(n.Writable) == 0 && len(n.Settings) == 0
+}
 
-// needs are those of the whole call.
-func needs(r Rules, as []Action, vs []Verdict) Needs {
+// needs are those of the whole call, whose verdict is effect.
+func needs(r Rules, as []Action, vs []Verdict, effect Effect) Needs {
 	n := Needs{Pinned: readOrEdits(as)}
 	looked := map[string]bool{} // a long script writes the same paths over and over
+	unasked := false            // a program runs that no rule and no person allowed
 	for i, a := range as {
-		if vs[i].Effect == Allow && vs[i].Check == "sandbox" {
+		if vs[i].Effect == Allow && vs[i].Check == CheckSandbox {
 			n.Confined = true
+			unasked = unasked || effect == Allow && foreignProgram(a)
 		}
-		if w, ok := a.(Write); ok && !w.Maybe && !looked[w.Path] {
-			looked[w.Path] = true
-			if why, _ := protected(r, w.Path); why != "" {
+		if w, ok := a.(Write); ok && !w.Maybe && (w.Own || !looked[w.Path]) {
+			why, _ := protected(r, w.Path)
+			switch {
+			case why != "" && w.Own:
+				n.set(w)
+			case why != "":
 				n.Writable = append(n.Writable, w.Path)
 			}
+			looked[w.Path] = looked[w.Path] || !w.Own
 		}
 		if m, ok := a.(Read); ok && vs[i].Check == CheckProtected && !slices.Contains(n.Writable, m.Path) {
 			n.Writable = append(n.Writable, m.Path)
 		}
 	}
+	if unasked { // it would have them open, too
+		n.Writable, n.Settings = nil, nil
+	}
 	return n
+}
+
+// set adds what a program writes of its settings.
+func (n *Needs) set(w Write) {
+	i := slices.IndexFunc(n.Settings, func(s Setting) bool { return s.Path == w.Path })
+	if i < 0 {
+		i = len(n.Settings)
+		n.Settings = append(n.Settings, Setting{Path: w.Path})
+	}
+	if w.Sets != "" {
+		n.Settings[i].Sets = append(n.Settings[i].Sets, strings.Split(w.Sets, "\n")...)
+	}
+}
+
+// foreignProgram reports whether an action runs a program other than git, or may.
+func foreignProgram(a Action) bool {
+	switch a := a.(type) {
+	case Exec:
+		return !a.Maybe && (len(a.Argv) == 0 || a.Argv[0] != "git" || a.Unseen != "")
+	case Opaque:
+		return true
+	case Read, Write, Net, Call, Spawn, Skill, Person, None:
+	}
+	return false
 }
 
 // readOrEdits reports whether all commands of a call only read, or only change

@@ -18,6 +18,9 @@ func TestNeeds(t *testing.T) {
 	mayBe.Mention = true
 	named := given
 	named.MayWrite = false
+	push := Exec{Argv: []string{"git", "push", "-u"}}
+	own := Write{Path: "/w/.git/config", Asked: ".git/config", Arg: true, Own: true, Routine: true, Sets: "a.b=c"}
+	open := []Setting{{Path: "/w/.git/config", Sets: []string{"a.b=c"}}}
 	for name, c := range map[string]struct {
 		as        []Action
 		sandboxed bool
@@ -38,6 +41,12 @@ func TestNeeds(t *testing.T) {
 		"a protected path that is given":   {as: []Action{build, given, given}, want: Needs{Writable: []string{"/w/.git/config"}}},
 		"one that is named in code":        {as: []Action{build, mayBe}, want: Needs{Writable: []string{"/w/.git/config"}}},
 		"one that is only read":            {as: []Action{build, named}},
+		"settings of its own":              {as: []Action{push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open}},
+		"those, beside what only reads":    {as: []Action{status, push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open}},
+		"those, beside what nobody allows": {as: []Action{build, push, own}, sandboxed: true, want: Needs{Confined: true}},
+		"beside what nobody understands":   {as: []Action{push, own, Opaque{Source: "x"}}, sandboxed: true, want: Needs{Confined: true}},
+		"beside a git that runs others":    {as: []Action{push, own, Exec{Argv: []string{"git", "x"}, Unseen: "an alias"}}, sandboxed: true, want: Needs{Confined: true}},
+		"where a person is asked":          {as: []Action{build, push, own, conf}, want: Needs{Settings: open, Writable: []string{"/w/.git/config"}}},
 		"an ordinary one that is given":    {as: []Action{build, Read{Path: "/w/a", Arg: true, MayWrite: true}}},
 	} {
 		for _, m := range []Mode{Default, AcceptEdits, Bypass} {

@@ -132,6 +132,13 @@ type (
 		// Steers, of what is Own, means that the setting makes the program run another
 		// one: a rule that allows every command does not speak of that.
 		Steers bool
+		// Routine, of what is Own, means that the command writes there what it writes every
+		// day, and no setting that somebody chose: git push -u, which branch follows which.
+		// The sandbox keeps no more than that, so it is no question there.
+		Routine bool
+		// Sets are the settings that the command itself names, NAME=value or, where one is
+		// removed, NAME, each on a line: who allows the command allows these.
+		Sets string
 	}
 	// Net is a connection; Host is a name or an address. No rule speaks of ports.
 	// URL is set when one was asked for.

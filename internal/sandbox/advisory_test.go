@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 )
 
@@ -90,7 +91,7 @@ func left(t *testing.T, c Config, path string) string {
 	t.Helper()
 	s := newAuditor(NewPolicy(c), t.TempDir(), nil)
 	defer s.close()
-	r, _, err := s.begin(nil)
+	r, _, err := s.begin(policy.Needs{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,16 +66,25 @@ type auditor struct {
 
 // A started is one command.
 type started struct {
-	since   time.Time
-	partial bool                // not all that was there is in had
-	had     map[string]bool     // what steers programs and was there when it began
-	todo    map[string][]string // what the lists of rebases, and the like, had to run then
-	open    []string            // what it may write
-	kept    []mounted           // what is mounted for it alone
-	taken   map[string]int      // how often it was taken away while this runs
-	halt    chan string         // ends it, and says why
-	takes   int
-	halted  bool
+	since    time.Time
+	partial  bool                // not all that was there is in had
+	had      map[string]bool     // what steers programs and was there when it began
+	todo     map[string][]string // what the lists of rebases, and the like, had to run then
+	open     []string            // what it may write, whatever that is
+	settings []setting           // what it may write, and is judged
+	kept     []mounted           // what is mounted for it alone
+	taken    map[string]int      // how often it was taken away while this runs
+	halt     chan string         // ends it, and says why
+	takes    int
+	halted   bool
+}
+
+// A setting is a path in which a program keeps its settings, open to one command.
+type setting struct {
+	Path string   `json:"path"`
+	Sets []string `json:"sets,omitempty"` // that the command itself names
+	// Before is what was in each file there that steers git, when the command began.
+	Before map[string][]byte `json:"before,omitempty"`
 }
 
 type suspicion struct {
@@ -177,18 +186,22 @@ func (t *auditor) everything(near sight) map[string]item {
 	return out
 }
 
-// begin notes what is there before a command runs that may write open.
-func (t *auditor) begin(open []string) (*started, sight, error) {
+// begin notes what is there before a command runs that may write what it needs.
+func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := &started{
-		since: time.Now().Add(-tick), had: map[string]bool{}, todo: map[string][]string{}, open: open,
+		since: time.Now().Add(-tick), had: map[string]bool{}, todo: map[string][]string{}, open: needs.Writable,
 		taken: map[string]int{}, halt: make(chan string, 1),
 	}
 	seen := t.survey.look()
 	t.arm(seen)
 	r.partial = seen.more
-	for path, it := range t.policy.items(seen) {
+	items := t.policy.items(seen)
+	for _, s := range needs.Settings {
+		r.settings = append(r.settings, t.opened(s, items))
+	}
+	for path, it := range items {
 		switch {
 		case it.passing() || it.why == "" && it.steer.Kind == conf.Config:
 			r.todo[path] = conf.Runs(it.steer, t.known(seen))
@@ -232,7 +245,11 @@ func (t *auditor) note() error {
 		}
 		maps.DeleteFunc(had, func(p string, _ bool) bool { return !r.had[p] })
 	}
-	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)), t.began())
+	var open []setting
+	for r := range t.runs {
+		open = append(open, r.settings...)
+	}
+	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)), open, t.began())
 }
 
 // began is when the first of the commands began.
@@ -359,10 +376,7 @@ func (t *auditor) audit(final, all bool, mine func(path string) bool) (news bool
 			continue
 		}
 		news = true
-		why := it.judge(path, known)
-		if why != "" && it.why == "" && !t.more(it, known) {
-			why = "" // no more than it had to run already
-		}
+		why := t.why(path, it, known)
 		if why == "" || t.stays(path) || t.asBefore(path) {
 			t.accepted[path] = stamp
 			continue

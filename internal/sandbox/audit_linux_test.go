@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 )
 
@@ -179,7 +180,7 @@ func TestSettledWhileItRuns(t *testing.T) {
 	defer table.Close(time.Second)
 	start := func(script string) *proc.Process {
 		pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
-		if err := s.Wrap(&pc); err != nil {
+		if err := s.Wrap(&pc, policy.Needs{}); err != nil {
 			t.Fatal(err)
 		}
 		p, err := table.Start(pc, os.Stderr)

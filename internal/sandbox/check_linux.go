@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/safe"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 )
 
@@ -151,7 +152,7 @@ func newScene(root string) (*scene, func(), error) {
 func (sc *scene) try(s *Sandbox, table *proc.Table, e escape) (Result, string) {
 	c, err := sc.command(s.config.Self, e.name)
 	if err == nil {
-		err = s.Wrap(&c)
+		err = s.Wrap(&c, policy.Needs{})
 	}
 	if err != nil {
 		return Skipped, err.Error()

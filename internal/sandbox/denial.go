@@ -89,7 +89,7 @@ const maxExplained = 16 << 10
 func denial(command string, exit int, output string, p Policy) (blocked string, ok bool) {
 	output = output[max(0, len(output)-maxExplained):]
 	if m := gitWrites().FindStringSubmatch(output); m != nil && (readOnly().MatchString(output) || busy().MatchString(output)) {
-		return "writing " + strings.TrimSuffix(m[1], ".lock") + ": git's settings are protected; the git command that changes them, run by itself, asks for that", true
+		return "writing " + strings.TrimSuffix(m[1], ".lock") + ": git's settings are protected; the git command that changes them can do so when no other program runs beside it", true
 	}
 	if exit == 0 { // it went on, so only what is certain is told
 		for _, line := range strings.Split(output, "\n") {

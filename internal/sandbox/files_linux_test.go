@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 )
 
@@ -35,7 +36,7 @@ func TestDescriptorsOfTheCommand(t *testing.T) {
 				Path: "/bin/sh", Args: []string{"sh", "-c", `read x <&3 && echo "$x" >&4; for f in 5 6 7 8; do [ ! -e /dev/fd/$f ] || echo "$f is open" >&4; done`},
 				Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}, Files: []*os.File{in, w},
 			}
-			if err := s.Wrap(&pc); err != nil {
+			if err := s.Wrap(&pc, policy.Needs{}); err != nil {
 				t.Fatal(err)
 			}
 			table := proc.NewTable()

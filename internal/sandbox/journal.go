@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -32,6 +33,8 @@ type noted struct {
 	Always   []string `json:"always"`
 	Home     string   `json:"home"`
 	Had      []string `json:"had"`
+	// Open are the settings that the commands may write.
+	Open []setting `json:"open,omitempty"`
 	// Since is when the first of the commands began.
 	Since time.Time `json:"since"`
 }
@@ -48,8 +51,8 @@ func newJournal(dir string) (*journal, error) {
 	return &journal{f: f}, nil
 }
 
-func (j *journal) write(p Policy, had []string, since time.Time) error {
-	b, err := json.Marshal(noted{p.Writable, p.surveys, p.gits, p.always, p.home, had, since})
+func (j *journal) write(p Policy, had []string, open []setting, since time.Time) error {
+	b, err := json.Marshal(noted{p.Writable, p.surveys, p.gits, p.always, p.home, had, open, since})
 	if err != nil {
 		return err
 	}
@@ -164,7 +167,10 @@ func recoverOne(path, dir string, gone bool) ([]Found, error) {
 	if json.Unmarshal(b, &e) == nil {
 		p := Policy{Writable: e.Writable, surveys: e.Surveys, gits: e.Gits, always: e.Always, home: e.Home}
 		t := newAuditor(p, dir, nil)
-		r := &started{had: map[string]bool{}, since: e.Since}
+		r := &started{had: map[string]bool{}, since: e.Since, settings: e.Open}
+		for _, s := range e.Open {
+			maps.Copy(t.before, s.Before)
+		}
 		for _, h := range e.Had {
 			r.had[h] = true
 		}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 )
 
@@ -99,7 +100,7 @@ func TestExits(t *testing.T) {
 	for _, c := range []proc.Command{
 		{Path: "/no/such/program", Args: []string{"x"}, Dir: s.config.Dir}, {Path: "/bin/sh", Args: []string{"sh", "-c", "true"}, Dir: s.config.Dir + "/gone"},
 	} {
-		if err := s.Wrap(&c); err != nil {
+		if err := s.Wrap(&c, policy.Needs{}); err != nil {
 			t.Fatal(err)
 		}
 		p, err := table.Start(c, io.Discard)
@@ -201,7 +202,7 @@ func TestSideBySide(t *testing.T) {
 	defer table.Close(time.Second)
 	begin := func(script string) (*proc.Process, *lines) {
 		pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: c.Dir, Env: []string{"PATH=" + os.Getenv("PATH")}}
-		if err := s.Wrap(&pc); err != nil {
+		if err := s.Wrap(&pc, policy.Needs{}); err != nil {
 			t.Fatal(err)
 		}
 		out := newLines()
@@ -259,7 +260,7 @@ func TestNothingRunsUnconfined(t *testing.T) {
 	s := open(t, c)
 	zygotePid(t, s)
 	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "echo ran"}, Dir: c.Dir}
-	if err := s.Wrap(&pc); err != nil {
+	if err := s.Wrap(&pc, policy.Needs{}); err != nil {
 		t.Fatal(err)
 	}
 	defer pc.After()

@@ -83,6 +83,9 @@ func head(file string) string {
 	return clip.VisibleText(text)
 }
 
+// Changed reports whether what was there before is there again.
+func (f Found) Changed() bool { return f.before != nil }
+
 // Back is the command by which a person brings it back.
 func (f Found) Back() string {
 	return "mv " + hint.Shell(f.At, f.Path)

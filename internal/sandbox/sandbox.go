@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -280,16 +281,16 @@ func Probe(ctx context.Context, c Config) Level { return probeAll(ctx, c, false)
 // Level is the confinement in force.
 func (s *Sandbox) Level() Level { return s.level }
 
-// Wrap changes c so that it runs inside when a Table starts it. open are protected paths that this
-// command may write. When Wrap returns an error the command must not run; else
-// c.After must be called when it is over, or was not started.
-func (s *Sandbox) Wrap(c *proc.Command, open ...string) error { return s.wrap(c, false, open) }
+// Wrap changes c so that it runs inside when a Table starts it, as its verdict needs
+// it: protected paths are opened for it. When Wrap returns an error the command must
+// not run; else c.After must be called when it is over, or was not started.
+func (s *Sandbox) Wrap(c *proc.Command, needs policy.Needs) error { return s.wrap(c, false, needs) }
 
 // WrapItself is Wrap for a command that is started by its Path and Args, as they
 // are then, and not by a Table.
-func (s *Sandbox) WrapItself(c *proc.Command, open ...string) error { return s.wrap(c, true, open) }
+func (s *Sandbox) WrapItself(c *proc.Command) error { return s.wrap(c, true, policy.Needs{}) }
 
-func (s *Sandbox) wrap(c *proc.Command, itself bool, open []string) error {
+func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) error {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
@@ -302,12 +303,15 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, open []string) error {
 	if !filepath.IsAbs(c.Path) {
 		return fmt.Errorf("confine %s: not an absolute path", c.Path)
 	}
-	r, seen, err := s.auditor.begin(open)
+	r, seen, err := s.auditor.begin(needs)
 	if err != nil {
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
 	p := s.policy.with(seen)
-	p.open = open
+	p.open = slices.Clone(needs.Writable)
+	for _, set := range needs.Settings {
+		p.open = append(p.open, set.Path)
+	}
 	if err := p.bounded(); err != nil {
 		s.auditor.end(r)
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 )
 
@@ -77,7 +78,7 @@ func die(dir, home, run string) int {
 		return 1
 	}
 	c := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "mkdir -p .git/hooks && echo x > .git/hooks/pre-commit && echo made && sleep 60"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
-	if err := s.Wrap(&c); err != nil {
+	if err := s.Wrap(&c, policy.Needs{}); err != nil {
 		return 1
 	}
 	s.auditor.mu.Lock() // it dies before it can look
@@ -104,7 +105,7 @@ func shOpen(t testing.TB, s *Sandbox, script string, open ...string) (string, in
 		Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: s.config.Dir,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.config.Home},
 	}
-	if err := s.Wrap(&c, open...); err != nil {
+	if err := s.Wrap(&c, policy.Needs{Writable: open}); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer

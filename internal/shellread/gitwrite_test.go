@@ -65,3 +65,40 @@ func TestGitSteers(t *testing.T) {
 		}
 	}
 }
+
+// TestGitSettings: what a command is known to set, and which write no more than git writes
+// every day.
+func TestGitSettings(t *testing.T) {
+	w := world.World{
+		Dir: "/w", Home: "/h",
+		Glob: func(p string) []string {
+			if p == "/w/.git/refs/remotes/origin/." {
+				return []string{p}
+			}
+			return nil
+		},
+		Repo: func(dir string) (string, string, bool) { return "/w/.git", "/w/.git", dir == "/w" },
+	}
+	for _, c := range []struct{ command, want string }{
+		{"git push -u origin x", "routine"}, {"git pull --set-upstream origin x", "routine"}, {"git branch -u origin/x", "routine"}, {"git switch -c x origin/y", "routine"},
+		{"git submodule update --init", "routine"}, {"git submodule init", "routine"}, {"git submodule sync", ""}, {"git submodule set-url a b", ""},
+		{"git remote add o https://example.com/x", "routine remote.o.url=https://example.com/x"}, {"git remote add -f -t main o ../x", "routine remote.o.url=../x"},
+		{"git remote add o ext::x", "remote.o.url=ext::x"}, {"git remote add o $x", ""}, {"git remote set-url o u", "remote.o.url=u"}, {"git remote set-url --push o u", "remote.o.pushurl=u"},
+		{"git remote rename a b", ""}, {"git lfs install --local", ""}, {"git init --template=x", ""},
+		{"git config User.Name 'x y'", "user.name=x y"}, {"git config set a.B.C d", "a.B.c=d"}, {"git config --add a.b c", "a.b=c"}, {"git config --unset a.b", "a.b"}, {"git config unset a.b", "a.b"},
+		{"git config --edit", ""}, {"git config --rename-section a b", ""}, {"git config -f x a.b c", ""}, {"git config a.b $x", ""}, {"git config a.b $'x\ny=z'", ""}, {"git config --replace-all a.b c '^d'", ""},
+	} {
+		got := ""
+		for _, a := range shellread.Read(c.command, w).Actions {
+			if wr, ok := a.(policy.Write); ok && wr.Own {
+				got = wr.Sets
+				if wr.Routine {
+					got = strings.TrimSpace("routine " + got)
+				}
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.command, got, c.want)
+		}
+	}
+}

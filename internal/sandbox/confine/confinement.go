@@ -183,7 +183,7 @@ func (c *confinement) wrap(cmd *proc.Command, needs policy.Needs) error {
 	if c.err != nil {
 		return fmt.Errorf("the sandbox cannot start: %w", c.err)
 	}
-	return c.box.Wrap(cmd, needs.Writable...)
+	return c.box.Wrap(cmd, needs)
 }
 
 func (c *confinement) active() bool {

@@ -61,7 +61,12 @@ func (b *Set) keep(ctx context.Context, f left) string {
 	if err != nil {
 		return err.Error()
 	}
+	did, moved := "made", "was moved"
 	shown := fmt.Sprintf("A command in the sandbox made %s. It is protected: %s. It was moved away; it comes back when you allow it.", path, why)
+	if f.Changed() {
+		did, moved = "changed", "the change was moved"
+		shown = fmt.Sprintf("A command in the sandbox changed %s: %s. It is again as it was before; the change comes back when you allow it.", path, why)
+	}
 	if f.Text != "" {
 		shown += "\n\n" + f.Text
 	}
@@ -71,9 +76,9 @@ func (b *Set) keep(ctx context.Context, f left) string {
 	})
 	if err == nil && v.Effect == policy.Allow {
 		if err := f.box.Keep(f.Found); err != nil {
-			return fmt.Sprintf("%s, which a command made, was to be kept, but: %v. It is in %s", path, err, f.At)
+			return fmt.Sprintf("%s, which a command %s, was to be kept, but: %v. It is in %s", path, did, err, f.At)
 		}
-		return fmt.Sprintf("%s, which a command made, is protected (%s); it was kept: %s", path, why, v.Reason)
+		return fmt.Sprintf("%s, which a command %s, is protected (%s); it was kept: %s", path, did, why, v.Reason)
 	}
 	reason := v.Reason
 	if reason == "" && err != nil {
@@ -82,7 +87,7 @@ func (b *Set) keep(ctx context.Context, f left) string {
 	if !f.Told {
 		b.took(f.Found)
 	}
-	return fmt.Sprintf("%s, which a command made, is protected (%s) and was moved to %s, out of the workspace: %s. Do not make it again another way; if it is needed, tell the user why", path, why, f.At, reason)
+	return fmt.Sprintf("%s, which a command %s, is protected (%s) and %s to %s, out of the workspace: %s. Do not make it again another way; if it is needed, tell the user why", path, did, why, moved, f.At, reason)
 }
 
 // took tells a person where something is that was moved away: it may be their

@@ -50,6 +50,8 @@ type gitWrite struct {
 	args             []Word
 	valued           string // its short flags that take a value
 	steers           bool   // the setting makes git run a program
+	routine          bool   // it writes no setting that somebody chose
+	sets             string // as in policy.Write
 }
 
 func (g gitWrite) write(parts ...string) {
@@ -64,7 +66,7 @@ func (g gitWrite) own(p, asked string) {
 	if asked == "" {
 		asked = p
 	}
-	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: asked, Arg: true, Own: true, Steers: g.steers})
+	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: asked, Arg: true, Own: true, Steers: g.steers, Routine: g.routine, Sets: g.sets})
 }
 
 // has reports whether one of the flags is given, alone, with a value, or among
@@ -103,6 +105,27 @@ func (g gitWrite) verb() string {
 	return ""
 }
 
+// last is the last word, "" where it is not known.
+func (g gitWrite) last() string {
+	if n := len(g.args); n > 0 && g.args[n-1].Kind == Exact {
+		return g.args[n-1].Text
+	}
+	return ""
+}
+
+// remoteSets is what git remote add and set-url set: policy.Write.Sets.
+func (g gitWrite) remoteSets() string {
+	n := len(g.args)
+	if n < 3 || g.args[n-2].Kind != Exact || g.last() == "" || g.verb() != "add" && g.verb() != "set-url" {
+		return ""
+	}
+	key := "url"
+	if g.has("--push") && g.verb() == "set-url" {
+		key = "pushurl"
+	}
+	return "remote." + g.args[n-2].Text + "." + key + "=" + g.last()
+}
+
 // tracks reports whether a word names a branch of a remote: a branch made of it
 // follows it, which stands in the settings.
 func (g gitWrite) tracks() bool {
@@ -120,19 +143,23 @@ func (g gitWrite) tracks() bool {
 
 func (g gitWrite) steer(command string) {
 	settings := false
+	g.routine = true
 	switch command {
 	case "config":
+		g.routine, g.sets = false, gitConfigSets(g.args)
 		g.steers = gitConfigBeyond(append([]Word{Lit("config")}, g.args...)) != ""
 		g.valued = "f"
 		g.config()
 	case "init":
 		settings = g.verb() == "" && path.Dir(g.git) == g.dir // else a new one is made
 		if g.has("--template") {
-			g.steers = true
+			g.routine, g.steers = false, true
 			g.write("hooks")
 		}
 	case "remote":
 		settings = slices.Contains([]string{"add", "remove", "rm", "rename", "set-url", "set-branches"}, g.verb())
+		g.sets = g.remoteSets()
+		g.routine = g.verb() == "add" && g.sets != "" && !strings.Contains(g.last(), "::")
 	case "push":
 		settings = g.has("-u", "--set-upstream")
 	case "fetch", "pull":
@@ -152,6 +179,7 @@ func (g gitWrite) steer(command string) {
 			g.write("config.worktree")
 		}
 	case "lfs":
+		g.routine = false
 		if g.verb() == "install" || g.verb() == "uninstall" {
 			g.write("hooks")
 			settings = g.has("--local")
@@ -235,6 +263,7 @@ func (g gitWrite) submodule() {
 	if verb == "update" && !g.has("--init", "--remote") {
 		return
 	}
+	g.routine = verb == "update" || verb == "init" || verb == "add"
 	g.write("config")
 	switch verb {
 	case "add", "set-url", "set-branch":
