@@ -3,6 +3,8 @@ package conf
 import (
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/git/setting"
 )
 
 // Strayed is what settings say now, and did not say before a command that may change
@@ -83,7 +85,7 @@ func (d daily) keeps(s set) bool {
 	case "remote.fetch":
 		return d.remote(s.sub)
 	case "submodule.url":
-		return plainURL(s.value) && !slices.ContainsFunc(d.was, func(w set) bool { return w.section == s.section && w.sub == s.sub && w.key == s.key })
+		return plainAddress(s.value) && !slices.ContainsFunc(d.was, func(w set) bool { return w.section == s.section && w.sub == s.sub && w.key == s.key })
 	}
 	return false
 }
@@ -94,9 +96,12 @@ func (d daily) address(url string) bool {
 		return w.section == "remote" && (w.key == "url" || w.key == "pushurl") && w.value == url
 	}) || slices.ContainsFunc(d.sets, func(s string) bool {
 		name, value, _ := strings.Cut(s, "=")
-		return strings.HasPrefix(name, "remote.") && value == url && plainURL(url)
+		return strings.HasPrefix(name, "remote.") && value == url && plainAddress(url)
 	})
 }
+
+// plainAddress reports whether git reaches an address by itself.
+func plainAddress(url string) bool { return setting.Of("remote", "url", url) == setting.Plain }
 
 // remote reports whether all addresses of a remote are known.
 func (d daily) remote(name string) bool {
