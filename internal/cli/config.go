@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -172,7 +171,7 @@ func settingsFile(p settings.Paths, scope string) (confedit.Target, error) {
 
 // writeSetting changes a settings file and says which.
 func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edits ...confedit.Edit) error {
-	p, _, err := loadSettings(sys, f, cmd)
+	o, p, _, err := f.loaded(sys, cmd)
 	if err != nil {
 		return err
 	}
@@ -182,6 +181,13 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 	}
 	if err := removes(t.Path, edits); err != nil {
 		return err
+	}
+	warnings, err := judged(o, t.Path, edits)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(sys.Stderr, "adze: warning: %s\n", oneLine(w))
 	}
 	notes, err := settings.Write(cmd.Context(), p, t, edits...)
 	if err != nil {
@@ -240,17 +246,9 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, problems, err := settings.Rules(cfg, p)
+			problems, err := mistakes(o, p, cfg)
 			if err != nil {
 				return openError(cmd.Context(), err)
-			}
-			problems = slices.Concat(cfg.Problems, problems)
-			if m, err := o.models(p, cfg); err == nil { // a run says the error
-				problems = append(problems, m.Problems()...)
-			}
-			if live, err := settings.Open(o.Environment, o.Sources); err == nil { // a run says the error
-				problems = append(problems, live.Servers(settings.Servers{}).Problems...)
-				live.Close()
 			}
 			if asJSON {
 				return printJSON(sys, map[string]any{"problems": problems, "files": cfg.Files, "ignored": cfg.Ignored})

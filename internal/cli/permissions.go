@@ -212,7 +212,7 @@ func permissionsChange(sys System, f *runFlags, verb string) *cobra.Command {
 			if err != nil {
 				return usagef(`rules look like "Bash(go test:*)" or "Edit(src/**)"`, "%v", err)
 			}
-			if w := first(settings.DeadRule(rule), policy.Lint(rule)); w != "" && verb == "add" {
+			if w := policy.Lint(rule); w != "" && settings.DeadRule(rule) == "" && verb == "add" {
 				fmt.Fprintf(sys.Stderr, "adze: warning: %s\n", oneLine(w))
 			}
 			raw, err := jsonText(args[0])

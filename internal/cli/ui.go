@@ -41,7 +41,8 @@ func (f *runFlags) wantsUI(sys System, fs *pflag.FlagSet) bool {
 const whichSession = "?"
 
 // choosing gives --resume without a name a value, because the flag library
-// knows no flag that has one sometimes.
+// knows no flag that has one sometimes, and has a negative number of adze config set
+// read as a value.
 func choosing(args []string) []string {
 	out := slices.Clone(args)
 	for i, a := range out {
@@ -50,6 +51,9 @@ func choosing(args []string) []string {
 		}
 		if (a == "--resume" || a == "-r") && (i+1 == len(out) || strings.HasPrefix(out[i+1], "-")) {
 			out[i] = "--resume=" + whichSession
+		}
+		if i > 1 && slices.Contains(out[:i-1], "config") && slices.Contains(out[:i], "set") && len(a) > 1 && a[0] == '-' && strings.Contains("0123456789.", a[1:2]) {
+			return append(slices.Delete(out, i, i+1), "--", a)
 		}
 	}
 	return out

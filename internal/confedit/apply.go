@@ -92,11 +92,18 @@ func apply(text []byte, e Edit) ([]byte, error) {
 	case Unset:
 		return text, nil
 	case Add, Drop:
-		list, ok := name.Value.Value.(*hujson.Array)
-		if !ok {
-			return nil, fmt.Errorf("%s is not a list in the file", e.Key)
+		switch list := name.Value.Value.(type) {
+		case *hujson.Array:
+			return d.list(name.Value, list, e), nil
+		case hujson.Literal:
+			switch list.Kind() {
+			case '"': // reading takes it as a list of one
+				return apply(d.splice(name.Value.StartOffset, name.Value.EndOffset, slices.Concat([]byte{'['}, list, []byte{']'})), e)
+			case 'n':
+				return nil, fmt.Errorf("%s is null in the file, which takes back what other files say there; write a list ([]) in its place first", e.Key)
+			}
 		}
-		return d.list(name.Value, list, e), nil
+		return nil, fmt.Errorf("%s is not a list in the file", e.Key)
 	}
 	return text, nil
 }

@@ -62,6 +62,8 @@ func TestApply(t *testing.T) {
 		{"last of two counts", `{"model": 1, "model": 2}`, Edit{Op: Set, Key: "model", Value: json.RawMessage(`3`)}, `{"model": 1, "model": 3}`},
 		{"null", `{"a": 1}`, Edit{Op: Set, Key: "model", Value: json.RawMessage(`null`)}, `{"a": 1, "model": null}`},
 		{"list on one line", `{"permissions": {"deny": ["A"]}}`, Edit{Op: Add, Key: "permissions.deny", Value: json.RawMessage(`"B"`)}, `{"permissions": {"deny": ["A", "B"]}}`},
+		{"a text for a list", `{"permissions": {"allow": "A"}}`, Edit{Op: Add, Key: "permissions.allow", Value: json.RawMessage(`"B"`)}, `{"permissions": {"allow": ["A", "B"]}}`},
+		{"a text for a list, taken out", `{"permissions": {"allow": "A"}}`, Edit{Op: Drop, Key: "permissions.allow", Value: json.RawMessage(`"A"`)}, `{"permissions": {"allow": []}}`},
 		{"empty list", `{"permissions": {"deny": []}}`, Edit{Op: Add, Key: "permissions.deny", Value: json.RawMessage(`"B"`)}, "{\"permissions\": {\"deny\": [\n  \"B\"\n]}}"},
 	}
 	for _, tt := range tests {
@@ -86,6 +88,15 @@ func TestApplyRefuses(t *testing.T) {
 	} {
 		if out, err := Apply([]byte(tt.text), Edit{Op: Set, Key: "ui.theme", Value: json.RawMessage(`"x"`)}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %s, %v", tt.text, out, err)
+		}
+	}
+}
+
+// A list that is null takes something back, so an entry does not go in its place.
+func TestApplyToNull(t *testing.T) {
+	for text, want := range map[string]string{`{"permissions": {"allow": null}}`: "write a list ([]) in its place first", `{"permissions": {"allow": 1}}`: "is not a list"} {
+		if out, err := Apply([]byte(text), Edit{Op: Add, Key: "permissions.allow", Value: json.RawMessage(`"B"`)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %s, %v", text, out, err)
 		}
 	}
 }

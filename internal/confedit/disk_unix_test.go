@@ -45,3 +45,16 @@ func TestFault09RefusesWhatIsNotAFile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whoever made a file read-only wants it to stay as it is.
+func TestUpdateLeavesWhatIsReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "settings.json")
+	write(t, path, "{}")
+	if err := os.Chmod(path, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	err := (Editor{}).Update(t.Context(), Target{Path: path}, setModel)
+	if text, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "read-only") || string(text) != "{}" {
+		t.Errorf("%s, %v", text, err)
+	}
+}

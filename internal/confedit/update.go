@@ -188,6 +188,9 @@ func current(dir *os.Root, name string, t Target) ([]byte, fs.FileMode, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	if info.Mode().Perm()&0o200 == 0 { // a rename would not ask; whoever closed the file meant it
+		return nil, 0, errors.New("the file is read-only; make it writable first (chmod u+w)")
+	}
 	text, err := readRegular(f, info, config.MaxFile)
 	return text, info.Mode().Perm(), err
 }

@@ -23,12 +23,19 @@ func KeepOf(destination string) (k Keep, known bool) {
 }
 
 // ChangeOf is a change of rules as hosts and hooks write it: the type of a permission
-// update (addRules, replaceRules, removeRules) and its behavior (allow, ask, deny).
-func ChangeOf(update, behavior string, rules []string) (c RuleChange, known bool) {
+// update (addRules, replaceRules, removeRules) and its behavior (allow, ask, deny). The
+// error names a rule that is to forbid and can match nothing.
+func ChangeOf(update, behavior string, rules []string) (c RuleChange, known bool, err error) {
 	c.Kind = map[string]ChangeKind{"addRules": AddRules, "replaceRules": ReplaceRules, "removeRules": RemoveRules}[update]
 	c.Effect, known = map[string]policy.Effect{"allow": policy.Allow, "ask": policy.Ask, "deny": policy.Deny}[behavior]
 	c.Rules = rules
-	return c, known && c.Kind != ""
+	for _, text := range rules {
+		r, unread := policy.ParseRule(text, c.Effect, policy.Session, "", "")
+		if why := policy.Dead(r); known && c.Effect != policy.Allow && c.Kind != RemoveRules && unread == nil && why != "" {
+			err = fmt.Errorf("the rule %q forbids nothing: %s", text, why)
+		}
+	}
+	return c, known && c.Kind != "", err
 }
 
 // FoldersOf is a change of folders as hosts and hooks write it: the type of a permission

@@ -20,7 +20,7 @@ func TestChangeOf(t *testing.T) {
 		{"addRules", "", RuleChange{AddRules, 0, []string{"Bash"}}, false},
 		{"addDirectories", "allow", RuleChange{"", policy.Allow, []string{"Bash"}}, false},
 	} {
-		if got, known := ChangeOf(c.update, c.behavior, []string{"Bash"}); known != c.known || known && !reflect.DeepEqual(got, c.want) {
+		if got, known, err := ChangeOf(c.update, c.behavior, []string{"Bash"}); err != nil || known != c.known || known && !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s %s: %+v %v", c.update, c.behavior, got, known)
 		}
 	}
@@ -54,6 +54,21 @@ func TestFoldersOf(t *testing.T) {
 		got, is, err := FoldersOf(c.update, c.destination, c.dirs)
 		if is != c.is || (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) || is && err == nil && !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s %s: %+v %v %v", c.update, c.destination, got, is, err)
+		}
+	}
+}
+
+// What is to forbid and can match nothing is not taken; what allows, or is taken away, is.
+func TestChangeOfDeadRules(t *testing.T) {
+	for _, c := range []struct {
+		update, behavior, rule string
+		bad                    bool
+	}{
+		{"addRules", "deny", "bash(rm:*)", true}, {"replaceRules", "ask", "Bash(curl:x)", true}, {"addRules", "deny", "WebFetch(x)", true},
+		{"addRules", "allow", "bash(rm:*)", false}, {"removeRules", "deny", "bash(rm:*)", false}, {"addRules", "deny", "Bash(rm:*)", false}, {"addRules", "deny", "mcp__x", false},
+	} {
+		if _, _, err := ChangeOf(c.update, c.behavior, []string{"Read", c.rule}); (err != nil) != c.bad {
+			t.Errorf("%s %s %s: %v", c.update, c.behavior, c.rule, err)
 		}
 	}
 }

@@ -21,7 +21,9 @@ type Sources struct {
 	Only    []string // --setting-sources, nil for all
 	Trusted bool     // --trust: those of the folder count, as they are at the start
 	Bare    bool     // none of the project; no memory and no git either
-	once    bool     // it was Trusted, with other content than there is now
+	// Draft has files as they would be, by path, of which nothing is kept.
+	Draft map[string][]byte
+	once  bool // it was Trusted, with other content than there is now
 }
 
 // UntrustedNote begins what is said of a folder whose own settings do not
@@ -86,9 +88,14 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 	if s.once && seen.State != trust.Trusted {
 		seen.State = trust.Changed
 	}
+	var files config.Files = trust.Files{Folder: p.TrustFolder(), Disk: confedit.Disk{}}
+	var keeper config.Keeper = p.lastGood()
+	if s.Draft != nil {
+		files, keeper = drafted{files, s.Draft}, nil
+	}
 	load := func(trusted, changed bool) (*config.Config, error) {
 		cfg, err := config.Load(config.Options{
-			Files: trust.Files{Folder: p.TrustFolder(), Disk: confedit.Disk{}}, Keeper: p.lastGood(), Home: p.Home, Folders: p.Folders, Dir: p.Dir, Root: p.Root, Env: e.Env,
+			Files: files, Keeper: keeper, Home: p.Home, Folders: p.Folders, Dir: p.Dir, Root: p.Root, Env: e.Env,
 			Flags: s.Flags, Settings: s.Inline, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: trusted, Held: held, Changed: changed,
 		})
 		if err != nil {
@@ -104,6 +111,19 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 	cfg, err = load(false, true)
 	seen.State = trust.Changed
 	return cfg, seen, err
+}
+
+// drafted are files of which some are other than on disk.
+type drafted struct {
+	config.Files
+	text map[string][]byte
+}
+
+func (d drafted) Read(path string, max int64) ([]byte, error) {
+	if text, ok := d.text[path]; ok {
+		return text, nil
+	}
+	return d.Files.Read(path, max)
 }
 
 // repoSums are the sums of the folder's own settings as they were read, by

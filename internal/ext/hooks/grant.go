@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -29,12 +30,12 @@ func suggestions(rules []string) []hook.Update {
 func (g *Gate) grant(a *op.Answer, updates []hook.Update) {
 	for _, u := range updates {
 		keep, known := op.KeepOf(u.Destination)
-		change, rules := op.ChangeOf(u.Type, u.Behavior, texts(u.Rules))
+		change, rules, dead := op.ChangeOf(u.Type, u.Behavior, texts(u.Rules))
 		folders, dirs, bad := op.FoldersOf(u.Type, u.Destination, u.Directories)
 		switch {
 		case !a.Allow:
-		case bad != nil:
-			g.once(fmt.Sprintf("the hook %s wants the permission update %s, which was left out: %v", clip.Line(a.By, 80), u.Type, bad))
+		case cmp.Or(bad, dead) != nil:
+			g.once(fmt.Sprintf("the hook %s wants the permission update %s, which was left out: %v", clip.Line(a.By, 80), u.Type, cmp.Or(bad, dead)))
 		case dirs:
 			a.Folders = append(a.Folders, folders)
 		case u.Type == "setMode" && known && keep == op.ForSession:

@@ -1,6 +1,7 @@
 package print
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -239,11 +240,11 @@ func (r *runner) grant(a *op.Answer, updates []change) {
 			rules = append(rules, x.String())
 		}
 		keep, known := op.KeepOf(u.Destination)
-		c, changes := op.ChangeOf(u.Type, u.Behavior, rules)
+		c, changes, dead := op.ChangeOf(u.Type, u.Behavior, rules)
 		folders, dirs, bad := op.FoldersOf(u.Type, u.Destination, u.Directories)
 		switch {
-		case bad != nil:
-			r.warn(fmt.Sprintf("the permission update %s was left out: %v", u.Type, bad))
+		case cmp.Or(bad, dead) != nil:
+			r.warn(fmt.Sprintf("the permission update %s was left out: %v", u.Type, cmp.Or(bad, dead)))
 		case dirs:
 			a.Folders = append(a.Folders, folders)
 		case u.Type == "setMode" && keep == op.ForSession && known:
