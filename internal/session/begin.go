@@ -128,8 +128,11 @@ func waits(st *state, id string) bool {
 	return slices.ContainsFunc(st.Queue, func(q event.InputQueued) bool { return q.ID == id })
 }
 
-// look has the hooks look at a prompt. It runs on the turn's goroutine.
+// look has settings count as they are now, and the hooks look at a prompt. It runs on the turn's goroutine.
 func (s *Session) look(ctx context.Context, q event.InputQueued) (a Admission) {
+	if s.cfg.Fresh != nil {
+		s.cfg.Fresh()
+	}
 	if s.cfg.Hooks == nil {
 		return a
 	}

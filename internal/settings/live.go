@@ -51,6 +51,7 @@ type Live struct {
 	mu      sync.Mutex // guards the rest, and is held while changed runs
 	watcher *watch.Watcher
 	seen    string // fingerprint of what was last loaded
+	stamps  stamps // of the files, when they were
 	given   []config.Given
 	giving  bool // Give reloads
 }
@@ -66,6 +67,7 @@ func Open(e Environment, s Sources) (*Live, error) {
 	l.now.Store(cfg)
 	l.brings.Store(&seen)
 	l.hook()
+	l.stamps = l.stamp(cfg, began)
 	if s.Trusted {
 		l.trusted = repoSums(cfg, p)
 	}
@@ -156,31 +158,37 @@ func (l *Live) Hold(f func()) {
 // Start begins to watch, once; everybody else waits until it has begun.
 func (l *Live) Start() {
 	l.once.Do(func() {
-		cfg, paths := l.now.Load(), l.Paths
-		files := append(append(l.serverFiles(), paths.Trust().Path), l.follow...)
-		for _, f := range cfg.Files {
-			files = append(files, f.Path)
-		}
-		for _, dir := range []string{paths.Root, paths.Dir} {
-			for _, name := range hook.Files() {
-				files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
-			}
-		}
-		if s := strings.TrimSpace(l.sources.Inline); s != "" && !strings.HasPrefix(s, "{") {
-			if !filepath.IsAbs(s) {
-				s = filepath.Join(paths.Dir, s)
-			}
-			files = append(files, s)
-		}
+		cfg := l.now.Load()
 		l.mu.Lock()
 		l.seen = l.fingerprint(cfg, nil)
 		l.mu.Unlock()
-		w := watch.Start(watch.Config{Files: files, Dirs: cfg.Dirs, Changed: l.reload})
+		w := watch.Start(watch.Config{Files: l.files(cfg), Dirs: cfg.Dirs, Changed: l.reload})
 		l.mu.Lock()
 		l.watcher = w
 		l.mu.Unlock()
 		l.reload()
 	})
+}
+
+// files are all that settings are read from.
+func (l *Live) files(cfg *config.Config) []string {
+	paths := l.Paths
+	files := append(append(l.serverFiles(), paths.Trust().Path), l.follow...)
+	for _, f := range cfg.Files {
+		files = append(files, f.Path)
+	}
+	for _, dir := range []string{paths.Root, paths.Dir} {
+		for _, name := range hook.Files() {
+			files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
+		}
+	}
+	if s := strings.TrimSpace(l.sources.Inline); s != "" && !strings.HasPrefix(s, "{") {
+		if !filepath.IsAbs(s) {
+			s = filepath.Join(paths.Dir, s)
+		}
+		files = append(files, s)
+	}
+	return files
 }
 
 // Release stops the watch of every folder, before Close: see [watch.Watcher.Release].
@@ -211,8 +219,9 @@ func (l *Live) Watching() bool {
 func (l *Live) reload() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was := l.now.Load()
+	was, began := l.now.Load(), time.Now()
 	now, err := l.load(was)
+	l.stamps = l.stamp(now, began)
 	print := l.fingerprint(now, err)
 	if print == l.seen && (err != nil || config.Diff(was, now) == nil) {
 		return

@@ -60,3 +60,52 @@ func TestOwnWriteIsNoticedBeforeItIsOver(t *testing.T) {
 		t.Error("what somebody else wrote is no news")
 	}
 }
+
+// What was written a moment ago counts when it is asked for, however it was written;
+// nothing is read again where nothing changed.
+func TestFresh(t *testing.T) {
+	e := run(t, nil)
+	file := filepath.Join(e.Home, ".adze", "settings.json")
+	put := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(file, `{"model":"a"}`)
+	old := time.Now().Add(-time.Hour)
+	l, err := Open(e, Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	l.changed = func(*config.Config, *config.Config) { told++ }
+	for i, tt := range []struct {
+		change func()
+		want   string
+	}{
+		{func() {}, "a"},
+		{func() { put(file, `{"model":"b"}`) }, "b"},
+		{func() { put(file, `{"model":"c"}`); _ = os.Chtimes(file, old, old) }, "c"},
+		{func() { put(file+"2", `{"model":"d"}`); _ = os.Rename(file+"2", file) }, "d"},
+		{func() { _ = os.Rename(file, file+"2"); _ = os.Symlink(file+"2", file) }, "d"},
+		{func() { _ = os.Remove(file) }, ""},
+		{func() { put(filepath.Join(e.Home, ".claude", "settings.json"), `{"model":"opus"}`) }, "opus"},
+	} {
+		tt.change()
+		l.Fresh()
+		if got := l.Config().Model; got != tt.want {
+			t.Errorf("%d: %q, want %q", i, got, tt.want)
+		}
+	}
+	before := told
+	l.stamps = l.stamp(l.Config(), time.Now().Add(time.Hour)) // as long after
+	l.seen = "another"
+	l.Fresh()
+	if told != before {
+		t.Error("settings are loaded again although no file changed")
+	}
+}
