@@ -48,7 +48,7 @@ func parseAmount(s string) (Amount, bool) {
 		}
 	}
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	if err != nil || !(f >= 0 && f*unit <= 1e15) {
+	if err != nil || !(f >= 0 && f*unit <= 1e15) || f*unit < 1 && !zero([]byte(strings.TrimSpace(s))) {
 		return Amount{}, false
 	}
 	return Amount{Bytes: int64(f * unit)}, true

@@ -384,13 +384,20 @@ func number(n *node, k Key) string {
 		want += ", 0 or more"
 	}
 	f, err := strconv.ParseFloat(string(n.raw), 64)
-	if n.kind != '0' || err != nil || f < k.Min || k.Max > 0 && f > k.Max || f > 1e15 {
+	if n.kind != '0' || err != nil || f < k.Min || k.Max > 0 && f > k.Max || f > 1e15 || f == 0 && !zero(n.raw) {
 		return want
 	}
 	if _, err := strconv.Atoi(string(n.raw)); k.Kind == Int && err != nil {
 		return want
 	}
 	return ""
+}
+
+// zero reports whether a number is written as 0: not one so small that it only reads as
+// 0, which is no limit where a limit is set.
+func zero(raw []byte) bool {
+	mantissa, _, _ := strings.Cut(strings.ToLower(string(raw)), "e")
+	return strings.Trim(mantissa, "0.") == ""
 }
 
 func literal(n *node) string {

@@ -310,7 +310,7 @@ func parseCount(s string) (int, bool) {
 		}
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(f >= 0 && f*unit <= 1e12) {
+	if err != nil || !(f >= 0 && f*unit <= 1e12) || f*unit < 1 && !zero([]byte(s)) {
 		return 0, false
 	}
 	return int(f * unit), true

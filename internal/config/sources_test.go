@@ -98,3 +98,25 @@ func TestRulesAreUnited(t *testing.T) {
 		}
 	}
 }
+
+// A limit that is too small to be told from 0 is not "no limit".
+func TestLimitsThatAreNearlyNothing(t *testing.T) {
+	for _, tt := range []struct {
+		key, text string
+		ok        bool
+	}{
+		{"max_budget_usd", "1e-400", false}, {"max_budget_usd", "0." + strings.Repeat("0", 400) + "1", false}, {"max_budget_usd", "-0", false}, {"max_budget_usd", "NaN", false},
+		{"max_budget_usd", "Inf", false}, {"max_budget_usd", "1e999", false}, {"max_budget_usd", "1e-300", true}, {"max_budget_usd", "0", true}, {"max_budget_usd", "0.00e-5", true},
+		{"cost.warn_usd", "1e-400", false}, {"max_turns", "0", true}, {"max_turns", "1e-400", false}, {"max_turns", "0.4", false},
+		{"token_budget", "0.4", false}, {"token_budget", "1e-9k", false}, {"token_budget", "0x1p-2000", false}, {"token_budget", "0k", true}, {"token_budget", "0.5k", true},
+		{"bash.max_memory", "0.1", false}, {"bash.max_memory", "0", true},
+	} {
+		v, err := Parse(tt.key, tt.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := CheckValue(tt.key, v); (p == nil) != tt.ok {
+			t.Errorf("%s %.20s: %v", tt.key, tt.text, p)
+		}
+	}
+}
