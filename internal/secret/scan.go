@@ -44,6 +44,11 @@ func (r *Redactor) whole(b []byte) (string, bool) {
 		text := out.String()
 		b = unsafe.Slice(unsafe.StringData(text), len(text)) // read only
 	}
+	if text, more := withoutBodies(b); more {
+		b, changed = unsafe.Slice(unsafe.StringData(text), len(text)), true // read only
+		out.Reset()
+		out.WriteString(text)
+	}
 	if text, more := ix.withoutApart(b); more {
 		return text, true
 	}
@@ -52,11 +57,13 @@ func (r *Redactor) whole(b []byte) (string, bool) {
 
 // A Writer hides secrets in what is written through it. It keeps back only
 // what may be the beginning of a secret: of ordinary text a byte or two, and
-// never more than the longest form of a value or 1 KiB. It is for one goroutine.
+// never more than the longest form of a value or 1 KiB, and of a word that may be
+// base64 1 KiB more. It is for one goroutine.
 type Writer struct {
 	r    *Redactor
 	w    io.Writer
 	s    scanner
+	keys bodies
 	held []byte
 	err  error
 }
@@ -89,6 +96,11 @@ func (w *Writer) run(p []byte, final bool) error {
 		w.err = err
 		return err
 	}
+	if final {
+		if w.err = w.keys.take(nil, true, w.pass); w.err != nil {
+			return w.err
+		}
+	}
 	if rest := b[n:]; len(rest) > 0 || len(w.held) > 0 {
 		w.held = append(w.held[:0], rest...)
 	}
@@ -96,6 +108,14 @@ func (w *Writer) run(p []byte, final bool) error {
 }
 
 func (w *Writer) emit(p []byte, mask bool) error {
+	err := w.keys.take(p, false, w.pass)
+	if mask && err == nil {
+		err = w.keys.take([]byte(Masked), false, w.pass)
+	}
+	return err
+}
+
+func (w *Writer) pass(p []byte, mask bool) error {
 	if len(p) > 0 {
 		if _, err := w.w.Write(p); err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/tool"
@@ -201,7 +202,7 @@ func (r *reading) text(ctx context.Context, br *bufio.Reader, head []byte) (tool
 	if p.limit == 0 {
 		p.limit = defaultLines
 	}
-	if err := p.fill(ctx, src); err != nil {
+	if err := p.fill(ctx, secret.Keys(src)); err != nil { // a part of a key says less of itself
 		if ctx.Err() != nil {
 			return tool.Errorf("reading was cancelled"), nil
 		}

@@ -2,12 +2,14 @@ package file
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -321,4 +323,29 @@ func FuzzDocument(f *testing.F) {
 			t.Fatalf("replace in %q: got %q, want %q", data, out.lf, want)
 		}
 	})
+}
+
+// A private key is hidden in the whole file before a part of it is shown, so that no
+// part is too short to be known; lines stay lines.
+func TestReadHidesKeys(t *testing.T) {
+	random := make([]byte, 480)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(random)
+	body := base64.StdEncoding.EncodeToString(random)
+	text := "name: x\n-----BEGIN PRIVATE KEY-----\n"
+	for i := range 10 {
+		text += body[64*i:64*i+64] + "\n"
+	}
+	b := newBench(t, Config{})
+	b.put("conf.yaml", text+"-----END PRIVATE KEY-----\nother: y\n")
+	for _, c := range []struct {
+		in   in
+		want string
+	}{
+		{in{"file_path": "conf.yaml", "offset": 5, "limit": 2}, "     5\t[masked]\n     6\t[masked]\n[8 more lines; read with offset=7]"},
+		{in{"file_path": "conf.yaml", "offset": 12}, "    12\t[masked]\n    13\t-----END PRIVATE KEY-----\n    14\tother: y\n"},
+	} {
+		if r := b.ok("Read", c.in); r.Text != c.want {
+			t.Errorf("%v: %q, want %q", c.in, r.Text, c.want)
+		}
+	}
 }

@@ -2,8 +2,10 @@ package find
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -258,5 +260,28 @@ func TestPlans(t *testing.T) {
 	}
 	if total > 1500 {
 		t.Errorf("descriptions have %d bytes", total)
+	}
+}
+
+// A line of a private key says nothing of itself: the file says where it stands.
+func TestGrepHidesKeys(t *testing.T) {
+	random := make([]byte, 480)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(random)
+	body := base64.StdEncoding.EncodeToString(random)
+	text := "name: x\nkey: |\n  -----BEGIN PRIVATE KEY-----\n"
+	for i := range 10 {
+		text += "  " + body[64*i:64*i+64] + "\n"
+	}
+	b := newBench(t, "conf.yaml", text+"  -----END PRIVATE KEY-----\nother: y\n", "cert.pem", strings.ReplaceAll(text, "PRIVATE KEY", "CERTIFICATE"))
+	for _, pattern := range []string{body[200:210], "[A-Za-z0-9+/]{60}"} {
+		for _, limit := range []int{1, 5} {
+			r := b.run("Grep", in{"pattern": strings.ReplaceAll(pattern, "+", `\+`), "output_mode": "content", "head_limit": limit, "path": "conf.yaml"})
+			if !strings.Contains(r.Text, "[masked]") || strings.Contains(r.Text, body[192:222]) || strings.Contains(r.Text, body[:30]) {
+				t.Errorf("%s, %d: %s", pattern, limit, r.Text)
+			}
+		}
+	}
+	if r := b.run("Grep", in{"pattern": "[A-Za-z0-9+/]{60}", "output_mode": "content", "path": "cert.pem"}); strings.Contains(r.Text, "[masked]") {
+		t.Errorf("a certificate: %s", r.Text)
 	}
 }

@@ -213,7 +213,7 @@ func (p *printer) content(files []search.File) {
 	for _, f := range files {
 		p.seen = total // lines that were not kept count, too
 		c.start(p.name(f))
-		for _, l := range f.Lines {
+		for _, l := range withoutKeys(p.root, f).Lines {
 			if p.full {
 				break
 			}
