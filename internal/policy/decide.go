@@ -159,6 +159,11 @@ func (c *call) one(a Action) Verdict {
 	if v, ok := c.mayBeDenied(a); ok {
 		return v
 	}
+	if e, ok := a.(Exec); ok {
+		if v, ok := c.held(e); ok {
+			return v
+		}
+	}
 	if r, ok := a.(Read); ok && r.Edits && !c.req.Sandboxed {
 		if rule := c.deniedEdit(r); rule != nil {
 			return c.unlessDontAsk(byRule(Ask, rule, a, "a rule denies to edit "+c.show(r.Asked, r.Path)+", and whether this command does is not known"))

@@ -45,6 +45,10 @@ type (
 		// FromFile means that what is Unseen is the content of a file which the
 		// command names, as it is of any program.
 		FromFile bool
+		// Holds says what of it may be run as a command of its own, besides what Said are:
+		// words of Argv that are prose. Fed are texts that it is given to read.
+		Holds     Holding
+		Said, Fed []string
 		// Loses, when set, says what would be lost for good. Such a command is
 		// asked about in every mode.
 		Loses string

@@ -255,6 +255,8 @@ type compiledRule struct {
 type compiled struct {
 	Rules
 	by [3][]compiledRule // by effect
+	// heads are the programs that rules with an effect speak of; "*" is any.
+	heads [3]map[string]bool
 }
 
 // byName is the pattern of a command without the folder of its program, where that is
@@ -288,6 +290,38 @@ func compileRules(r Rules) compiled {
 			rd.path = rule.compilePath(r)
 		}
 		c.by[e] = append(c.by[e], rd)
+		for _, program := range rd.programs() {
+			if c.heads[e] == nil {
+				c.heads[e] = map[string]bool{}
+			}
+			c.heads[e][program] = true
+		}
 	}
 	return c
+}
+
+// programs are those that a rule which forbids or asks about some commands speaks of, by
+// all their names.
+func (rule *compiledRule) programs() (out []string) {
+	if rule.Effect == Allow || rule.cmd.any || !shellTool(rule.Tool) {
+		return nil
+	}
+	add := func(p commandPattern) {
+		first, _, _ := strings.Cut(p.wild, "\x00")
+		if len(p.tokens) > 0 {
+			first = p.tokens[0]
+		}
+		if strings.ContainsRune(first, star) {
+			first = "*"
+		}
+		out = append(out, first)
+	}
+	add(rule.cmd)
+	if rule.named != nil {
+		add(*rule.named)
+	}
+	for _, s := range rule.spelled {
+		out = append(out, s.program)
+	}
+	return out
 }

@@ -67,14 +67,8 @@ func wrapper(name string) reading {
 		return readXargs
 	case "bash", "sh", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh":
 		return readShell
-	case "sudo", "doas", "su", "runuser", "pkexec", "ssh", "watch", "chroot", "unshare", "nsenter", "strace", "ltrace", "script", "flock",
-		"taskset", "chrt", "busybox", "toybox", "screen", "tmux", "parallel", "systemd-run", "at", "batch", "bwrap", "firejail", "entr", "setarch",
-		"linux32", "linux64", "setpriv", "prlimit", "numactl", "rlwrap", "fakeroot", "faketime", "xvfb-run", "dbus-run-session", "catchsegv",
-		"proot", "unbuffer", "expect", "caffeinate", "gtimeout", "npx", "bunx", "uvx", "pipx", "docker-compose", "nix-shell", "direnv", "arch", "runcon", "cgexec", "tsp", "eatmydata", "torsocks", "proxychains", "torify", "valgrind", "gdb", "perf", "hyperfine", "sg", "chronic", "ifne", "nocache",
-		"start-stop-daemon", "daemonize", "daemon", "choom", "uclampset", "newgrp", "dbus-launch", "ts", "zzuf", "with-lock-ex", "sem", "mispipe", "pee", "setlock", "cpulimit", "trickle", "lxc-attach", "machinectl", "runsv", "supervise", "multilog", "mosh", "rsh", "tsocks", "aa-exec", "sandbox-exec", "pty", "detach", "dtach", "abduco", "ssh-agent", "gpg-agent", "keychain", "envchain", "retry", "wait-for-it", "dockerize",
-		"sshpass", "ccache", "sccache", "distcc", "icecc", "proxychains4", "proxychains-ng", "graftcp", "systemd-inhibit", "systemd-cat", "lckdo", "lockrun", "cronic", "cross-env", "cross-env-shell", "env-cmd", "bear", "intercept-build", "compiledb", "scan-build", "gdbserver", "rr", "heaptrack", "uftrace",
-		"nsjail", "minijail0", "cset", "schedtool", "run0", "please", "sudo-rs", "calife", "s6-envdir", "execlineb", "envuidgid", "pgrphack", "fghack", "argv0", "with-contenv", "gtime", "multitime", "poop", "watchman-make", "reflex", "qemu-x86_64", "qemu-aarch64", "box64", "steam-run", "apptainer", "singularity",
-		"nu", "elvish", "xonsh", "osh", "ysh", "yash", "oil", "ion", "rc", "es", "murex", "wsl", "git-shell":
+	}
+	if programs.Launches(name) {
 		return launcher
 	}
 	return nil

@@ -274,8 +274,10 @@ func (r *reader) markExec(ws []word, st state, why string) {
 		e.Beyond = programs.OpenWord(ws)
 	}
 	e.Loses = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
+	r.holds(&e, policy.HoldsTexts, ws, st)
 	r.Add(e)
 	r.fed(len(r.Actions)-1, ws, st)
+	r.heldActions(e, st)
 	for _, a := range r.Invoke(programs.Base(ws[0].Text), st.dirs).MayRead(ws) {
 		r.Add(a)
 	}
@@ -334,71 +336,57 @@ func (r *reader) exec(ws []word, st state) {
 	if e.ReadOnly || e.Edits {
 		e.Unpinned = u.WithoutPins(ws[0].Text)
 	}
+	if !e.ReadOnly && !e.Edits && prog != "find" && !isFd(prog) { // what those start is read below
+		r.holds(&e, policy.HoldsTexts, ws, st)
+	}
 	r.Add(e)
 	r.fed(len(r.Actions)-1, ws, st)
+	r.heldActions(e, st)
 	for _, a := range u.Actions {
 		r.Add(a)
 	}
 	if !e.ReadOnly {
 		r.Invoke(prog, st.dirs).Wholes(ws)
-		r.launched(prog, ws, st)
-		r.launchedByRunner(prog, ws, st)
-		r.guessed(prog, ws, st)
+		r.startsFound(prog, ws, st)
 	} else if at := slices.IndexFunc(ws, func(w word) bool { return w.Is("-exec") }); prog == "find" && at > 0 {
 		r.forRules(ws[at+1:len(ws)-1], st)
 	}
 }
 
-// launched lists, for deny and ask rules, the commands that a command starts
-// through its flags: find -exec, fd -x, git rebase --exec …
-func (r *reader) launched(prog string, ws []word, st state) {
-	for i, w := range ws {
-		if w.Kind != exact || i == 0 {
+// startsFound reads, for rules that forbid or ask, the commands that find and fd start
+// with what they find.
+func (r *reader) startsFound(prog string, ws []word, st state) {
+	if prog != "find" && !isFd(prog) {
+		return
+	}
+	for i, w := range ws[:min(len(ws), 200)] {
+		inner := ws[i+1:]
+		glued := isFd(prog) && len(w.Text) > 2 && (w.Text[:2] == "-x" || w.Text[:2] == "-X")
+		name, val, _ := strings.Cut(w.Text, "=")
+		switch {
+		case w.Kind != exact || i == 0:
+			continue
+		case glued:
+			inner = append([]word{lit(w.Text[2:])}, inner...)
+		case isFd(prog) && val != "" && (name == "--exec" || name == "--exec-batch"):
+			inner = append([]word{lit(val)}, inner...)
+		case prog == "find" && (strings.HasPrefix(w.Text, "-exec") || strings.HasPrefix(w.Text, "-ok")), isFd(prog) && (strings.HasPrefix(w.Text, "--exec") || strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text, "xX") && !strings.HasPrefix(w.Text, "--")):
+		default:
 			continue
 		}
-		if i+1 < len(ws) && ws[i+1].Kind == exact {
-			switch {
-			case launches(prog, ws, i):
-				r.launchedFrom(ws[i+1:], st)
-			case prog == "git" && (w.Text == "--exec" || w.Text == "-x"):
-				r.denyScript(ws[i+1].Text, st)
+		if end := slices.IndexFunc(inner, func(w word) bool { return w.Is(";") }); end >= 0 {
+			inner = inner[:end]
+		}
+		inner = slices.Clone(inner)
+		for at, w := range inner {
+			if strings.Contains(w.Text, "{}") {
+				inner[at] = word{Kind: unknown, Source: w.Source, Many: w.Text == "{}"}
 			}
 		}
-		// fd --exec=rm, fd -xrm, git rebase --exec='rm x'
-		if name, val, _ := strings.Cut(w.Text, "="); val != "" && (name == "--exec" || name == "--exec-batch") {
-			r.suspectOne([]word{lit(val)}, st)
-			r.denyScript(val, st)
-		} else if isFd(prog) && len(w.Text) > 2 && (w.Text[:2] == "-x" || w.Text[:2] == "-X") {
-			r.suspectOne([]word{lit(w.Text[2:])}, st)
+		if len(inner) > 0 && r.depth <= maxDepth/2 {
+			r.keepForRules(func() { r.simple(inner, nil, st) })
 		}
 	}
-}
-
-// launches reports whether the words behind the one at i are a command.
-func launches(prog string, ws []word, i int) bool {
-	t := ws[i].Text
-	switch {
-	case prog == "find":
-		return strings.HasPrefix(t, "-exec") || strings.HasPrefix(t, "-ok")
-	case isFd(prog):
-		return strings.HasPrefix(t, "--exec") || strings.HasPrefix(t, "-") && strings.ContainsAny(t, "xX") && !strings.HasPrefix(t, "--")
-	}
-	return prog == "git" && (t == "run" && ws[i-1].Is("bisect") || t == "foreach")
 }
 
 func isFd(prog string) bool { return prog == "fd" || prog == "fdfind" }
-
-func (r *reader) launchedFrom(inner []word, st state) {
-	if end := slices.IndexFunc(inner, func(w word) bool { return w.Is(";") }); end > 0 {
-		inner = inner[:end]
-	}
-	r.suspectOne(inner, st)
-	if wrapper(programs.Base(inner[0].Text)) != nil || r.otherShell(inner[0], st) != "" {
-		r.suspect(inner[1:], st)
-	}
-	if shellNames[programs.Base(inner[0].Text)] {
-		r.supposeShell(inner, st)
-	}
-	r.guessed(programs.Base(inner[0].Text), inner, st)
-	r.denyScript(inner[0].Text, st)
-}

@@ -23,6 +23,8 @@ type input struct {
 	lines *programs.Found
 	// commits: what comes in are the numbers of commits, one a line.
 	commits bool
+	// said is the source of what prints it.
+	said string
 	// from is the command before the pipe where it prints names of files, or an archive
 	// of them, and dirs where that runs.
 	from string
@@ -78,6 +80,9 @@ func (r *reader) inputOf(s *syntax.Stmt, st state) input {
 			}
 		case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn:
 			in = input{unknown: rd.Word == nil || rd.Word.Lit() != "/dev/null"}
+			if rd.Word != nil {
+				in.said = r.text(rd.Word)
+			}
 			if p := processed(rd); p != nil && readsByLine(s) {
 				in.lines = r.printsNames(p, st)
 			}
@@ -115,11 +120,6 @@ func (r *reader) fed(at int, ws []word, st state) {
 	if !programs.ReadsCommands(prog) {
 		return
 	}
-	if r.input.given {
-		text := programs.CommandsIn(prog, r.input.text)
-		r.denyScript(text+"\n", st)
-		r.mayRunCode(text, st)
-	}
 	e, ok := r.Actions[at].(policy.Exec)
 	if !ok || e.Unseen != "" {
 		return
@@ -153,15 +153,6 @@ func scheduled(prog string, ws []word) *word {
 		}
 	}
 	return nil
-}
-
-// fedText lists the commands that the text of what stands before a pipe may hold,
-// for a program behind it that takes commands.
-func (r *reader) fedText(c *syntax.BinaryCmd, call *syntax.CallExpr, st state) {
-	if slices.ContainsFunc(call.Args[:min(len(call.Args), 20)], func(w *syntax.Word) bool { return programs.ReadsCommands(programs.Base(w.Lit())) }) {
-		text := r.text(c.X)
-		r.mayRunCode(strings.ReplaceAll(text[:min(len(text), 5000)], `\n`, "\n"), st)
-	}
 }
 
 // printsNames are the files whose names a statement prints, nil when that is not

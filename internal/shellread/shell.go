@@ -26,6 +26,7 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 		at := len(r.Actions)
 		r.markExec(ws, st, why)
 		r.markUnseen(at, why)
+		r.markSurely(at)
 		r.fromFile(at, ws[1:], st)
 		r.suspect(ws[1:], st)
 		r.texts(ws, st)

@@ -7,194 +7,41 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/programs"
-	patterns "github.com/adze-agent/adze/internal/text/pattern"
 )
 
-// launchedByRunner lists, for rules that forbid or ask, the commands that the words
-// of a runner, the values of flags that run programs, and git's own aliases may mean.
-func (r *reader) launchedByRunner(prog string, ws []word, st state) {
-	if programs.RunsWords(prog, ws[1:]) {
-		for i := range ws[1:min(len(ws), 40)] {
-			r.mayRun(ws[1+i:], st)
-			r.denyScript(ws[1+i].Text, st)
-			if programs.RunsHere(prog) {
-				r.mayLose(ws[1+i:], st)
-			}
-		}
-	}
-	if programs.RunsCode(prog) {
-		for _, w := range ws[1:min(len(ws), 40)] {
-			r.mayRunCode(w.Text, st)
-			if len(w.Text) > 2 && w.Text[0] == '-' && w.Text[1] != '-' { // -c'rm x'
-				r.mayRunCode(w.Text[2:], st)
-			}
-		}
-	}
-	if prog == "git" {
-		r.launchedByGit(ws, st)
-	}
-	for i, w := range ws {
-		if glued, ok := programs.LaunchFlag(prog, ws, i); ok {
-			r.mayRunCode(glued, st)
-			if i+1 < len(ws) && !strings.Contains(w.Text, "=") {
-				r.mayRun(ws[i+1:], st)
-				r.mayRunCode(ws[i+1].Text, st)
-			}
-		}
-		if prog == "git" && i > 0 && w.Kind == exact && (ws[i-1].Is("-c") || ws[i-1].Is("--config-env")) {
-			name, val, _ := strings.Cut(w.Text, "=")
-			shell, yes := strings.CutPrefix(val, "!")
-			if yes || !strings.HasPrefix(strings.ToLower(name), "alias.") {
-				r.mayRunText(shell, st)
-				r.denyScript(shell, st)
-			} else {
-				r.mayRunText("git "+val, st)
-			}
-		}
-	}
-}
-
-// launchedByGit lists what git's short flags and addresses make it run.
-func (r *reader) launchedByGit(ws []word, st state) {
-	has := func(verb string) bool { return slices.ContainsFunc(ws, func(w word) bool { return w.Is(verb) }) }
-	for i, w := range ws {
-		_, remote, found := strings.Cut(w.Text, "ext::")
-		pager, pages := strings.CutPrefix(w.Text, "-O")
-		pack, packs := strings.CutPrefix(w.Text, "-u")
-		switch {
-		case w.Kind != exact:
-		case found:
-			r.mayRunText(remote, st)
-		case i > 0 && has("config") && strings.Contains(w.Text, "!"):
-			r.mayRunCode(w.Text, st)
-		case pages && has("grep"):
-			r.mayRunText(pager, st)
-		case packs && has("clone"):
-			r.mayRunText(pack, st)
-			if pack == "" && i+1 < len(ws) {
-				r.mayRunText(ws[i+1].Text, st)
-			}
-		}
-	}
-}
-
-// mayRunCode lists the commands that a text in some program's own language may
-// hold: behind a sign such as "!" or "EXEC:", too.
-func (r *reader) mayRunCode(text string, st state) {
-	r.mayRunText(strings.NewReplacer("!", "\n", "=", "\n", ":", "\n", ",", "\n").Replace(text), st)
-	r.mayRunText(text, st)
-}
-
-// mayRunText lists the commands that a text may hold.
-func (r *reader) mayRunText(text string, st state) {
-	for i, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(";&|()\n`{}\"'", c) }) {
-		var ws []word
-		for _, f := range strings.Fields(part) {
-			ws = append(ws, lit(f))
-		}
-		for at := range ws {
-			if i < 50 && at < 20 {
-				r.mayRun(ws[at:], st)
-			}
-		}
-	}
-}
-
-// mayRun adds a command for rules that forbid or ask, and of what it would do only
-// the settings that it writes.
-func (r *reader) mayRun(ws []word, st state) {
-	if len(ws) == 0 || ws[0].Kind != exact || ws[0].Text == "" || strings.HasPrefix(ws[0].Text, "-") {
-		return
-	}
-	e := r.begin(ws[:min(len(ws), 100)], st)
-	e.Maybe, e.Also = true, nil
-	r.Add(e)
-	for _, a := range r.Invoke(programs.Base(ws[0].Text), st.dirs).Settings(ws) {
-		r.Add(a)
-	}
-}
-
-// mayLose adds what a command that another one may run destroys, for the checks that
-// hold in every mode.
-func (r *reader) mayLose(ws []word, st state) {
-	if len(ws) == 0 || ws[0].Kind != exact || ws[0].Text == "" {
-		return
-	}
+// holds notes what of a command may be run as a command of its own.
+func (r *reader) holds(e *policy.Exec, least policy.Holding, ws []word, st state) {
 	prog := programs.Base(ws[0].Text)
-	if lost := r.loses(prog, ws, st.dirs); lost != "" {
-		e := forRulesOnly(r.begin(ws[:min(len(ws), 100)], st))
-		e.Maybe, e.Guess, e.Also, e.Loses = true, true, nil, lost
-		r.Add(e)
+	if e.Holds = least; least < policy.HoldsWords && r.Table.MayRun(prog, ws) {
+		e.Holds = policy.HoldsWords
 	}
-	if prog != "rm" {
-		return
-	}
-	u := r.Invoke(prog, st.dirs)
-	u.Changes(ws)
-	for _, a := range u.Actions {
-		if w, ok := a.(policy.Write); ok && w.Remove && w.Tree {
-			w.Maybe = true
-			r.Add(w)
-		}
+	e.Said = r.Invoke(prog, st.dirs).Prose(ws)
+	if text := r.input.text + r.input.said; text != "" && prog != "git" && prog != "gh" { // to them it is a message
+		e.Fed = []string{text}
 	}
 }
 
-// guessed lists the commands that the words of a program may mean of which nobody
-// knows whether it runs them: a rule that forbids one makes it a question.
-func (r *reader) guessed(prog string, ws []word, st state) {
-	from := len(r.Actions)
-	defer func() { r.guess(from) }()
-	code, _ := programs.Code(prog, ws)
-	for _, text := range code {
-		r.mayStart(text, st)
-	}
-	if !r.Table.MayRun(prog, ws) {
+// heldActions reads the commands that stand in one and may destroy something or write
+// settings: for rules that forbid or ask, and for the checks that hold in every mode.
+func (r *reader) heldActions(e policy.Exec, st state) {
+	if !programs.RunsHere(programs.Base(e.Argv[0])) {
 		return
 	}
-	for i, w := range ws[1:min(len(ws), 40)] {
-		if w.Kind == exact && strings.ContainsAny(w.Text, " \n") {
-			flag, val, glued := strings.Cut(w.Text, "=")
-			switch {
-			case slices.Contains(code, w.Text):
-			case programs.RunFlag(ws[i].Text):
-				r.denyScript(w.Text, st)
-			case glued && programs.RunFlag(flag):
-				r.denyScript(val, st)
+	e.Held(programs.Judged, func(argv []string, _ bool) bool {
+		from := len(r.Actions)
+		r.denyScript(strings.Join(argv, " ")+";", st)
+		for i, a := range r.Actions[from:] {
+			if e, ok := a.(policy.Exec); ok {
+				e.Maybe, e.Guess = true, true
+				r.Actions[from+i] = e
 			}
-			continue
 		}
-		r.mayRun(ws[1+i:], st)
-		r.mayLose(ws[1+i:], st)
-	}
+		return len(r.Actions) < maxHeld
+	})
 }
 
-// mayStart lists the commands that code in the language of some interpreter may start, as
-// far as it says them in one text or in a list of texts.
-func (r *reader) mayStart(code string, st state) {
-	if len(code) > MaxChars {
-		return
-	}
-	r.denyScript(code, st)
-	texts := strings.FieldsFunc(between().ReplaceAllString(code, " "), func(c rune) bool { return strings.ContainsRune("\"'`", c) })
-	for _, text := range texts[:min(len(texts), 40)] {
-		if text != code {
-			r.denyScript(text, st)
-		}
-	}
-}
-
-// between stands between two texts of a list.
-var between = patterns.Lazy("[\"'`]\\s*,[\\s\\[(]*[\"'`]")
-
-// guess makes the commands since then ones that are only guessed.
-func (r *reader) guess(from int) {
-	for i, a := range r.Actions[from:] {
-		if e, ok := a.(policy.Exec); ok {
-			e.Guess = true
-			r.Actions[from+i] = e
-		}
-	}
-}
+// maxHeld bounds the actions beyond which no more commands are looked for in others.
+const maxHeld = 2_000
 
 // runsUnseen says why commands that this one starts are not known, "" when it
 // starts none or they are. A path that leads to a program of another name is
@@ -217,11 +64,6 @@ func (r *reader) beyondScript(prog string, ws []word, st state) string {
 	why := r.Table.BeyondScript(prog, ws[1:])
 	if why == "" {
 		return ""
-	}
-	for _, w := range ws[1:] {
-		if w.Kind == exact {
-			r.mayRunText(w.Text, st)
-		}
 	}
 	return why
 }

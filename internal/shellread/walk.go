@@ -88,7 +88,6 @@ func (r *reader) fedByPipe(c *syntax.BinaryCmd, st state) {
 	if name := call.Args; len(name) > 0 && readsLines(name[0].Lit()) {
 		r.fedLines(c.Y, r.says(c.X, st), st)
 	}
-	r.fedText(c, call, st)
 	for i, w := range call.Args[:min(len(call.Args), 20)] { // also behind sudo, env and the like
 		name := programs.Base(w.Lit())
 		switch {
@@ -276,7 +275,7 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 	case syntax.Pipe, syntax.PipeAll:
 		piped, around := r.Piped, r.input
 		r.stmt(c.X, in)
-		r.Piped, r.input = true, input{unknown: true, from: printer(c.X), dirs: in.dirs}
+		r.Piped, r.input = true, input{unknown: true, from: printer(c.X), said: r.text(c.X), dirs: in.dirs}
 		switch y, call := c.Y.Cmd.(*syntax.CallExpr); {
 		case c.Op != syntax.Pipe: // errors are no names
 		case call && len(y.Args) > 0 && y.Args[0].Lit() == "xargs" && r.funcs["xargs"] == nil: // it takes all of them

@@ -93,7 +93,7 @@ func (r *reader) unreadLauncher(ws []word, st state, why string) {
 	r.markExec(ws, st, why)
 	for i, a := range r.Actions[at:] {
 		if e, ok := a.(policy.Exec); ok {
-			if e.Unseen = why; e.Beyond == "" {
+			if e.Unseen, e.Holds = why, policy.HoldsSurely; e.Beyond == "" {
 				e.Beyond = why // a rule for the launcher does not cover what it runs
 			}
 			r.Actions[at+i] = e
@@ -108,6 +108,16 @@ func (r *reader) markUnseen(from int, why string) {
 	for i, a := range r.Actions[from:] {
 		if e, ok := a.(policy.Exec); ok && !e.Maybe {
 			e.Unseen = why
+			r.Actions[from+i] = e
+		}
+	}
+}
+
+// markSurely notes of the commands from an action on that they run what their words say.
+func (r *reader) markSurely(from int) {
+	for i, a := range r.Actions[from:] {
+		if e, ok := a.(policy.Exec); ok && !e.Maybe {
+			e.Holds = policy.HoldsSurely
 			r.Actions[from+i] = e
 		}
 	}
@@ -156,7 +166,6 @@ func (r *reader) texts(ws []word, st state) {
 			continue
 		}
 		r.denyScript(w.Text, st)
-		r.mayRunCode(w.Text, st)
 		if _, val, ok := strings.Cut(w.Text, "="); ok && ws[0].Is("alias") {
 			r.denyScript(val+"\n", st)
 		}
@@ -432,12 +441,12 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 	}
 	at := len(r.Actions)
 	r.markExec(ws, st, runsAnother(ws[0].Text))
+	r.markSurely(at)
 	if slices.ContainsFunc(ws[1:], func(w word) bool { return w.Kind != exact }) {
 		r.markUnseen(at, "a word behind "+ws[0].Text+" is not known before it runs")
 	}
 	r.suspect(ws[1:], st)
 	r.texts(ws, st)
-	r.launchedByRunner(programs.Base(ws[0].Text), ws, st)
 	if i := slices.IndexFunc(ws[1:], func(w word) bool { return w.Kind == exact && r.known(programs.Base(w.Text)) }); i >= 0 && i < 20 && r.depth <= maxDepth/2 {
 		r.keepForRules(func() { r.simple(ws[1+i:], nil, st) })
 	}

@@ -24,7 +24,7 @@ func (u *Invocation) leavesAlone(ws []Word) bool {
 		return false // which of their words they write is known
 	case editors[u.name] || ownFiles[u.name]:
 		return false
-	case inPlace[u.name], alone()[u.name], policy.Runner(u.name), RunsWords(u.name, ws[1:]), launchesPrograms[u.name], u.r.Table.changes[u.name] != nil:
+	case inPlace[u.name], alone()[u.name], policy.Runner(u.name), Launches(u.name), launchesPrograms[u.name], u.r.Table.changes[u.name] != nil:
 		return true
 	}
 	for _, f := range wholes()[u.name] {

@@ -8,14 +8,24 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// RunsWords reports whether a program runs some of the words behind it as a command.
-func RunsWords(name string, ws []Word) bool {
-	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") || name == "ld.so" {
-		return true
-	}
-	verbs, ok := runners()[name]
-	return ok && (verbs == nil || slices.ContainsFunc(ws, func(w Word) bool { return slices.Contains(verbs, w.Text) }))
+// Launches reports a program that is there to run the words behind it as a command.
+func Launches(name string) bool {
+	return launchers()[name] || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl")
 }
+
+var launchers = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(`sudo doas su runuser pkexec ssh watch chroot unshare nsenter strace ltrace script flock taskset chrt busybox toybox screen tmux parallel systemd-run at batch bwrap firejail entr setarch linux32 linux64 setpriv prlimit numactl
+	rlwrap fakeroot faketime xvfb-run dbus-run-session catchsegv proot unbuffer expect caffeinate gtimeout npx bunx uvx pipx docker-compose nix-shell direnv arch runcon cgexec tsp eatmydata torsocks proxychains torify valgrind gdb
+	perf hyperfine sg chronic ifne nocache start-stop-daemon daemonize daemon choom uclampset newgrp dbus-launch ts zzuf with-lock-ex sem mispipe pee setlock cpulimit trickle lxc-attach machinectl runsv supervise multilog mosh rsh
+	tsocks aa-exec sandbox-exec pty detach dtach abduco ssh-agent gpg-agent keychain envchain retry wait-for-it dockerize sshpass ccache sccache distcc icecc proxychains4 proxychains-ng graftcp systemd-inhibit systemd-cat lckdo
+	lockrun cronic cross-env cross-env-shell env-cmd bear intercept-build compiledb scan-build gdbserver rr heaptrack uftrace nsjail minijail0 cset schedtool run0 please sudo-rs calife s6-envdir execlineb envuidgid pgrphack fghack
+	argv0 with-contenv gtime multitime poop watchman-make reflex qemu-x86_64 qemu-aarch64 box64 steam-run apptainer singularity nu elvish xonsh osh ysh yash oil ion rc es murex wsl git-shell capsh tini dumb-init catatonit gosu
+	su-exec setuidgid s6-setuidgid chpst softlimit i386 x86_64 uname26 linux26 watchexec nodemon logsave envdir mpirun mpiexec srun torchrun pixie pkgx wine wsl.exe ld.so`) {
+		out[w] = true
+	}
+	return out
+})
 
 // Through is how many words stand before the command that a runner starts, when that
 // is all there is to say against a rule with a wildcard; else 0.
@@ -27,7 +37,7 @@ func (t *Table) Through(name string, ws []Word) int {
 		return 0
 	}
 	inner := Base(ws[2].Text)
-	if policy.Runner(inner) || runners()[inner] != nil || t.Beyond(inner, ws[2:]) != "" {
+	if policy.Runner(inner) || Launches(inner) || slices.ContainsFunc(ws[3:], func(w Word) bool { return w.Is("run") || w.Is("exec") }) || t.Beyond(inner, ws[2:]) != "" {
 		return 0
 	}
 	return 2
@@ -35,20 +45,6 @@ func (t *Table) Through(name string, ws []Word) int {
 
 // namingRunners are forms behind which the command stands that they run.
 var namingRunners = []string{"bundle exec", "npm exec", "npm x", "pnpm exec", "yarn exec", "poetry run", "pipenv run"}
-
-// runners are programs that run the words behind one of these as a command; one
-// without any does so always.
-var runners = sync.OnceValue(func() map[string][]string {
-	return map[string][]string{
-		"uv": {"run", "x", "tool"}, "poetry": {"run"}, "pdm": {"run"}, "hatch": {"run"}, "rye": {"run"}, "pipenv": {"run"}, "conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"}, "pixi": {"run"},
-		"bundle": {"exec"}, "bundler": {"exec"}, "rbenv": {"exec"}, "pyenv": {"exec"}, "nodenv": {"exec"}, "asdf": {"exec"}, "mise": {"exec", "x"}, "rtx": {"exec", "x"}, "volta": {"run"}, "fnm": {"exec"}, "nvm": {"exec", "run"},
-		"npm": {"exec", "x"}, "pnpm": {"exec", "dlx", "x"}, "yarn": {"exec", "dlx"}, "bun": {"x"}, "deno": {"task"}, "lerna": {"exec"}, "turbo": {"exec"}, "opam": {"exec"}, "stack": {"exec"}, "cabal": {"exec"}, "rustup": {"run"},
-		"nix": {"run", "shell", "develop"}, "devbox": {"run"}, "guix": {"shell"}, "docker": {"run", "exec", "compose"}, "podman": {"run", "exec", "compose"}, "nerdctl": {"run", "exec"}, "kubectl": {"run", "exec"}, "oc": {"exec"}, "vagrant": {"ssh"},
-		"capsh": nil, "tini": nil, "dumb-init": nil, "catatonit": nil, "gosu": nil, "su-exec": nil, "setuidgid": nil, "s6-setuidgid": nil, "chpst": nil, "softlimit": nil, "i386": nil, "x86_64": nil, "uname26": nil, "linux26": nil,
-		"watchexec": nil, "nodemon": nil, "logsave": nil, "cmake": {"env", "time"}, "dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
-		"ip": {"exec"}, "meson": {"devenv"}, "perf": {"record", "stat", "trace"}, "hub": {"exec"}, "mpirun": nil, "mpiexec": nil, "srun": nil, "torchrun": nil, "accelerate": {"launch"}, "pixie": nil, "devenv": {"shell"}, "flox": {"activate"}, "pkgx": nil, "wine": nil, "wsl.exe": nil, "teleport": nil, "tsh": {"ssh"}, "gcloud": {"ssh"}, "az": {"ssh"},
-	}
-})
 
 // elsewhere are runners whose command runs in a container or on another machine.
 var elsewhere = map[string]bool{"docker": true, "podman": true, "nerdctl": true, "kubectl": true, "oc": true, "vagrant": true, "heroku": true, "tsh": true, "gcloud": true, "az": true}
@@ -78,23 +74,6 @@ var takesNames = sync.OnceValue(func() map[string]bool {
 	}
 	return out
 })
-
-// RunFlag reports a flag by whose name its value is a command.
-func RunFlag(flag string) bool {
-	return flag == "-c" || flag == "-e" || flag == "-x" || slices.ContainsFunc([]string{"run", "exec", "command", "cmd", "shell", "hook", "script"}, func(n string) bool {
-		return strings.HasPrefix(flag, "--") && strings.Contains(flag, n)
-	})
-}
-
-// RunsCode reports a program that may run commands which its words name in a
-// language of its own.
-func RunsCode(name string) bool { return codes[name] }
-
-var codes = map[string]bool{
-	"gdb": true, "lldb": true, "sqlite3": true, "psql": true, "mysql": true, "vim": true, "vi": true, "nvim": true, "view": true, "ex": true, "ed": true, "emacs": true, "less": true, "more": true, "man": true,
-	"lftp": true, "smbclient": true, "dc": true, "gnuplot": true, "expect": true, "tclsh": true, "wish": true, "osascript": true, "pwsh": true, "powershell": true, "coreutils": true, "mispipe": true, "pee": true, "octave": true, "m4": true,
-	"socat": true, "nc": true, "ncat": true, "netcat": true, "ssh": true, "scp": true, "sftp": true, "rsync": true, "tar": true, "nodemon": true, "watchexec": true, "watchman": true, "chokidar": true, "onchange": true, "concurrently": true,
-}
 
 // RunsText reports a launcher that hands a word to a shell.
 func RunsText(name string) bool { return textual[name] }

@@ -81,14 +81,6 @@ var launchWords = sync.OnceValue(func() map[string][]string {
 	}
 })
 
-// denyWords are flags of subcommands that run a command, for rules that forbid or ask,
-// where launchWords says only that the subcommand runs other programs.
-var denyWords = map[string][]string{
-	"git difftool": {"-x*", "--extcmd*"}, "git send-email": {"--to-cmd*", "--cc-cmd*", "--header-cmd*", "--sendmail-cmd*"},
-	"git filter-branch": {"--env-filter*", "--tree-filter*", "--index-filter*", "--parent-filter*", "--msg-filter*", "--commit-filter*", "--tag-name-filter*"},
-	"git rebase":        {"-x*", "--exec*"}, "git clone": {"-u*", "--upload-pack*"},
-}
-
 // wholeFlags are flags that a longer one of launchFlags begins with, and that are none
 // of its short forms because they stand for themselves.
 var wholeFlags = map[string][]string{"curl": {"--netrc", "--cookie"}, "tar": {"--checkpoint"}, "pytest": {"--pdb"}, "rsync": {"--rsh"}, "gh": {"--jq"}}
@@ -143,39 +135,6 @@ func bundled(name, t string) (glued string, ok bool) {
 		case strings.ContainsRune(b.takes, c), (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9'):
 			return "", false
 		}
-	}
-	return "", false
-}
-
-// LaunchFlag reports whether the word at i of a command, whose name is ws[0], is a flag
-// with which the program runs another, and which text is glued to it, "" when the
-// command stands in the next word.
-func LaunchFlag(name string, ws []Word, i int) (glued string, ok bool) {
-	w := ws[i]
-	if i == 0 || w.Kind != Exact {
-		return "", false
-	}
-	text := w.Text
-	names := []string{name}
-	if name == "git" {
-		for _, rest := range gitRests(ws[1:]) {
-			names = append(names, name+" "+rest[0].Text)
-		}
-	}
-	for _, n := range names {
-		if glued, ok = bundled(n, text); ok {
-			return glued, true
-		}
-		if !matches(slices.Concat(launchFlags()[n], denyWords[n]), name, text) {
-			continue
-		}
-		if _, val, attached := strings.Cut(text, "="); attached {
-			return val, true
-		}
-		if len(text) > 2 && text[1] != '-' {
-			return text[2:], true
-		}
-		return "", true
 	}
 	return "", false
 }

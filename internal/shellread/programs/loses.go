@@ -43,6 +43,16 @@ func loses(name string, ws []Word) string {
 	return otherLoses(name, args)
 }
 
+// Judged reports a program some form of which destroys something for good, or writes
+// settings that no word names.
+func Judged(name string) bool {
+	switch name {
+	case "adze", "git", "rm", "kill", "find", "fd", "fdfind", "dropdb", "mkfs", "wipefs", "fdisk", "parted", "mkswap", "blkdiscard", "shutdown", "reboot", "halt", "poweroff", "psql", "mysql", "sqlite3", "mariadb", "mongosh", "mongo", "redis-cli", "sqlcmd", "cockroach", "clickhouse-client":
+		return true
+	}
+	return losses()[name] != nil || settingWriters()[name] != nil || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "git-")
+}
+
 // startsRemoval names a removal of every match, behind one of the flags.
 func startsRemoval(args []Word, flags ...string) string {
 	for i, w := range args[:max(0, len(args)-1)] {

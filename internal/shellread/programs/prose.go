@@ -31,6 +31,19 @@ var proses = map[string]prose{
 	"npm version": {"m", []string{"message", "preid"}, ""}, "npm publish": {"", []string{"tag", "otp", "access"}, ""},
 }
 
+// Prose are the words of a command that are prose.
+func (u *Invocation) Prose(ws []Word) (said []string) {
+	rest := u.notProse(ws)
+	for _, w := range ws {
+		if len(rest) > 0 && rest[0].Kind == w.Kind && rest[0].Source == w.Source && rest[0].Text == w.Text {
+			rest = rest[1:]
+		} else {
+			said = append(said, Literals([]Word{w})...)
+		}
+	}
+	return said
+}
+
 // notProse are the words without the flags that take prose and what they take: a
 // message that reads like the name of a file names none.
 func (u *Invocation) notProse(ws []Word) []Word {

@@ -45,23 +45,3 @@ func OnlyCommands(name string, ws []Word) bool {
 	}
 	return false
 }
-
-// CommandsIn is the part of a program's input that a shell would read: of crontab
-// what stands behind the times.
-func CommandsIn(name, text string) string {
-	if name != "crontab" {
-		return text
-	}
-	var out []string
-	for line := range strings.Lines(text) {
-		fields := strings.Fields(line)
-		n := 5
-		if len(fields) > 0 && strings.HasPrefix(fields[0], "@") {
-			n = 1
-		}
-		if len(fields) > n {
-			out = append(out, strings.Join(fields[n:], " "))
-		}
-	}
-	return strings.Join(out, "\n")
-}

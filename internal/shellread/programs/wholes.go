@@ -77,10 +77,10 @@ var (
 // Wholes adds what a command copies or changes of whole folders, also when a runner
 // starts it (npx prettier --write .): for rules that forbid.
 func (u *Invocation) Wholes(ws []Word) {
-	runs := policy.Runner(u.name) || RunsWords(u.name, ws[1:]) || launchesPrograms[u.name]
+	runs := policy.Runner(u.name) || Launches(u.name) || launchesPrograms[u.name]
 	for i, w := range ws[:min(len(ws), 20)] {
-		if i > 0 && !runs {
-			break
+		if i > 0 && !runs && !slices.ContainsFunc(ws[1:i], func(w Word) bool { return w.Is("run") || w.Is("exec") || w.Is("x") || w.Is("dlx") || w.Is("tool") }) {
+			continue
 		}
 		if w.Kind != Exact {
 			continue
