@@ -110,12 +110,16 @@ func (r *Running) initial() {
 	if text == "" || r.spec.dry || r.world.front.Print {
 		return
 	}
-	_ = r.Session.Submit(context.Background(), r.opening(text, "")) // a session that cannot take it says so
+	_ = r.Session.Submit(context.Background(), r.opening(text, op.Prompt{})) // a session that cannot take it says so
 }
 
-// opening is a prompt that begins with the text of a definition.
-func (r *Running) opening(text, more string) op.Prompt {
-	p := op.Prompt{Text: strings.TrimSpace(text + "\n\n" + more)}
+// opening is a prompt that begins with the text of a definition, which nobody typed.
+func (r *Running) opening(text string, p op.Prompt) op.Prompt {
+	before := text
+	if p.Text != "" {
+		before += "\n\n"
+	}
+	p.Text, p.Typed, p.Command = before+p.Text, p.Typed.Behind(len(before)), false
 	if name, ok := strings.CutPrefix(text, "/"); ok {
 		name, _, _ = strings.Cut(name, " ")
 		p.Command = slices.ContainsFunc(r.Extended().Commands, func(o event.Offer) bool { return o.Name == name })
@@ -134,13 +138,11 @@ func (r *Running) Submit(ctx context.Context, o op.Op) error {
 	if text == "" || !r.opened.CompareAndSwap(false, true) {
 		return r.Session.Submit(ctx, o)
 	}
-	begun := r.opening(text, p.Text)
-	if p.Command {
-		if err := r.Session.Submit(ctx, r.opening(text, "")); err != nil {
-			return err
-		}
-		return r.Session.Submit(ctx, p)
+	if !p.Command {
+		return r.Session.Submit(ctx, r.opening(text, p))
 	}
-	p.Text, p.Command = begun.Text, begun.Command
+	if err := r.Session.Submit(ctx, r.opening(text, op.Prompt{})); err != nil {
+		return err
+	}
 	return r.Session.Submit(ctx, p)
 }

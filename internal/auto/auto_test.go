@@ -37,7 +37,7 @@ func bash(command string) Case {
 
 func said(h History, texts ...string) History {
 	for i, s := range texts {
-		h = h.Apply(event.Event{Body: event.InputAccepted{ID: fmt.Sprint(i), Text: s}})
+		h = h.Apply(event.Event{Body: event.InputAccepted{ID: fmt.Sprint(i), Text: s, Typed: op.All(s)}})
 	}
 	return h
 }
@@ -326,8 +326,9 @@ func TestHistoryBounds(t *testing.T) {
 		h = h.Apply(event.Event{Body: event.Replied{Message: llm.Message{Parts: []llm.Part{fake.Call(fmt.Sprint(i), "Bash", map[string]string{"command": strings.Repeat("y", 2000)})}}}})
 	}
 	steps, left := h.render()
-	if len(h.steps()) != maxSteps || steps[0]["person"] != "never push" || left == 0 || len(steps)+left != maxSteps {
-		t.Errorf("%d kept, %d shown, first %v", len(h.steps()), len(steps), steps[0])
+	kept, _ := h.steps()
+	if len(kept) != maxSteps || steps[0]["person"] != "never push" || left == 0 || len(steps)+left != maxSteps {
+		t.Errorf("%d kept, %d shown, first %v", len(kept), len(steps), steps[0])
 	}
 	raw, _ := json.Marshal(steps)
 	if len(raw) > maxSaid+2*maxDone {
@@ -336,7 +337,7 @@ func TestHistoryBounds(t *testing.T) {
 	// a queued prompt is what was queued; a removed one never was
 	h = History{}
 	for _, b := range []event.Body{
-		event.InputQueued{ID: "q", Text: "one"}, event.InputQueued{ID: "r", Text: "two"}, event.InputRemoved{ID: "r"},
+		event.InputQueued{ID: "q", Text: "one", Typed: op.All("one")}, event.InputQueued{ID: "r", Text: "two"}, event.InputRemoved{ID: "r"},
 		event.InputAccepted{ID: "q"}, event.Answered{Answer: op.Answer{Choices: [][]string{{"a", "b"}}, Comment: "mind c"}, By: event.Client("tui")},
 	} {
 		h = h.Apply(event.Event{Body: b})
@@ -397,6 +398,7 @@ func TestGolden(t *testing.T) {
 		policy.Spawn{Agent: "a"}, policy.Skill{Name: "k"}, policy.None{},
 	}
 	k.History = said(k.History, "Make the tests pass.\nDo not touch the parser.")
+	k.History = k.History.Apply(event.Event{Body: event.InputAccepted{ID: "p", Text: "look at this\n\nFAIL: TestX", Typed: op.All("look at this")}})
 	k.History = k.History.Apply(event.Event{Body: event.Replied{Message: llm.Message{Parts: []llm.Part{fake.Call("c", "Read", map[string]string{"file_path": "a.go"})}}}})
 	c := Classifier{Sentences: Sentences{
 		Allow: []string{"Pushing to the staging remote."}, SoftDeny: []string{"Changing files below infra/."},
@@ -426,7 +428,8 @@ func TestGolden(t *testing.T) {
 func TestAStoredHistoryGoesOnTheSame(t *testing.T) {
 	var whole, h History
 	for i := range 3 * maxSteps {
-		var b event.Body = event.InputAccepted{ID: fmt.Sprint(i), Text: fmt.Sprint("say ", i)}
+		said := fmt.Sprint("never say ", i)
+		var b event.Body = event.InputAccepted{ID: fmt.Sprint(i), Text: said, Typed: op.Span{To: len(said) - i%2}}
 		if i%3 > 0 {
 			b = event.Replied{Message: llm.Message{Parts: []llm.Part{llm.ToolUse{Name: "Write", Input: json.RawMessage(`{"content": "` + strings.Repeat("x", i*3) + `"}`)}}}}
 		}

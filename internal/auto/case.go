@@ -16,7 +16,7 @@ import (
 // maxCall bounds the planned call with its actions, in bytes of JSON. A
 // longer one is not cut, because what was cut could be what matters: a person
 // looks at it.
-const maxCall = 40_000
+const maxCall = 240_000
 
 var errLong = errors.New("the call is too long for the check")
 

@@ -2,6 +2,7 @@ package auto
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/fastjson"
@@ -9,26 +10,30 @@ import (
 
 // HistoryVersion is of the stored form of a History and of what Apply makes of
 // events; it rises with every change of either.
-const HistoryVersion = 1
+const HistoryVersion = 2
 
 type (
 	storedHistory struct {
-		Steps  []storedStep        `json:"steps,omitempty"`
-		Queued []event.InputQueued `json:"queued,omitempty"`
+		Steps   []storedStep        `json:"steps,omitempty"`
+		Forbade []string            `json:"forbade,omitempty"`
+		Queued  []event.InputQueued `json:"queued,omitempty"`
 	}
 	storedStep struct {
-		Said  string `json:"said,omitempty"`
-		Tool  string `json:"tool,omitempty"`
-		Input string `json:"input,omitempty"`
+		Said     string `json:"said,omitempty"`
+		Attached string `json:"attached,omitempty"`
+		Tool     string `json:"tool,omitempty"`
+		Input    string `json:"input,omitempty"`
 	}
 )
 
 // AppendHistory adds the stored form of a history to dst: one JSON object.
 func AppendHistory(dst []byte, h History) ([]byte, error) {
+	steps, gone := h.steps()
 	w := storedHistory{Queued: h.queued}
-	for _, s := range h.steps() {
+	w.Forbade, _ = within(append(slices.Clip(h.forbade), gone...), maxSentences)
+	for _, s := range steps {
 		s = h.shown(s)
-		w.Steps = append(w.Steps, storedStep{s.said, s.tool, s.input})
+		w.Steps = append(w.Steps, storedStep{s.said, s.attached, s.tool, s.input})
 	}
 	return fastjson.Append(dst, w)
 }
@@ -40,9 +45,9 @@ func ParseHistory(raw []byte) (h History, err error) {
 	if err := fastjson.Unmarshal(raw, &w); err != nil {
 		return h, fmt.Errorf("read a stored history: %w", err)
 	}
-	h.queued = w.Queued
+	h.queued, h.forbade = w.Queued, w.Forbade
 	for _, s := range w.Steps {
-		h.last, h.n = &link{step{s.Said, s.Tool, s.Input, true}, h.last}, h.n+1
+		h.last, h.n = &link{step{s.Said, s.Attached, s.Tool, s.Input, true}, h.last}, h.n+1
 	}
 	return h, nil
 }

@@ -12,14 +12,17 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
-// Bounds of a history in bytes: of all that people wrote, of all calls, and
-// of one of either.
+// Bounds of a history in bytes: of all that people wrote, of what came with it and of
+// all calls, and of one of each. Small models read 200,000 tokens, which is six times
+// as much.
 const (
-	maxSaid    = 24_000
-	maxDone    = 12_000
-	maxOneSaid = 4_000
-	maxOneDone = 600
-	maxSteps   = 500
+	maxSaid        = 80_000
+	maxAttached    = 12_000
+	maxDone        = 16_000
+	maxOneSaid     = 16_000
+	maxOneAttached = 3_000
+	maxOneDone     = 600
+	maxSteps       = 500
 )
 
 // maxWhole is the size in bytes up to which a step waits to be cut until
@@ -28,14 +31,15 @@ const maxWhole = 2_000
 
 // A History is what people wrote and which calls the model made, in order. It
 // is a pure fold of the log, and a value: Apply returns a new one, in constant
-// time. It never looks at a result, at the model's prose, or at input that no
-// person wrote.
+// time. It never looks at a result, at the model's prose, or at what the session
+// says by itself; what came with a prompt and no person typed stands apart.
 type History struct {
 	Facts Facts // what of calls may speak here
 
-	last   *link // the newest step, nil without one
-	n      int   // how many there are
-	queued []event.InputQueued
+	last    *link    // the newest step, nil without one
+	n       int      // how many there are
+	forbade []string // sentences of steps that are gone
+	queued  []event.InputQueued
 }
 
 // A link is a step and those before it, which many histories share.
@@ -44,18 +48,20 @@ type link struct {
 	before *link
 }
 
-// A step is what a person said, or a call (then tool is set). It is cut when
-// it is as it is shown.
+// A step is what a person said, what came with it, or a call (then tool is set). It is
+// cut when it is as it is shown.
 type step struct {
-	said, tool, input string
-	cut               bool
+	said, attached, tool, input string
+	cut                         bool
 }
 
 func (h History) shown(s step) step {
 	switch {
 	case s.cut:
-	case s.tool == "":
-		s.said = clip.Middle(visible(s.said), maxOneSaid, "")
+	case s.said != "":
+		s.said = shorten(visible(s.said), maxOneSaid)
+	case s.attached != "":
+		s.attached = clip.Middle(visible(s.attached), maxOneAttached, "")
 	default:
 		s.input = clip.Middle(compact(h.Facts.raw(s.tool, json.RawMessage(s.input))), maxOneDone, "")
 		s.tool = clip.Line(visible(s.tool), 100)
@@ -72,13 +78,13 @@ func (h History) Apply(e event.Event) History {
 	case event.InputRemoved:
 		h.queued = without(h.queued, b.ID)
 	case event.InputAccepted:
-		text := b.Text
+		text, typed := b.Text, b.Typed
 		if i := slices.IndexFunc(h.queued, func(q event.InputQueued) bool { return q.ID == b.ID }); i >= 0 && text == "" {
-			text = h.queued[i].Text
+			text, typed = h.queued[i].Text, h.queued[i].Typed
 		}
 		h.queued = without(h.queued, b.ID)
-		if !b.Hidden && text != "" {
-			h = h.add(step{said: text})
+		if !b.Hidden {
+			h = h.prompt(typed.Cut(text))
 		}
 	case event.Answered:
 		if text := answered(b); text != "" {
@@ -91,6 +97,17 @@ func (h History) Apply(e event.Event) History {
 			}
 		}
 	default: // results, prose and everything else must not speak here
+	}
+	return h
+}
+
+// prompt adds what a person typed, and what stood before and behind it.
+func (h History) prompt(before, typed, behind string) History {
+	if strings.TrimSpace(typed) != "" {
+		h = h.add(step{said: strings.TrimSpace(typed)})
+	}
+	if rest := strings.TrimSpace(before + "\n" + behind); rest != "" {
+		h = h.add(step{attached: rest})
 	}
 	return h
 }
@@ -116,11 +133,12 @@ func without(list []event.InputQueued, id string) []event.InputQueued {
 }
 
 func (h History) add(s step) History {
-	if len(s.said)+len(s.input) > maxWhole {
+	if len(s.said)+len(s.attached)+len(s.input) > maxWhole {
 		s = h.shown(s)
 	}
 	if h.n >= 2*maxSteps { // seldom, because it takes its time
-		was := h.steps()
+		was, gone := h.steps()
+		h.forbade, _ = within(append(slices.Clip(h.forbade), gone...), maxSentences)
 		h.last, h.n = nil, 0
 		for _, s := range was {
 			h.last, h.n = &link{s, h.last}, h.n+1
@@ -130,22 +148,30 @@ func (h History) add(s step) History {
 	return h
 }
 
-// steps are the newest ones, at most maxSteps, oldest first. Calls go before
-// what people said, which stays as long as it can.
-func (h History) steps() []step {
-	out := make([]step, h.n)
+// steps are the newest ones, at most maxSteps, oldest first. Calls go before what came
+// with prompts, and that before what people said, of which the first stays; gone is
+// what the rest of it may forbid.
+func (h History) steps() (out []step, gone []string) {
+	out = make([]step, h.n)
 	for i, l := h.n-1, h.last; i >= 0; i, l = i-1, l.before {
 		out[i] = l.step
 	}
-	over := len(out) - maxSteps
-	out = slices.DeleteFunc(out, func(s step) bool {
-		if s.tool == "" || over <= 0 {
-			return false
+	first := slices.IndexFunc(out, func(s step) bool { return s.said != "" })
+	for _, may := range []func(i int) bool{
+		func(i int) bool { return out[i].tool != "" }, func(i int) bool { return out[i].attached != "" }, func(i int) bool { return i != first },
+	} {
+		over, kept := len(out)-maxSteps, out[:0:0]
+		for i, s := range out {
+			if over <= 0 || !may(i) {
+				kept = append(kept, s)
+				continue
+			}
+			over--
+			gone = append(gone, forbidding(visible(s.said))...)
 		}
-		over--
-		return true
-	})
-	return out[max(0, len(out)-maxSteps):]
+		out, first = kept, slices.IndexFunc(kept, func(s step) bool { return s.said != "" })
+	}
+	return out, gone
 }
 
 // compact is a call's input without what cannot be seen.
@@ -157,25 +183,49 @@ func compact(raw json.RawMessage) string {
 	return visible(b.String())
 }
 
-// render lists the newest steps that fit, oldest first, and counts the rest.
+// render lists the newest steps that fit, oldest first, and counts the rest. The first
+// thing that was said is always there, and of what is left out the sentences that may
+// forbid something stand before everything.
 func (h History) render() (out []map[string]any, left int) {
-	said, did := maxSaid, maxDone
-	for _, s := range slices.Backward(h.steps()) {
+	steps, gone := h.steps()
+	gone = append(slices.Clip(h.forbade), gone...)
+	first := slices.IndexFunc(steps, func(s step) bool { return s.said != "" })
+	room := map[string]int{"person": maxSaid, "attached": maxAttached, "call": maxDone}
+	if first >= 0 {
+		room["person"] -= len(h.shown(steps[first]).said)
+	}
+	var lost []string
+	for i, s := range slices.Backward(steps) {
 		s = h.shown(s)
-		room, size, m := &said, len(s.said), map[string]any{"person": s.said}
-		if s.tool != "" {
-			room, size, m = &did, len(s.tool)+len(s.input), map[string]any{"call": s.tool, "input": s.input}
+		kind, m := s.entry()
+		if i != first {
+			room[kind] -= len(s.said) + len(s.attached) + len(s.tool) + len(s.input)
 		}
-		if *room -= size; *room < 0 {
-			*room = -1 // and nothing older of the kind
+		if i != first && room[kind] < 0 {
+			room[kind] = -1 // and nothing older of the kind
 			left++
+			lost = append(forbidding(s.said), lost...)
 			continue
 		}
 		out = append(out, m)
+	}
+	if list := listed(within(append(gone, lost...), maxSentences)); list != "" {
+		out = append(out, map[string]any{"person": list})
 	}
 	slices.Reverse(out)
 	if out == nil {
 		out = []map[string]any{}
 	}
 	return out, left
+}
+
+// entry is a step as it is written, and under which name.
+func (s step) entry() (kind string, m map[string]any) {
+	switch {
+	case s.tool != "":
+		return "call", map[string]any{"call": s.tool, "input": s.input}
+	case s.attached != "":
+		return "attached", map[string]any{"attached": s.attached}
+	}
+	return "person", map[string]any{"person": s.said}
 }

@@ -120,7 +120,7 @@ func (d demonstration) play(ctx context.Context, a running) (print.Outcome, erro
 	stop := context.AfterFunc(ctx, func() { _ = a.Submit(context.WithoutCancel(ctx), op.Interrupt{}) })
 	defer stop()
 	inputs := make(chan print.Input, 1)
-	inputs <- print.Input{Op: op.Prompt{Text: demoPrompt}}
+	inputs <- print.Input{Op: op.Prompt{Text: demoPrompt, Typed: op.All(demoPrompt)}}
 	close(inputs)
 	watch := a.Follow(context.WithoutCancel(ctx), a.After, event.Durable)
 	shown := make(chan struct{})

@@ -47,7 +47,7 @@ func (f *runFlags) inputs(ctx context.Context, sys System, text string) (<-chan 
 		}
 		return ch, done, nil
 	}
-	text, err := withStdin(ctx, sys, text)
+	text, typed, err := withStdin(ctx, sys, clip.Clean(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +61,7 @@ func (f *runFlags) inputs(ctx context.Context, sys System, text string) (<-chan 
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, errNoPrompt
 	}
-	in, err := slash(clip.Clean(text))
+	in, err := slash(text, typed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,8 +84,8 @@ var elsewhere = map[string]string{
 
 // slash is what a prompt asks for: a command of adze's own in its place, or the
 // prompt as it is, which may be a command that extensions bring.
-func slash(text string) (print.Input, error) {
-	as := print.Input{Op: op.Prompt{Text: text}}
+func slash(text string, typed op.Span) (print.Input, error) {
+	as := print.Input{Op: op.Prompt{Text: text, Typed: typed}}
 	word, args, _ := strings.Cut(strings.TrimSpace(text), " ")
 	name, ok := strings.CutPrefix(word, "/")
 	all := contrib.Commands()
@@ -150,10 +150,12 @@ func (i invocation) noCommand(text string, why error) error {
 	return usagef(what, "%s", said)
 }
 
-// withStdin appends what comes on stdin to the prompt.
-func withStdin(ctx context.Context, sys System, text string) (string, error) {
+// withStdin appends what comes on stdin to the prompt. Only the prompt was typed: who
+// wrote what a pipe brings, nobody knows.
+func withStdin(ctx context.Context, sys System, text string) (all string, typed op.Span, err error) {
+	typed = op.All(text)
 	if sys.InTTY || sys.Stdin == nil {
-		return text, nil
+		return text, typed, nil
 	}
 	if text != "" {
 		slow := time.AfterFunc(quietWait, func() {
@@ -164,24 +166,24 @@ func withStdin(ctx context.Context, sys System, text string) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(newInput(ctx, sys.Stdin), maxStdin+1))
 	switch {
 	case ctx.Err() != nil:
-		return "", ctx.Err()
+		return "", typed, ctx.Err()
 	case errors.Is(err, syscall.EBADF), errors.Is(err, os.ErrClosed):
-		return text, nil // started with stdin closed
+		return text, typed, nil // started with stdin closed
 	case err != nil:
-		return "", failf("give the text as an argument, or through a file", "read stdin: %v", cause(err))
+		return "", typed, failf("give the text as an argument, or through a file", "read stdin: %v", cause(err))
 	case len(b) > maxStdin:
-		return "", usagef("put it in a file and name the file in the prompt", "more than %s came on stdin", clip.Size(maxStdin))
+		return "", typed, usagef("put it in a file and name the file in the prompt", "more than %s came on stdin", clip.Size(maxStdin))
 	case clip.Binary(b):
-		return "", usagef("put it in a file and name the file in the prompt", "what came on stdin is not text (it has NUL bytes)")
+		return "", typed, usagef("put it in a file and name the file in the prompt", "what came on stdin is not text (it has NUL bytes)")
 	}
 	in := strings.TrimRight(clip.Clean(string(b)), "\n")
 	switch {
 	case in == "":
-		return text, nil
+		return text, typed, nil
 	case text == "":
-		return in, nil
+		return in, typed, nil
 	}
-	return text + "\n\n" + in, nil
+	return text + "\n\n" + in, typed, nil
 }
 
 // input is a reader that a context can end.

@@ -22,6 +22,10 @@ type (
 		ID     string  `json:"id,omitempty"`
 		Text   string  `json:"text,omitempty"`
 		Images []Image `json:"images,omitempty"`
+		// Typed is what of Text a person typed. Everything else came from elsewhere (a
+		// pipe, a program, a definition) and asks for nothing in a person's name; so
+		// does all of it when nothing is said.
+		Typed Span `json:"typed,omitzero"`
 		// Tokens, when positive, is the turn's token budget ("+500k").
 		Tokens int `json:"tokens,omitempty"`
 		// Later: it does not join a turn that runs, and begins one of its own
@@ -154,6 +158,32 @@ type (
 		Title string `json:"title,omitempty"`
 	}
 )
+
+// A Span is a part of a text, in bytes. The zero Span is nothing of it.
+type Span struct {
+	From int `json:"from,omitempty"`
+	To   int `json:"to,omitempty"`
+}
+
+// All is the whole of a text.
+func All(text string) Span { return Span{To: len(text)} }
+
+// Behind is the same part when n more bytes stand before the text.
+func (s Span) Behind(n int) Span {
+	if s == (Span{}) {
+		return s
+	}
+	return Span{s.From + n, s.To + n}
+}
+
+// Cut is the part of text, and what stands before and behind it. A Span that is none
+// of text is nothing of it.
+func (s Span) Cut(text string) (before, part, behind string) {
+	if s.From < 0 || s.To > len(text) || s.From > s.To {
+		return text, "", ""
+	}
+	return text[:s.From], text[s.From:s.To], text[s.To:]
+}
 
 // A RuleChange changes the rules that a session was granted; those of settings are
 // none of its.

@@ -135,7 +135,7 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 		st.names++
 		o.ID = fmt.Sprintf("p%d.%d", st.Seq+1, st.names)
 	}
-	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, Attached: attached, Tokens: o.Tokens, Later: o.Later, Command: o.Command}); err != nil {
+	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, Typed: o.Typed, Attached: attached, Tokens: o.Tokens, Later: o.Later, Command: o.Command}); err != nil {
 		return err
 	}
 	if st.cancel == nil && !st.rewinding {

@@ -60,6 +60,8 @@ type Prompt struct {
 	Shown  string // pastes folded
 	Pastes []history.Paste
 	Images []Image // in the order of their labels in Text
+	// Foreign: nobody typed it here. A program had it wait.
+	Foreign bool
 }
 
 // Body is the text without the character that chose the mode, and without the

@@ -100,6 +100,9 @@ type inputLine struct {
 	Type      string          `json:"type"`
 	UUID      string          `json:"uuid"`
 	Composed  bool            `json:"client_composed"` // its text is taken as it is written
+	Synthetic bool            `json:"isSynthetic"`     // no person wrote it
+	Meta      bool            `json:"isMeta"`          // likewise
+	Parent    *string         `json:"parent_tool_use_id"`
 	RequestID string          `json:"request_id"`
 	Response  *reply          `json:"response"`
 	Message   json.RawMessage `json:"message"`
@@ -120,6 +123,9 @@ func parse(raw []byte) (Input, error) {
 	case "user":
 		p, err := prompt(l.Message)
 		p.ID, p.Verbatim = l.UUID, l.Composed
+		if !l.Synthetic && !l.Meta && l.Parent == nil { // a call has no person either
+			p.Typed = op.All(p.Text)
+		}
 		return Input{Op: p}, err
 	case "control_request":
 		return Input{Request: newRequest(l)}, nil

@@ -408,6 +408,9 @@ func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
 		return nil
 	}
 	o := op.Prompt{ID: id, Text: strings.TrimSpace(p.Text), Later: later, Command: p.Mode == edit.Command}
+	if !p.Foreign {
+		o.Typed = op.All(o.Text)
+	}
 	for _, img := range p.Images {
 		o.Images = append(o.Images, op.Image{Media: img.MediaType, Data: img.Data})
 	}

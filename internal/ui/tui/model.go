@@ -357,7 +357,7 @@ func (m *Model) ready() []effect {
 // waited are the prompts that wait in the session since an earlier process.
 func (m *Model) waited() (out []queued) {
 	for _, q := range m.st.Queue {
-		p := edit.Prompt{Text: q.Text, Shown: q.Text}
+		p := edit.Prompt{Text: q.Text, Shown: q.Text, Foreign: q.Typed != op.All(q.Text)}
 		if q.Command {
 			p.Mode = edit.Command
 		}

@@ -87,7 +87,7 @@ func TestQueueOfAnEarlierProcess(t *testing.T) {
 		r.m.host.Remember = func(history.Entry) {}
 		es := []event.Body{
 			event.InputAccepted{ID: "p", Text: "build it"}, event.TurnStarted{ID: "t"},
-			event.InputQueued{ID: "a", Text: "then test"}, event.InputQueued{ID: "b", Text: "then ship", Later: true},
+			event.InputQueued{ID: "a", Text: "then test"}, event.InputQueued{ID: "b", Text: "then ship", Typed: op.All("then ship"), Later: true},
 			event.TurnEnded{ID: "t", How: event.Interrupted},
 		}
 		r.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Model: "m/x", After: event.Seq(len(es))}, nil})
@@ -114,6 +114,9 @@ func TestQueueOfAnEarlierProcess(t *testing.T) {
 	for _, o := range r.ops {
 		if p, ok := o.(op.Prompt); ok {
 			sent = append(sent, p.Text)
+			if whole := p.Typed == op.All(p.Text); whole != (p.Text == "then ship") { // nobody typed the other one
+				t.Errorf("%+v", p)
+			}
 		}
 	}
 	if len(sent) != 2 || sent[0] != "then test" || sent[1] != "then ship" {
