@@ -236,22 +236,22 @@ func (w *World) places() []skill.Place {
 	return append(g.Places(skill.Skills, skill.Commands, skill.Agents, skill.Styles), w.plugins().places()...)
 }
 
-// within reports of a file below root whether exactly its content is trusted; nil
-// is that nothing there is.
+// within reports of a file below root whether exactly its content is trusted, and of a
+// skill's whether all that lies beside it is, too; nil is that nothing there is.
 func within(root string, files []trust.File) func(path string, text []byte) bool {
 	if len(files) == 0 {
 		return nil
 	}
-	by := make(map[string][]byte, len(files))
+	by := make(map[string]trust.File, len(files))
 	for _, f := range files {
-		by[f.Path] = f.Text()
+		by[f.Path] = f
 	}
 	return func(path string, text []byte) bool {
 		rel, err := filepath.Rel(root, path)
 		if err != nil {
 			return false
 		}
-		trusted, ok := by[filepath.ToSlash(rel)]
-		return ok && bytes.Equal(trusted, text)
+		f, ok := by[filepath.ToSlash(rel)]
+		return ok && bytes.Equal(f.Text(), text) && (f.Kind != trust.Skill || trust.Beside(root, f.Path, files))
 	}
 }

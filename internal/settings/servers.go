@@ -95,6 +95,8 @@ func (p Paths) waiting(cfg *config.Config, seen trust.Verdict, s Sources) (out [
 			}
 		case trust.Script: // nothing runs it but a hook of the settings
 			continue
+		case trust.SkillFile: // with its skill
+			continue
 		case trust.Skill, trust.Command, trust.Agent, trust.Style, trust.Hooks:
 		}
 		out = append(out, f)
@@ -107,7 +109,7 @@ func (p Paths) ignored(cfg *config.Config, seen trust.Verdict, s Sources) []stri
 	out, many := slices.Clone(cfg.Ignored), map[trust.Kind]int{}
 	for _, f := range p.waiting(cfg, seen, s) {
 		switch f.Kind {
-		case trust.Settings, trust.Script: // cfg.Ignored has its settings
+		case trust.Settings, trust.Script, trust.SkillFile: // cfg.Ignored has its settings
 		case trust.Servers, trust.Hooks:
 			out = append(out, filepath.Join(p.Root, filepath.FromSlash(f.Path)))
 		case trust.Skill, trust.Command, trust.Agent, trust.Style:

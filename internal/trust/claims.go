@@ -46,11 +46,12 @@ func (v Verdict) Claims() []Claim {
 			out = append(out, hooksIn(f.Path, f.text)...)
 		case Skill, Command, Agent, Style:
 			out = append(out, matter(f)...)
+		case SkillFile: // with its skill
 		case Script:
 			out = append(out, claim(f.Path, 0, "hook script", "%s", clip.Size(int64(len(f.text)))))
 		}
 	}
-	out = append(out, v.settings()...)
+	out = append(append(out, v.besideClaims()...), v.settings()...)
 	order.By(out, func(a, b Claim) int {
 		if c := strings.Compare(a.File, b.File); c != 0 {
 			return c

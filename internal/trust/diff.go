@@ -40,7 +40,7 @@ func (s Store) keepCopies(v Verdict) {
 	total := 0
 	wanted := map[string]bool{}
 	for _, f := range v.Files {
-		if total += len(f.text); len(f.text) > maxCopy || total > maxCopies {
+		if total += len(f.text); len(f.text) > maxCopy || total > maxCopies || f.text == nil {
 			continue
 		}
 		wanted[f.Sum] = true
@@ -60,12 +60,16 @@ func (s Store) keepCopies(v Verdict) {
 // Diff shows what changed since the folder was trusted: a unified difference
 // of each file, clean and bounded.
 func (s Store) Diff(v Verdict) string {
-	now := map[string]string{}
+	now, large := map[string]string{}, map[string]bool{}
 	for _, f := range v.Files {
-		now[f.Path] = string(f.text)
+		now[f.Path], large[f.Path] = string(f.text), f.text == nil && f.size > 0
 	}
 	var b strings.Builder
 	for _, c := range v.Changes {
+		if large[c.Path] {
+			fmt.Fprintf(&b, "%s: %s; it is large, or no text\n", clip.Visible(c.Path), c.How)
+			continue
+		}
 		old, known := s.trusted(v.Folder.Root, c.old)
 		if c.old != "" && !known {
 			fmt.Fprintf(&b, "%s: %s; what it was is not known any more\n", clip.Visible(c.Path), c.How)

@@ -114,7 +114,7 @@ func (v *Verdict) refuse(path string, err error) {
 // Skills and the like are used when their content is that of a trusted file, and
 // what is left out is none. Settings and what they run make up the folder's trust.
 func (k Kind) apart() bool {
-	return k == Skill || k == Command || k == Agent || k == Style || k == Hooks
+	return k == Skill || k == SkillFile || k == Command || k == Agent || k == Style || k == Hooks
 }
 
 // bad leaves a thing out, or refuses the folder for it.
@@ -152,12 +152,13 @@ func (l *looker) leads(at string) (link, target string) {
 }
 
 type looker struct {
-	v     *Verdict
-	root  *os.Root
-	total int64
-	full  bool
-	over  int  // files beyond the bounds, of kinds that are left out
-	much  bool // so are others, which was said
+	v      *Verdict
+	root   *os.Root
+	total  int64
+	full   bool
+	beside int  // files beside those of skills
+	over   int  // files beyond the bounds, of kinds that are left out
+	much   bool // so are others, which was said
 }
 
 // Dirs are the folders that a session here reads, from the root to where it
@@ -200,7 +201,7 @@ func (l *looker) folder(d string, own, between bool) {
 			continue
 		}
 		for _, e := range l.names(at, s.kind) {
-			l.file(path.Join(at, e.Name(), s.one), s.kind)
+			l.skill(path.Join(at, e.Name(), s.one))
 		}
 	}
 	for _, s := range scripts {
@@ -287,7 +288,7 @@ func (l *looker) file(at string, kind Kind) {
 	if kind == Hooks && len(hooksIn(at, text)) == 0 {
 		return
 	}
-	if l.total+int64(len(text)) > maxTotal || len(l.v.Files) >= maxFiles {
+	if l.total+int64(len(text)) > maxTotal || len(l.v.Files)-l.beside >= maxFiles {
 		if l.full = true; kind.apart() {
 			l.over++
 		} else if !l.much {

@@ -68,6 +68,7 @@ type File struct {
 	Kind Kind
 	Sum  string // SHA-256 of the content, hexadecimal
 	text []byte
+	size int64 // of a SkillFile, whose text is not there when it is large or none
 }
 
 // Text is the content that was looked at. It must not be changed.
