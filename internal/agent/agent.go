@@ -99,6 +99,8 @@ type Question struct {
 	Call llm.ToolUse
 	Tool string // the tool's own name, which Call.Name may be an alias of
 	Plan tool.Plan
+	// Reply is which reply of the turn the call is of, from 1; 0 when it is of none.
+	Reply int
 	// Rewritten is who wrote the arguments in the model's stead, nil when it
 	// is the model's call as it came.
 	Rewritten *event.By

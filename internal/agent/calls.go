@@ -28,6 +28,7 @@ var errSibling = errors.New("another command of the same reply failed")
 // with its result; wait, stop or abandon waits for all of them.
 type calls struct {
 	r      *run
+	reply  int             // which one of the turn
 	ctx    context.Context // of the reply
 	cancel context.CancelFunc
 
@@ -73,7 +74,8 @@ type call struct {
 }
 
 func newCalls(r *run, ctx context.Context, cancel context.CancelFunc) *calls {
-	return &calls{r: r, ctx: ctx, cancel: cancel, changed: make(chan struct{})}
+	r.replies++
+	return &calls{r: r, reply: r.replies, ctx: ctx, cancel: cancel, changed: make(chan struct{})}
 }
 
 func (c *calls) len() int {

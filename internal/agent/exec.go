@@ -175,8 +175,8 @@ type passed struct {
 	answered  Verdict // the newest one that came with an answer
 }
 
-func (p *passed) question(k *call) Question {
-	return Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: p.plan, Rewritten: p.rewritten}
+func (p *passed) question(k *call, reply int) Question {
+	return Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: p.plan, Reply: reply, Rewritten: p.rewritten}
 }
 
 // maxRulings bounds how often a call is ruled on that turns out to be a question
@@ -208,7 +208,7 @@ func (c *calls) pass(k *call, p *passed, env tool.Env) (stop *finding) {
 func (c *calls) check(k *call, p *passed, env tool.Env) (stop *finding) {
 	for {
 		k.actions = p.plan.Actions
-		v, err := c.rule(k, p.question(k))
+		v, err := c.rule(k, p.question(k, c.reply))
 		if v.Ends != "" {
 			c.endTurn(v.Ends)
 		}
@@ -276,7 +276,7 @@ func (c *calls) start(k *call, p *passed) (began bool, err error) {
 	}) {
 		return false, nil
 	}
-	v, err := c.r.Host.Begin(p.question(k), p.verdict, event.ToolStarted{
+	v, err := c.r.Host.Begin(p.question(k, c.reply), p.verdict, event.ToolStarted{
 		Call: k.use.ID, Name: k.use.Name, Input: k.use.Input, Title: p.plan.Title, Fold: p.plan.Fold, Shell: k.tool.Spec().Shell,
 	})
 	if err != nil {

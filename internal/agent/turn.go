@@ -77,17 +77,18 @@ func (r *run) first() func(context.Context) (outcome, error) {
 type run struct {
 	*Loop
 	Turn
-	tools  tool.Set // of the newest request
-	dir    string   // where the next call runs; guarded by calls.mu while calls run
-	mem    memory
-	api    time.Duration   // spent waiting for the model
-	cap    int             // output cap asked for, 0 for the target's own
-	asked  int             // output cap of the newest request
-	noCost string          // a model that answered and has no known price
-	answer json.RawMessage // the accepted structured answer
-	force  string          // the tool that the next reply has to call
-	final  string          // the answer of a call that ended the turn
-	hidden int             // inputs of the loop itself, for their IDs
+	tools   tool.Set // of the newest request
+	dir     string   // where the next call runs; guarded by calls.mu while calls run
+	mem     memory
+	api     time.Duration   // spent waiting for the model
+	cap     int             // output cap asked for, 0 for the target's own
+	asked   int             // output cap of the newest request
+	noCost  string          // a model that answered and has no known price
+	answer  json.RawMessage // the accepted structured answer
+	force   string          // the tool that the next reply has to call
+	final   string          // the answer of a call that ended the turn
+	replies int             // that calls came in
+	hidden  int             // inputs of the loop itself, for their IDs
 	// toldUSD and toldTokens are the shares of the budgets that the model was
 	// told are gone, in percent.
 	toldUSD, toldTokens int

@@ -28,8 +28,12 @@ import (
 //go:embed instructions.md
 var instructions string
 
-// Timeout bounds one ruling.
-const Timeout = 10 * time.Second
+// Timeout bounds one ruling, with all attempts at it; firstWait is between the first
+// two, and doubles.
+const (
+	Timeout   = 10 * time.Second
+	firstWait = 250 * time.Millisecond
+)
 
 // maxReason bounds the classifier's reason, in characters.
 const maxReason = 300
@@ -119,7 +123,7 @@ func (c Classifier) Judge(ctx context.Context, k Case) (r Ruling, spent event.Sp
 	}
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	out, spent, err := c.Model.Complete(ctx, c.system(), []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: text}}}})
+	out, spent, err := c.complete(ctx, text)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return Ruling{Ask, fmt.Sprintf("the check took more than %v", Timeout)}, spent
@@ -133,6 +137,33 @@ func (c Classifier) Judge(ctx context.Context, k Case) (r Ruling, spent event.Sp
 		return Ruling{Ask, "the check gave no usable answer: " + err.Error()}, spent
 	}
 	return r, spent
+}
+
+// complete asks the model, and asks again after a failure that may pass, as long as
+// there is time.
+func (c Classifier) complete(ctx context.Context, text string) (out string, spent event.Spent, err error) {
+	for wait := firstWait; ; wait *= 2 {
+		var once event.Spent
+		out, once, err = c.Model.Complete(ctx, c.system(), []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: text}}}})
+		if spent.Usage == (llm.Usage{}) {
+			spent = once
+		} else {
+			spent.Usage, spent.Cost = spent.Usage.Add(once.Usage), spent.Cost+once.Cost
+		}
+		var failed *llm.Error
+		if !errors.As(err, &failed) || !failed.Retryable() {
+			return out, spent, err
+		}
+		pause := max(wait, failed.RetryAfter)
+		if end, ok := ctx.Deadline(); ok && time.Until(end) <= pause {
+			return out, spent, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return out, spent, err
+		}
+	}
 }
 
 // system are the instructions with the sentences of the settings.

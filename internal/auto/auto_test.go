@@ -145,6 +145,40 @@ func TestNeverForImmuneChecks(t *testing.T) {
 	}
 }
 
+// What may pass is tried again within the time of a ruling, and paid for.
+func TestFailuresThatPass(t *testing.T) {
+	k := bash("make")
+	fail := func(kind llm.Kind, after time.Duration) fake.Reply {
+		return fake.Fail(llm.Error{Kind: kind, RetryAfter: after, Err: errors.New("busy")})
+	}
+	allow := fake.Say(`{"token":"` + k.token() + `","ruling":"allow","reason":"r"}`)
+	for name, c := range map[string]struct {
+		replies []fake.Reply
+		want    Effect
+		asked   int
+		took    time.Duration
+	}{
+		"overloaded":             {[]fake.Reply{fail(llm.Overloaded, 0), allow}, Allow, 2, firstWait},
+		"too many, then broken":  {[]fake.Reply{fail(llm.RateLimited, 0), fail(llm.ServerError, 0), fail(llm.Transport, 0), allow}, Allow, 4, 7 * firstWait},
+		"it says how long":       {[]fake.Reply{fail(llm.RateLimited, 4*time.Second), allow}, Allow, 2, 4 * time.Second},
+		"longer than there is":   {[]fake.Reply{fail(llm.RateLimited, time.Minute), allow}, Ask, 1, 0},
+		"it does not pass":       {[]fake.Reply{fail(llm.Unauthorized, 0), allow}, Ask, 1, 0},
+		"it goes on until then":  {[]fake.Reply{fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), allow}, Ask, 6, 31 * firstWait},
+		"then it hangs":          {[]fake.Reply{fail(llm.Overloaded, 0), fake.Hang()}, Ask, 2, Timeout},
+		"nonsense is no failure": {[]fake.Reply{fake.Say("no"), allow}, Ask, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, began := &fake.Model{Replies: c.replies}, time.Now()
+				r, _ := Classifier{Model: Small{Model: m}}.Judge(t.Context(), k)
+				if n := len(m.Requests()); r.Effect != c.want || n != c.asked || time.Since(began) != c.took {
+					t.Errorf("%+v, asked %d times, after %v", r, n, time.Since(began))
+				}
+			})
+		})
+	}
+}
+
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &fake.Model{Replies: []fake.Reply{fake.Hang(), fake.Hang(), fake.Hang()}}
@@ -351,25 +385,31 @@ func TestHistoryBounds(t *testing.T) {
 func TestLimits(t *testing.T) {
 	deny, allow, ask := Ruling{Effect: SoftDeny}, Ruling{Effect: Allow}, Ruling{Effect: Ask}
 	var l Limits
-	for _, r := range []Ruling{deny, deny, ask, {Effect: HardDeny}} {
+	for i, r := range []Ruling{deny, deny, ask, {Effect: HardDeny}} {
 		if l.Reached() != "" {
 			t.Fatalf("too early: %+v", l)
 		}
-		l = l.After(r)
+		for range 10 { // calls of one reply
+			l = l.After(r, fmt.Sprint("r", i))
+		}
 	}
-	if l != (Limits{3, 3}) || l.Reached() != "auto mode refused 3 calls in a row" {
+	if l.Row != 3 || l.All != 3 || !strings.HasPrefix(l.Reached(), "auto mode refused calls of 3 replies in a row, and decides no more until") {
 		t.Errorf("%+v %q", l, l.Reached())
 	}
 	if l = l.Answered(); l.Reached() != "" {
 		t.Errorf("%+v", l)
 	}
+	if l = l.After(deny, "r3").After(allow, "r3").After(deny, "r3"); l.Row != 1 || l.All != 3 {
+		t.Errorf("%+v", l)
+	}
 	for l.All < 19 {
-		l = l.After(deny).After(allow)
+		reply := fmt.Sprint("s", l.All)
+		l = l.After(deny, reply).After(allow, reply)
 	}
 	if l.Reached() != "" {
 		t.Errorf("too early: %+v", l)
 	}
-	if l = l.After(deny).After(allow); l.Reached() != "auto mode refused 20 calls in this session" || l.Answered().Reached() == "" {
+	if l = l.After(deny, "last").After(allow, "last"); l.Reached() != "auto mode refused calls of 20 replies in this session, and decides no more in it" || l.Answered().Reached() == "" {
 		t.Errorf("%+v", l)
 	}
 }

@@ -124,23 +124,43 @@ func TestAutoModeSeesFactsOnly(t *testing.T) {
 	})
 }
 
-// Three refusals in a row, and a person is asked again.
+// Three replies in a row of which calls were refused, and a person is asked again:
+// everybody is told so. The next prompt begins anew, and that of a program does not.
 func TestAutoModeGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		no := rule("soft_deny", "no")
-		judge := &fake.Model{Replies: []fake.Reply{no, no, no, no}}
-		var replies []fake.Reply
-		for i := range 4 {
-			replies = append(replies, fake.Use(call(fmt.Sprint("c", i), "risk", "", 0)))
+		judge := &fake.Model{Replies: []fake.Reply{no, no, no, no, no, no}}
+		risks := func(n int, id string) fake.Reply {
+			var calls []llm.Part
+			for i := range n {
+				calls = append(calls, call(fmt.Sprint(id, i), "risk", "", 0))
+			}
+			return fake.Parts(llm.WantTools, calls...)
 		}
-		r := start(t, nil, autoMode(judge), append(replies, fake.Say("ok"))...)
+		r := start(t, nil, autoMode(judge), risks(3, "a"), risks(1, "b"), risks(1, "c"), risks(1, "d"), fake.Say("ok"), risks(1, "e"), fake.Say("ok"), risks(1, "f"), fake.Say("ok"))
 		r.prompt("go")
 		es := r.turns(1, nil)
-		if n := len(judge.Requests()); n != 3 {
+		if n := len(judge.Requests()); n != 5 {
 			t.Errorf("the classifier was asked %d times", n)
 		}
-		if f := all[event.ToolFinished](es)[3]; !strings.Contains(f.Text, "nobody can be asked") {
-			t.Errorf("the fourth: %q", f.Text)
+		const why = "auto mode refused calls of 3 replies in a row, and decides no more until a person answers a question or writes a prompt"
+		if got := result(es, "d0"); !strings.Contains(got, "nobody can be asked") || !strings.Contains(got, why) {
+			t.Errorf("d0: %q", got)
+		}
+		if n := all[event.Noted](es); len(n) != 1 || n[0].Level != "warning" || !strings.Contains(n[0].Text, why) {
+			t.Errorf("%+v", n)
+		}
+		if err := r.Submit(t.Context(), op.Prompt{Text: "a hook says something"}); err != nil {
+			t.Fatal(err)
+		}
+		r.turns(2, nil)
+		if n := len(judge.Requests()); n != 5 {
+			t.Errorf("after a program's prompt it was asked %d times", n)
+		}
+		r.prompt("go on")
+		r.turns(3, nil)
+		if n := len(judge.Requests()); n != 6 {
+			t.Errorf("after a person's prompt it was asked %d times", n)
 		}
 		r.Close()
 	})

@@ -51,6 +51,9 @@ func (st *state) apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.InputAccepted:
 		st.given = st.given || !b.Hidden && !b.Steer
+		if _, said, _ := b.Typed.Cut(b.Text); !b.Hidden && said != "" {
+			st.limits = st.limits.Answered()
+		}
 	case event.TurnStarted:
 		if st.given { // a turn that gives the model no prompt does not tell it of the mode either
 			st.told, st.logged = b.Mode, b.Mode

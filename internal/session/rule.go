@@ -80,29 +80,45 @@ func (h host) byClassifier(ctx context.Context, q agent.Question, v agent.Verdic
 		return v, nil
 	}
 	var by *auto.Classifier
+	var over string
 	k := auto.Case{Call: q.Call, Tool: q.Tool, Actions: q.Plan.Actions, Verdict: v.Verdict}
 	err := h.s.do(func(st *state) {
-		if st.limits.Reached() == "" {
-			by, k.History, k.Dir = st.auto, st.history, st.Dir
-		}
+		by, k.History, k.Dir = st.auto, st.history, st.Dir
+		over = st.limits.Reached()
 	})
 	if err != nil || by == nil {
 		return v, err
+	}
+	if over != "" {
+		v.Reason += " (" + over + ")"
+		return v, nil
 	}
 	q.Waits()
 	ruling, spent := by.Judge(ctx, k)
 	v.Verdict = ruling.Over(v.Verdict)
 	var res error
-	err = h.s.do(func(st *state) {
-		st.limits = st.limits.After(ruling)
-		if spent != (event.Spent{}) {
-			res = h.s.record(context.WithoutCancel(ctx), st, spent)
-		}
-	})
+	err = h.s.do(func(st *state) { res = h.s.ruled(context.WithoutCancel(ctx), st, q, ruling, spent) })
 	if v.Effect == policy.Deny && h.Hooked(hook.PermissionDenied) && h.s.cfg.Hooks.Refused(ctx, q, v) {
 		v.Reason += ". A hook says that you may try it once more"
 	}
 	return v, errors.Join(err, res)
+}
+
+// ruled records what a ruling of the classifier cost, and that it was the last one for
+// now.
+func (s *Session) ruled(ctx context.Context, st *state, q agent.Question, r auto.Ruling, spent event.Spent) (err error) {
+	if spent != (event.Spent{}) {
+		err = s.record(ctx, st, spent)
+	}
+	if q.Reply > 0 { // what a running call asks is of its reply
+		st.reply = q.Reply
+	}
+	was := st.limits.Reached()
+	st.limits = st.limits.After(r, fmt.Sprintf("%s.%d", st.Running, st.reply))
+	if now := st.limits.Reached(); now != "" && was == "" {
+		err = errors.Join(err, s.record(ctx, st, event.Noted{Level: "warning", Text: now + ". What needs a decision is a question to a person, and refused where nobody can be asked"}))
+	}
+	return err
 }
 
 // byPerson settles what is still a question: it asks, and waits for the

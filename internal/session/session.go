@@ -201,6 +201,7 @@ type state struct {
 	// history and limits are for the mode auto.
 	history auto.History
 	limits  auto.Limits
+	reply   int           // of the running turn, that a call was ruled on of
 	ending  bool          // no turn begins any more
 	keeping chan struct{} // closed when the snapshot that is being made is written; nil without
 	keptAt  int64         // where the newest snapshot is, in bytes of the log

@@ -122,7 +122,7 @@ func (r *rig) attend() *rig {
 
 func (r *rig) prompt(text string) {
 	r.t.Helper()
-	if err := r.Submit(r.t.Context(), op.Prompt{Text: text}); err != nil {
+	if err := r.Submit(r.t.Context(), op.Prompt{Text: text, Typed: op.All(text)}); err != nil {
 		r.t.Fatal(err)
 	}
 }
