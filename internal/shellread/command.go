@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -270,18 +271,16 @@ func (r *reader) markExec(ws []word, st state, why string) {
 	}
 	e := r.begin(ws, st)
 	e.Why = why
-	if e.Beyond = r.Table.Beyond(programs.Base(ws[0].Text), ws); e.Beyond == "" {
-		e.Beyond = programs.OpenWord(ws)
-	}
+	e.Beyond = cmp.Or(r.Table.Beyond(programs.Base(ws[0].Text), ws), programs.OpenWord(ws), programs.ValueBeyond(programs.Base(ws[0].Text), ws[1:]))
 	e.Loses = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
 	r.holds(&e, policy.HoldsTexts, ws, st)
 	r.Add(e)
 	r.fed(len(r.Actions)-1, ws, st)
-	r.heldActions(e, st)
 	for _, a := range r.Invoke(programs.Base(ws[0].Text), st.dirs).MayRead(ws) {
 		r.Add(a)
 	}
 	r.Invoke(programs.Base(ws[0].Text), st.dirs).Wholes(ws)
+	r.heldActions(e, st)
 }
 
 // exec adds an external command (or a builtin that acts like one) and what
@@ -326,6 +325,9 @@ func (r *reader) exec(ws []word, st state) {
 	if openWord := programs.OpenWord(ws); openWord != "" {
 		e.Through = 0
 	}
+	if why := programs.ValueBeyond(prog, ws[1:]); why != "" && e.Beyond == "" && !e.ReadOnly && !e.Edits {
+		e.Beyond, e.Why = why, why
+	}
 	if e.ReadOnly && prog == "find" {
 		e.Beyond = "" // what it starts only reads, too
 	}
@@ -341,7 +343,6 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	r.Add(e)
 	r.fed(len(r.Actions)-1, ws, st)
-	r.heldActions(e, st)
 	for _, a := range u.Actions {
 		r.Add(a)
 	}
@@ -351,6 +352,7 @@ func (r *reader) exec(ws []word, st state) {
 	} else if at := slices.IndexFunc(ws, func(w word) bool { return w.Is("-exec") }); prog == "find" && at > 0 {
 		r.forRules(ws[at+1:len(ws)-1], st)
 	}
+	r.heldActions(e, st)
 }
 
 // startsFound reads, for rules that forbid or ask, the commands that find and fd start

@@ -1,0 +1,67 @@
+package programs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// ValueBeyond says which value among the words of a command a rule with a wildcard does
+// not speak of: one that is more than a value where a shell or make reads it, and one of a
+// variable or a flag that names a program, or the flags of one.
+func ValueBeyond(program string, args []Word) string {
+	if takesTexts[program] || policy.Runner(program) && !targets[program] {
+		return ""
+	}
+	for i, w := range args {
+		if w.Kind != Exact {
+			continue
+		}
+		name, val, assigned := strings.Cut(w.Text, "=")
+		flag := strings.HasPrefix(name, "-")
+		if flag && len(name) > 2 && (name[1] == 'D' || name[1] == 'P') { // -DCMAKE_C_COMPILER=x
+			name, flag = name[2:], false
+		}
+		name, _, _ = strings.Cut(name, ":") // -DNAME:TYPE=x
+		variable := assigned && !flag && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == ""
+		signs := "`\n"
+		if variable {
+			signs = "`\n;|&"
+		}
+		switch {
+		case strings.ContainsAny(w.Text, signs), strings.Contains(w.Text, "$(") || strings.Contains(w.Text, "${"):
+			return w.Source + " may be more than a value where " + program + " hands it on"
+		case variable && namesProgram(name):
+			return name + " names a program, or flags of one, that " + program + " runs"
+		case flag && !assigned && i+1 < len(args):
+			val, assigned = args[i+1].Text, true
+		}
+		if flag && assigned && strings.ContainsAny(val, "/ ") && programFlag(name) {
+			return program + " " + name + " names a program that it runs"
+		}
+	}
+	return ""
+}
+
+// takesTexts are programs that run no shell on what their words say: queries, messages,
+// addresses and the like may hold any sign.
+var takesTexts = map[string]bool{
+	"git": true, "gh": true, "glab": true, "curl": true, "wget": true, "http": true, "jq": true, "yq": true, "sed": true, "psql": true, "mysql": true, "sqlite3": true, "mongosh": true, "redis-cli": true, "aws": true, "gcloud": true, "az": true, "find": true, "grep": true, "rg": true,
+}
+
+// namesProgram reports a variable that by custom names a program or has flags for one.
+func namesProgram(variable string) bool {
+	up := strings.ToUpper(strings.ReplaceAll(variable, ".", "_"))
+	if slices.Contains([]string{"CC", "CXX", "CPP", "LD", "AR", "AS", "NM", "FC", "F77", "LEX", "YACC", "INSTALL", "MAKE", "PYTHON", "PERL", "RUBY", "NODE", "GO", "CARGO", "RUSTC", "AWK", "SED", "BASH", "SH", "GIT", "SSH", "SUDO", "RANLIB", "STRIP", "OBJCOPY", "CROSS_COMPILE", "MAKEOVERRIDES", "MAKEFILES", "BASH_ENV", "ENV", "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH"}, up) {
+		return true
+	}
+	return slices.ContainsFunc([]string{"FLAGS", "OPTS", "OPTIONS", "COMMAND", "CMD", "SHELL", "LAUNCHER", "WRAPPER", "EDITOR", "PAGER", "BROWSER", "RUNNER", "PROGRAM", "EXECUTABLE", "COMPILER", "LINKER", "_CC", "HOSTCC", "_CXX", "_LD", "_RSH", "_SSH", "HOOK"}, func(s string) bool { return strings.HasSuffix(up, s) })
+}
+
+// programFlag reports a flag that by its name takes a program.
+func programFlag(flag string) bool {
+	flag = strings.ToLower(strings.TrimLeft(flag, "-"))
+	last := flag[strings.LastIndexAny(flag, "-._")+1:]
+	return slices.Contains([]string{"exec", "command", "cmd", "call", "shell", "hook", "editor", "viewer", "browser", "pager", "program", "launcher", "wrapper", "runner", "plugin", "loader", "rsh", "gyp", "git", "python", "preload", "askpass", "linker", "compiler", "interpreter", "debugger", "module", "executable", "under", "require", "import", "pre"}, last)
+}
