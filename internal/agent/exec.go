@@ -138,7 +138,7 @@ func (c *calls) try(k *call) (f finding) {
 	if stop := c.pass(k, p, env); stop != nil {
 		return *stop
 	}
-	env.Answer, env.Needs, env.Mode = p.answered.Answer, p.verdict.Needs, c.r.Host.State().Mode
+	env.Answer, env.Needs = p.answered.Answer, p.verdict.Needs
 	changed := c.record(k, p.plan)
 	f.changed = changed // also of a tool that panics: what it changed by then, and that it ended
 	f = c.run(k, env, p.verdict.Verdict)

@@ -186,7 +186,8 @@ func runExit(_ context.Context, in exitInput, env tool.Env) (tool.Result, error)
 	if c.fresh {
 		effects = append(effects, effect.Fresh{})
 	}
-	return tool.Result{Text: told(text, now, file, c), View: view.Text{S: now, Prose: true}, Effects: effects}, nil
+	edited := now != text || len(env.Answer.Input) > 0
+	return tool.Result{Text: told(now, file, c, edited), View: view.Text{S: now, Prose: true}, Effects: effects}, nil
 }
 
 // chosen is what the person picked; an answer without a known choice is the
@@ -203,8 +204,8 @@ func chosen(labels [][]string) choice {
 	return cs[1]
 }
 
-// told is what the model reads after an approval.
-func told(asked, now, file string, c choice) string {
+// told is what the model reads after an approval; edited: the plan is not as it wrote it.
+func told(now, file string, c choice, edited bool) string {
 	var b strings.Builder
 	b.WriteString("The person approved the plan. Plan mode is off; ")
 	if c.mode == policy.AcceptEdits {
@@ -213,10 +214,10 @@ func told(asked, now, file string, c choice) string {
 		b.WriteString("the person is asked about each edit. Begin.")
 	}
 	if file != "" {
-		fmt.Fprintf(&b, "\nThe plan is in %s.", file)
+		fmt.Fprintf(&b, "\nThe plan is in %s: Read opens it, a command in the sandbox does not see it.", file)
 	}
 	switch {
-	case now != asked:
+	case edited:
 		b.WriteString("\nThe plan was edited before it was approved. This text is what counts:\n\n" + now)
 	case c.fresh:
 		b.WriteString("\nThe plan:\n\n" + now)

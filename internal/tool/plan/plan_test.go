@@ -111,6 +111,7 @@ func TestApproved(t *testing.T) {
 		{tool.Answer{Choices: [][]string{{FreshAcceptEdits}}}, policy.AcceptEdits, true, []string{text}, "edited"},
 		{tool.Answer{Choices: [][]string{{FreshAskEdits}}}, policy.Default, true, []string{text}, "edited"},
 		{tool.Answer{}, policy.Default, false, nil, text},
+		{tool.Answer{Input: []byte(`{"plan":"x"}`), Mode: policy.AcceptEdits}, policy.AcceptEdits, false, []string{"was edited before it was approved. This text is what counts:\n\n" + text}, "each edit"}, // it was written anew by then
 		{tool.Answer{Choices: [][]string{{"bypassPermissions"}}}, policy.Default, false, nil, text},
 	} {
 		env := tool.Env{Scratch: scratch(t), Mode: policy.PlanMode}

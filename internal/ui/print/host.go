@@ -210,7 +210,10 @@ func (r *runner) answer(ctx context.Context, in reply) {
 	a := op.Answer{Call: b.Call, Allow: true, By: "host", Comment: p.Message}
 	questions := questionsIn(b.View)
 	a.Choices = choices(questions, p.Input)
-	if len(questions) == 0 && rewritten(b.Input, p.Input) {
+	switch {
+	case len(questions) > 0:
+		a.Input = reworded(b.Input, p.Input)
+	case rewritten(b.Input, p.Input):
 		a.Input = p.Input
 	}
 	r.grant(&a, p.Updates)
@@ -290,6 +293,27 @@ func rewritten(was, is json.RawMessage) bool {
 		return true
 	}
 	return !reflect.DeepEqual(a, b)
+}
+
+// reworded is the input of a call that asks, with the texts that the host wrote anew,
+// such as a plan; nil when there are none. What else the host sends are answers.
+func reworded(was, is json.RawMessage) json.RawMessage {
+	var a, b map[string]any
+	if json.Unmarshal(was, &a) != nil || json.Unmarshal(is, &b) != nil {
+		return nil
+	}
+	changed := false
+	for name, value := range a {
+		before, words := value.(string)
+		if now, ok := b[name].(string); ok && words && now != before {
+			a[name], changed = now, true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	out, _ := json.Marshal(a) // it was JSON before
+	return out
 }
 
 // questionsIn finds the questions of a view.

@@ -91,6 +91,7 @@ func TestHostAnswers(t *testing.T) {
 		"folders of no session":   {answer: response("c1", `"behavior":"allow","updatedPermissions":[{"type":"addDirectories","directories":["/d"],"destination":"session"}]`), result: "ran rm", warned: "wants of folders was left out: the folders of this session cannot be changed"},
 		"to an unknown place":     {answer: response("c1", `"behavior":"allow","updatedPermissions":[{"type":"addRules","behavior":"allow","rules":[{"toolName":"Bash"}],"destination":"moon"}]`), result: "ran rm", warned: "moon"},
 		"choices":                 {tool: "Choose", answer: response("c1", `"behavior":"allow","updatedInput":{"answers":{"Which?":"this, that","What?":"a, b","Why?":["x"]}}`), result: `chosen: [["this, that"] ["a" "b"] ["x"]]`},
+		"choices, and new words":  {tool: "Choose", answer: response("c1", `"behavior":"allow","updatedInput":{"command":"keep","answers":{"What?":["a"]}}`), result: `changed the arguments of this call to {"command":"keep"}]` + "\n" + `chosen: [[] ["a"] []]`},
 		"choices as a list":       {tool: "Choose", answer: response("c1", `"behavior":"allow","updatedInput":{"answers":{"What?":["a","b"]}}`), result: `chosen: [[] ["a" "b"] []]`},
 		"a mode that is no mode":  {answer: response("c1", `"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"wild","destination":"session"}]`), result: "wild", warned: "wild"},
 		"an answer to no request": {answer: response("c9", `"behavior":"allow"`), result: "the input ended before", warned: "no open request ask-c9"},
