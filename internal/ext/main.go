@@ -104,7 +104,7 @@ func (w *World) agentServers(a Agent) (out []servers.Given, bad []string) {
 			if string(def) == "null" || string(def) == "{}" {
 				continue // a name
 			}
-			out = append(out, servers.Given{Name: name, JSON: def, Origin: from})
+			out = append(out, servers.Given{Name: name, JSON: def, Origin: from, Repo: slices.Contains([]string{"project", "local", "added folder"}, a.Scope)})
 		}
 		return true
 	}

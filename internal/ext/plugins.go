@@ -142,7 +142,7 @@ func (w *World) replug() *plugged {
 		p.list = append(slices.DeleteFunc(p.list, func(o plugin.Plugin) bool { return o.Name == x.Name }), x)
 	}
 	for _, x := range p.list {
-		p.add(store, x)
+		p.add(store, x, enabledBy(cfg, x.ID()).Repo())
 	}
 	if !c.Bare {
 		list, bad := hooks.Others(c.Live.Paths.Home)
@@ -166,8 +166,14 @@ func hinted(hint string) string {
 	return " (" + hint + ")"
 }
 
-// add works out what a plugin brings.
-func (p *plugged) add(store *market.Store, x plugin.Plugin) {
+// enabledBy is whose settings have a plugin used.
+func enabledBy(cfg *config.Config, id string) config.Scope {
+	set, _ := cfg.Setting("enabledPlugins." + id)
+	return set.Origin.Scope
+}
+
+// add works out what a plugin brings. repo: it is used because a repository says so.
+func (p *plugged) add(store *market.Store, x plugin.Plugin, repo bool) {
 	var secrets map[string]string
 	if len(x.Secrets()) > 0 {
 		var err error
@@ -201,7 +207,7 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 		raw, err := x.Expand(s.JSON, secrets)
 		g := servers.Given{
 			Name: s.Name, JSON: raw, Plugin: x.Name, Origin: config.Origin{File: x.Path(s.From), From: x.Origin()},
-			Vars: vars(environ),
+			Vars: vars(environ), Repo: repo,
 		}
 		if err != nil {
 			g.Problem = err.Error()

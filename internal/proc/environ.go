@@ -52,6 +52,10 @@ var providers = []string{
 	"BRAVE_", "TAVILY_", "EXA_", "ADZE_",
 }
 
+// OfProvider reports whether a variable belongs to a model provider, or to adze: keys,
+// and what leads to them. The folder of a project is no secret.
+func OfProvider(name string) bool { return name != "CLAUDE_PROJECT_DIR" && hasPrefix(name, providers) }
+
 // secrets are in the names of variables that hold secrets; secretEnds end them.
 var (
 	secrets    = []string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "COOKIE", "PRIVATE_", "SIGNATURE"}

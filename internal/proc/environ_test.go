@@ -119,3 +119,17 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// Every variable that adze takes a provider's key from is known as one.
+func TestOfProvider(t *testing.T) {
+	for name, want := range map[string]bool{
+		"ANTHROPIC_API_KEY": true, "ANTHROPIC_AUTH_TOKEN": true, "OPENAI_API_KEY": true, "GEMINI_API_KEY": true, "GOOGLE_API_KEY": true, "OPENROUTER_API_KEY": true, "GROQ_API_KEY": true,
+		"DEEPSEEK_API_KEY": true, "MISTRAL_API_KEY": true, "XAI_API_KEY": true, "TOGETHER_API_KEY": true, "FIREWORKS_API_KEY": true, "CEREBRAS_API_KEY": true, "MOONSHOT_API_KEY": true,
+		"ZAI_API_KEY": true, "AWS_BEARER_TOKEN_BEDROCK": true, "ANTHROPIC_CUSTOM_HEADERS": true, "anthropic_api_key": true, "ADZE_MCP_TOKEN": true,
+		"CLAUDE_PROJECT_DIR": false, "GITHUB_TOKEN": false, "PATH": false,
+	} {
+		if OfProvider(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}

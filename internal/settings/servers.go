@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/trust"
@@ -53,6 +54,7 @@ func (l *Live) servers(cfg *config.Config, s Servers, programs func(servers.Serv
 		v := l.env.Env(name)
 		return v, v != ""
 	}
+	from.Private = l.Private
 	from.Managed = l.serverFile(l.managedServers())
 	if counts(config.User) && p.Home != "" && !s.Strict {
 		from.Person = l.serverFile(l.personServers())
@@ -120,6 +122,17 @@ func (p Paths) ignored(cfg *config.Config, seen trust.Verdict, s Sources) []stri
 		out = append(out, clip.Count(many[k], string(k)))
 	}
 	return out
+}
+
+// Private reports whether a variable is a model provider's: one that adze knows, or one
+// that settings name as holding a key.
+func (l *Live) Private(name string) bool {
+	for _, p := range l.Config().Providers {
+		if strings.EqualFold(p.KeyEnv, name) {
+			return true
+		}
+	}
+	return proc.OfProvider(name)
 }
 
 // counts reports whether settings of a scope are read.

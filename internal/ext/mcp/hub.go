@@ -49,6 +49,8 @@ type Config struct {
 	// Environ is what programs may inherit, and the names that pass to them (see
 	// proc.Scrub).
 	Environ func() (environ, allow []string)
+	// Private says of a variable that it is a model provider's; nil knows none.
+	Private func(name string) bool
 	// HTTP carries requests to remote servers. nil is one of its own, which takes the
 	// proxies of this process's environment.
 	HTTP http.RoundTripper

@@ -142,7 +142,7 @@ func (s *server) dir() (string, error) {
 
 // command is how the server's program is started: in its folder, with what programs may inherit and the variables of its configuration.
 func (s *server) command() (c proc.Command, err error) {
-	environ := proc.Quiet(proc.Scrub(s.hub.conf.Environ()))
+	environ := s.environ()
 	dir, err := s.dir()
 	if err != nil {
 		return c, err
@@ -180,6 +180,18 @@ func (s *server) command() (c proc.Command, err error) {
 	shell, err := proc.Shell(strings.Join(outside, string(os.PathListSeparator)), nil)
 	c.Gate, c.Path, c.Args = true, shell, append([]string{"sh", "-c", gate, "sh", file}, s.conf.Args...)
 	return c, err
+}
+
+// environ is what a program of the server inherits.
+func (s *server) environ() []string {
+	environ := proc.Scrub(s.hub.conf.Environ())
+	if private := s.hub.conf.Private; s.conf.Keyless && private != nil {
+		environ = slices.DeleteFunc(environ, func(kv string) bool {
+			name, _, _ := strings.Cut(kv, "=")
+			return private(name)
+		})
+	}
+	return proc.Quiet(environ)
 }
 
 // elsewhere reports whether a server is a module of Python that is installed somewhere:
@@ -320,7 +332,7 @@ const askTime = 10 * time.Second
 // ask runs a command of the configuration with the shell, and returns what it
 // prints: at most 64 KB.
 func (s *server) ask(ctx context.Context, script string, vars ...string) ([]byte, error) {
-	environ := proc.Set(proc.Quiet(proc.Scrub(s.hub.conf.Environ())), vars...)
+	environ := proc.Set(s.environ(), vars...)
 	dir, err := s.dir()
 	if err != nil {
 		return nil, err

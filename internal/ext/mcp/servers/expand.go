@@ -17,15 +17,29 @@ var variable = pattern.Lazy(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 type expander struct {
 	lookup  func(name string) (string, bool)
 	missing []string
+	// withheld says which variables it may not put anywhere, nil none; left are those
+	// that were wanted all the same.
+	withheld func(name string) bool
+	left     []string
+	cut      bool // the last text lacks one, and says nothing in its place
 }
 
 func (e *expander) text(s string) string {
+	e.cut = false
 	if !strings.Contains(s, "${") {
 		return s
 	}
 	return variable().ReplaceAllStringFunc(s, func(m string) string {
 		parts := variable().FindStringSubmatch(m)
-		v, ok := e.lookup(parts[1])
+		v, ok := "", false
+		if e.withheld != nil && e.withheld(parts[1]) {
+			ok, e.cut = true, e.cut || parts[2] == ""
+			if !slices.Contains(e.left, parts[1]) {
+				e.left = append(e.left, parts[1])
+			}
+		} else {
+			v, ok = e.lookup(parts[1])
+		}
 		if otherwise, has := strings.CutPrefix(parts[2], ":-"); has && v == "" { // as in a shell: unset or empty
 			return otherwise
 		}
@@ -49,7 +63,9 @@ func (e *expander) values(in map[string]string) map[string]string {
 	}
 	out := make(map[string]string, len(in))
 	for _, k := range slices.Sorted(maps.Keys(in)) {
-		out[k] = e.text(in[k])
+		if v := e.text(in[k]); !e.cut { // "Bearer " says nothing
+			out[k] = v
+		}
 	}
 	return out
 }

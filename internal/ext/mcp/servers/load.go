@@ -41,6 +41,8 @@ type Given struct {
 	Vars map[string]string
 	// Problem is why it cannot be used, "" when it can.
 	Problem string
+	// Repo: a repository brings it, whatever its Origin is.
+	Repo bool
 }
 
 // An Answer is what a person said to a server that a project brings.
@@ -75,6 +77,9 @@ type Sources struct {
 	// Plugins are named "plugin:NAME:SERVER" here.
 	Plugins []Given
 	Env     func(name string) (string, bool)
+	// Private says of a variable that it is a model provider's; nil knows none. No server
+	// of a repository gets it.
+	Private func(name string) bool
 	// Programs are the files of the folder that a server's command names; nil knows none.
 	Programs func(Server) []Program
 	// Apart is asked of servers that are configured for all folders where this one is
@@ -190,7 +195,7 @@ func (l *loader) entries(list []config.Entry, scope Scope) {
 		list = list[:MaxServers]
 	}
 	for _, e := range list {
-		l.add(e.Name, scope, e.JSON, e.Origin, e.Problem, nil)
+		l.add(e.Name, scope, e.JSON, e.Origin, e.Problem, nil, e.Origin.Scope.Repo())
 	}
 }
 
@@ -206,7 +211,7 @@ func (l *loader) given(g Given, scope Scope) {
 		l.rule(&l.all[len(l.all)-1])
 		return
 	}
-	l.add(g.Name, scope, g.JSON, g.Origin, g.Problem, g.Vars)
+	l.add(g.Name, scope, g.JSON, g.Origin, g.Problem, g.Vars, g.Repo || g.Origin.Scope.Repo())
 	l.all[len(l.all)-1].Plugin = g.Plugin
 }
 
@@ -247,8 +252,8 @@ func (l *loader) person() (local, user []config.Entry) {
 	return local, part(key)
 }
 
-// add reads one server.
-func (l *loader) add(name string, scope Scope, raw json.RawMessage, at config.Origin, problem string, vars map[string]string) {
+// add reads one server. repo: somebody else may have written it.
+func (l *loader) add(name string, scope Scope, raw json.RawMessage, at config.Origin, problem string, vars map[string]string, repo bool) {
 	w, err := read(raw)
 	e := expander{lookup: func(name string) (string, bool) {
 		if v, ok := vars[name]; ok {
@@ -259,11 +264,14 @@ func (l *loader) add(name string, scope Scope, raw json.RawMessage, at config.Or
 		}
 		return l.from.Env(name)
 	}}
+	if repo {
+		e.withheld = l.from.Private
+	}
 	s := Server{
 		Name: name, Scope: scope, Origin: at, Transport: w.Type,
 		Command: e.text(w.Command), Args: e.list(w.Args), Env: e.values(w.Env),
 		URL: e.text(w.URL), Headers: e.values(w.Headers), HeadersHelper: w.HeadersHelper, OAuth: w.OAuth,
-		Timeout: w.timeout, AlwaysLoad: w.alwaysLoad, TrustAnnotations: w.trustAnnotations, AllowSampling: w.sampling, Raw: raw,
+		Timeout: w.timeout, AlwaysLoad: w.alwaysLoad, TrustAnnotations: w.trustAnnotations, AllowSampling: w.sampling, Raw: raw, Keyless: repo,
 	}
 	if len(vars) > 0 && s.Transport == Stdio { // a plugin's program gets them too
 		env := maps.Clone(vars)
@@ -281,7 +289,7 @@ func (l *loader) add(name string, scope Scope, raw json.RawMessage, at config.Or
 	case w.Type == Host:
 		problem = `only the program that drives adze has servers of type "sdk"`
 	default:
-		if err := errors.Join(e.err(), s.check()); err != nil {
+		if err := errors.Join(e.err(), s.check(), s.OAuth.wants(e.withheld)); err != nil {
 			problem = strings.ReplaceAll(err.Error(), "\n", "; ")
 		}
 	}
@@ -290,7 +298,25 @@ func (l *loader) add(name string, scope Scope, raw json.RawMessage, at config.Or
 	if s.Approval == Approved && w.disable {
 		s.Approval, s.Why = Refused, `its configuration says "disabled"`
 	}
+	if len(e.left) > 0 && s.Approval == Approved {
+		l.set.Problems = append(l.set.Problems, config.Problem{Severity: config.Warning, Origin: at, Key: key + "." + name,
+			Message: strings.Join(e.left, ", ") + " is left out: a server of a repository gets no key of a model provider (adze mcp add has one of your own get it)"})
+	}
 	l.all = append(l.all, s)
+}
+
+// wants says which variable that is withheld is to sign the server in.
+func (o OAuth) wants(withheld func(name string) bool) error {
+	refs := []string{o.ClientSecret, o.PrivateKey}
+	if o.IdP != nil {
+		refs = append(refs, o.IdP.ClientSecret)
+	}
+	for _, ref := range refs {
+		if name := Variable(ref); name != "" && withheld != nil && withheld(name) {
+			return fmt.Errorf("it wants to sign in with %s, and a server of a repository gets no key of a model provider", clip.Line(name, 100))
+		}
+	}
+	return nil
 }
 
 // Untrusted is why a project's server waits that no yes to it would start.

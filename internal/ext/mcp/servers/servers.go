@@ -71,6 +71,9 @@ type Server struct {
 	// it starts, and nobody trusts the folder of the session.
 	Apart bool
 
+	// Keyless: a repository brought it, so it gets no variable of a model provider.
+	Keyless bool
+
 	// Timeout bounds a tool call; 0 leaves it to MCP_TOOL_TIMEOUT.
 	Timeout time.Duration
 	// AlwaysLoad: its tools are described to the model from the start.

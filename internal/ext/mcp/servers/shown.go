@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	// variables are those of a text, without another value in them.
-	variables = pattern.Lazy(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
+	// variables are those of a text; what stands in for one is a value of the file.
+	variables = pattern.Lazy(`\$\{[A-Za-z_][A-Za-z0-9_]*(?::-([^}]*))?\}`)
 	// schemes stand before a secret in a header.
 	schemes = pattern.Lazy(`(?i)^(?:bearer|basic|token|digest|apikey)\s+`)
 	// dense are values that nobody makes up: letters and digits, and no words.
@@ -32,7 +32,7 @@ func shown(name, v string) string {
 	rest := v[len(scheme):]
 	if names := variables().FindAllString(rest, -1); len(names) > 0 {
 		v += " (from your environment)"
-		rest = variables().ReplaceAllString(rest, "")
+		rest = variables().ReplaceAllString(rest, "$1")
 	}
 	if rest == "" || !secretive(name, rest) {
 		return v
