@@ -61,6 +61,9 @@ type permit struct {
 	run      string   // the letters typed last, one soon after the other
 	lettered bool     // a letter or a digit has just marked an answer
 	ranAt    time.Time
+	moved    bool // somebody has marked an answer
+	scrolls  bool // somebody reads on: nothing is left out in the middle
+	hides    int  // the first line that is not shown
 	offers   bool // the hint names the key that also accepts further edits
 }
 
@@ -93,12 +96,15 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if d.wrong != "" {
 		foot = append(foot, p.failed(d.wrong, inside)...)
 	}
-	body := d.body(p, inside, m.folder())
 	room := rows - len(foot) - 3
 	if small {
 		room++
 	}
-	body = p.scrolled(body, &d.off, max(room, 2))
+	at := d.at
+	body := d.read(p, d.passage(p, inside, m.folder()), max(room, 2))
+	if d.at != at { // another answer is marked
+		foot, cur = d.options(p, inside, rows)
+	}
 	lines := draw.Indent(body, draw.S(" ", draw.Plain))
 	if !small {
 		lines = append(lines, nil)
@@ -142,14 +148,16 @@ func (m *Model) folder() string {
 	return m.st.Dir
 }
 
-// body is what would happen, and why it is asked.
-func (d *permit) body(p paper, width int, dir string) []draw.Line {
+// what is what would happen.
+func (d *permit) what(p paper, width int, dir string) []draw.Line {
 	var out []draw.Line
 	add := func(lines ...draw.Line) { out = append(out, draw.WrapAll(lines, width)...) }
 	switch b := d.q.View.(type) {
 	case view.Terminal:
+		asking, at := d.asking(), 0
 		for l := range strings.SplitSeq(strings.TrimRight(b.Command, "\n"), "\n") {
-			add(marked(l, d.asking()))
+			add(marked(l, append(linesOf(b.Command, asking, at, len(l)), asking...)))
+			at += len(l) + 1
 		}
 	case view.Diff:
 		name := draw.Exact(b.Path, draw.Plain)
@@ -175,12 +183,7 @@ func (d *permit) body(p paper, width int, dir string) []draw.Line {
 		}
 		add(d.arguments()...)
 	}
-	out = append(out, d.paths(width, dir)...)
-	out = append(out, nil)
-	if d.whole {
-		return append(out, d.decision(width, dir)...)
-	}
-	return append(out, d.why(p, width)...)
+	return append(out, d.paths(width, dir)...)
 }
 
 // smallRows is the height below which a permit has no blank lines, and answers that are
@@ -281,14 +284,14 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 		d.mark(m, max(0, d.at-1))
 	case keymap.ConfirmNext:
 		if d.at+1 == len(d.answers) { // nothing else is below
-			d.off.at++
+			d.scroll(keymap.Key{Name: "down"})
 			return nil, true
 		}
 		d.mark(m, d.at+1)
 	case keymap.ConfirmComment:
 		d.comment = field(m, d.said)
 	case keymap.ConfirmExplain:
-		d.whole, d.off = !d.whole, reading{}
+		d.whole, d.off, d.scrolls = !d.whole, reading{}, false
 	case keymap.ConfirmEdit:
 		return d.edit(m), true
 	case keymap.ConfirmMode:
@@ -338,7 +341,7 @@ func (d *permit) letter(m *Model, a keymap.Action) bool {
 func (d *permit) leave(m *Model) []effect {
 	switch {
 	case d.whole:
-		d.whole, d.off = false, reading{}
+		d.whole, d.off, d.scrolls = false, reading{}, false
 	case d.said != "":
 		d.said = ""
 	case m.turn.running:
@@ -350,6 +353,7 @@ func (d *permit) leave(m *Model) []effect {
 }
 
 func (d *permit) mark(m *Model, at int) {
+	d.moved = true
 	if d.at = at; m.screen.size.Rows <= tightRows { // something else is read there now
 		d.off = reading{}
 	}
@@ -400,7 +404,7 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 			return d.choose(m)
 		}
 	default:
-		d.off.key(k)
+		d.scroll(k)
 	}
 	return nil
 }

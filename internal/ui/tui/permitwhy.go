@@ -126,8 +126,8 @@ func brief(why string) string {
 const maxReasons = 2
 
 // why says what makes it a question: of a call that does several things, each
-// with its own verdict.
-func (d *permit) why(p paper, width int) []draw.Line {
+// with its own verdict. named are the lines that name what asks.
+func (d *permit) why(p paper, width int) (out []draw.Line, named map[int]bool) {
 	v := d.q.Verdict
 	all := d.deeds()
 	var parts []deed
@@ -141,9 +141,9 @@ func (d *permit) why(p paper, width int) []draw.Line {
 		said = said || slices.Contains(why[:min(len(why), maxReasons)], v.Reason)
 	}
 	if len(parts) < 2 {
-		return d.because(parts, width)
+		return d.because(parts, width), nil
 	}
-	var out []draw.Line
+	named = map[int]bool{}
 	if !said || v.Rule != "" {
 		out = d.because(nil, width)
 	}
@@ -159,10 +159,13 @@ func (d *permit) why(p paper, width int) []draw.Line {
 		}
 		g, role := ruled(e)
 		l := append(draw.Line{p.Mark(g, role)}, told(x.Piece)...)
+		for i := range l.Wrap(width, draw.S("  ", draw.Plain)) {
+			named[len(out)+i] = e != policy.Allow
+		}
 		l = append(append(l, draw.S("  ", draw.Plain)), draw.Exact(few(x.reasons()), draw.Quiet)...)
 		out = append(out, l.Wrap(width, draw.S("  ", draw.Plain))...)
 	}
-	return out
+	return out, named
 }
 
 // few are the first of some reasons, and how many more there are.
@@ -229,6 +232,17 @@ func (d *permit) asking() []string {
 		}
 	}
 	return out
+}
+
+// linesOf is a line of a command, at and n bytes long, where a part of several lines
+// holds it that needs an answer.
+func linesOf(command string, asking []string, at, n int) []string {
+	for _, part := range asking {
+		if i := strings.Index(command, part); strings.Contains(part, "\n") && i >= 0 && i < at+n && at < i+len(part) {
+			return []string{command[at : at+n]}
+		}
+	}
+	return nil
 }
 
 // wordIn is where part stands in l and is no part of a longer word, -1 for nowhere.

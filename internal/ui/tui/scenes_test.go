@@ -53,6 +53,9 @@ var scenes = []scene{
 		r.open().event(event.Asked{Call: "5", Tool: "Edit", Title: "Edit link.go", View: view.Diff{Path: "link.go", Unified: diffText, Added: 1, Removed: 1},
 			Verdict: policy.Verdict{Effect: policy.Ask, Reason: linkWhy, Parts: []policy.Piece{{Kind: "write", Text: "link.go", Path: "/etc/passwd", Effect: policy.Ask, Reason: linkWhy}}}}).pass(time.Second)
 	}},
+	{"permission-hidden", func(r *rig) {
+		r.open().event(hidingAsked(hiding[2].command, hiding[2].parts)).pass(time.Second)
+	}},
 	{"permission-deeds", func(r *rig) { deeds(r.open()) }},
 	{"permission-deeds-whole", func(r *rig) { deeds(r.open()).keys("?") }},
 	{"question", func(r *rig) {

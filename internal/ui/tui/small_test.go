@@ -102,9 +102,14 @@ func TestSmallScreensShowAll(t *testing.T) {
 func TestDialogsOnTinyScreens(t *testing.T) {
 	for _, z := range []term.Size{{Cols: 20, Rows: 5}, {Cols: 10, Rows: 3}, {Cols: 80, Rows: 6}} {
 		r := newRig(t, z.Cols, z.Rows).open().event(event.TurnStarted{ID: "t"}, asked("7", "git push origin main", verdict())).pass(time.Second)
-		r.has("git", "❯ 1 Yes")
+		if r.has("git"); z.Cols == 80 {
+			r.has("❯ 1 Yes")
+		} else { // not all that asks is seen
+			r.has("❯ 3 No")
+		}
 		if z.Cols == 20 {
-			r.keys("pgdown").has("main", "▴")
+			r.keys("up", "up")
+			r.keys("pgdown", "pgdown").has("main", "▴")
 			r.keys("down").has("Bash(git push", "❯ 2 Yes, and")
 		}
 		r.keys("y", "enter")

@@ -83,12 +83,20 @@ func (d *permit) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cols := m.screen.size.Cols
 	width := max(cols-4, 1)
 	d.offers = false // no hint has room
+	t := d.passage(p, width, m.folder())
+	body := t.lines
+	d.hides = 0
+	if room := rows - min(len(d.answers), rows-1); len(body) > room && !d.whole && !d.scrolls {
+		var must int
+		if body, must = t.heaviestFirst(); must > room && !d.moved {
+			d.at = len(d.answers) - 1
+		}
+	}
 	var answers []draw.Line
 	for i, a := range d.answers {
 		lead, role := p.numbered(i, i == d.at)
 		answers = append(answers, append(lead, draw.S([...]string{yes: "Yes", yesRule: "Yes, and keep a rule", no: "No, and say why"}[a], role)))
 	}
-	body := d.body(p, width, m.folder())
 	if d.answers[d.at] == yesRule {
 		l := append(draw.Exact(strings.Join(d.rules, ", "), draw.Code), draw.S(" "+keeps[d.keep].name, draw.Plain))
 		body = l.Wrap(width)
