@@ -62,10 +62,10 @@ func (b *Set) keep(ctx context.Context, f left) string {
 		return err.Error()
 	}
 	did, moved := "made", "was moved"
-	shown := fmt.Sprintf("A command in the sandbox made %s. It is protected: %s. It was moved away; it comes back when you allow it.", path, why)
+	shown := fmt.Sprintf("A command in the sandbox made %s. It is protected: %s. It was moved to %s; it comes back when you allow it.", path, why, clip.Visible(f.At))
 	if f.Changed() {
 		did, moved = "changed", "the change was moved"
-		shown = fmt.Sprintf("A command in the sandbox changed %s: %s. It is again as it was before; the change comes back when you allow it.", path, why)
+		shown = fmt.Sprintf("A command in the sandbox changed %s: %s. It is again as it was before; the change was moved to %s and comes back when you allow it.", path, why, clip.Visible(f.At))
 	}
 	if f.Text != "" {
 		shown += "\n\n" + f.Text

@@ -134,7 +134,7 @@ func (d *permit) heading() string {
 			return "Let this be read?"
 		}
 	}
-	if d.q.Verdict.Check == policy.CheckPerson && d.q.Title != "" { // its title says who wants what
+	if d.q.Title != "" { // it says who wants what; names of tools are no words for people
 		return "Allow this?"
 	}
 	return "Let " + story.Subject(d.q.Tool) + " do this?"
@@ -181,7 +181,9 @@ func (d *permit) what(p paper, width int, dir string) []draw.Line {
 			o.Width = width
 			out = append(out, draw.Block(written(d.q.View), o)...)
 		}
-		add(d.arguments()...)
+		if t, ok := d.q.View.(view.Text); !ok || !says(t.S, d.q.Input) {
+			add(d.arguments()...)
+		}
 	}
 	return append(out, d.paths(width, dir)...)
 }

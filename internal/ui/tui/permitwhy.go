@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -354,6 +356,40 @@ func shows(v view.Block, input json.RawMessage) bool {
 		return slices.ContainsFunc(b.Blocks, func(x view.Block) bool { return shows(x, input) })
 	default:
 		return false
+	}
+}
+
+// says reports whether each value of an object stands in a text as a word of its own.
+func says(text string, input json.RawMessage) bool {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(input, &values) != nil {
+		return false
+	}
+	for _, raw := range values {
+		value := string(raw)
+		if s := ""; json.Unmarshal(raw, &s) == nil {
+			value = strings.TrimSpace(s)
+		}
+		if !saysWord(text, value) {
+			return false
+		}
+	}
+	return true
+}
+
+func saysWord(text, value string) bool {
+	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], value)
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(value):])
+		if !letter(before) && !letter(after) || value == "" {
+			return true
+		}
 	}
 }
 

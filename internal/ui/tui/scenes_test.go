@@ -97,6 +97,11 @@ var scenes = []scene{
 			{Name: "mcp__every__a-prompt-with-a-name-that-goes-on-and-on-and-on-and-on", Args: "<city> [state]", About: "A prompt with arguments of several kinds, told at length", From: "the MCP server every"},
 		}}).keys("'/m")
 	}},
+	{"permission-kept", func(r *rig) {
+		r.open().event(event.Asked{Call: "5", Tool: "SandboxKeep", Title: "Keep .envrc", Input: json.RawMessage(`{"path":".envrc","content":"export A=1\n","why":"a shell runs it","quarantine":"~/.adze/q/1"}`),
+			View:    view.Text{S: "A command in the sandbox made .envrc. It is protected: a shell runs it. It was moved to ~/.adze/q/1; it comes back when you allow it.\n\nexport A=1\n"},
+			Verdict: policy.Verdict{Effect: policy.Ask, Reason: ".envrc is protected: a shell runs it"}}).pass(time.Second)
+	}},
 	{"permission-mcp", func(r *rig) {
 		r.open().event(event.Asked{Call: "5", Tool: "mcp__every__echo", Title: "every: echo", Input: json.RawMessage(`{"to":"all","message":"hello"}`),
 			View:    view.Group{Blocks: []view.Block{view.Text{S: "The tool echo of the MCP server every"}, view.Code{S: "{\n  \"message\": \"hello\",\n  \"to\": \"all\"\n}\n"}}},
