@@ -91,7 +91,8 @@ func (b *sandboxForHooks) confine(c *proc.Command) error {
 	case s.Level().Strength == sandbox.None:
 		return confine.ErrOff
 	}
-	return s.Wrap(c, policy.Needs{})
+	_, err = s.Wrap(c, policy.Needs{})
+	return err
 }
 
 func (b *sandboxForHooks) close() {

@@ -84,7 +84,7 @@ type Kit struct {
 func New(c Config) (Kit, error) {
 	shell := bash.Config{
 		Vars: c.Variables, Pins: append(conf.PinnedEnv(), goPins...), Temp: c.Temp, Confined: c.Confined,
-		Mask:    func(to io.Writer) io.Writer { return c.Hide.Writer(to) },
+		Mask:    func(to io.Writer, files map[string]string) io.Writer { return c.Hide.Files(files).Writer(to) },
 		Limits:  proc.Limits{Memory: c.Limits.MaxMemory.Of(proc.Memory()), Processes: c.Limits.MaxProcesses},
 		Account: c.Memory, Guardian: true, Groups: true,
 		World: func(dir string) world.World { return place.World(dir, c.Home) },

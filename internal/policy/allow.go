@@ -69,12 +69,18 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if a.ReadOnly && a.Beyond == "" {
 			return Verdict{Effect: Allow, Reason: "it provably only reads", Check: CheckReadOnly, Part: part(a)}, true
 		}
+		if c.hide == hideNone && handlesUnnamed(a) {
+			return Verdict{}, false // it may read what the call writes
+		}
 		if a.Edits && a.Beyond == "" {
 			return Verdict{Effect: Allow, Reason: "the paths it changes are judged one by one", Check: CheckEdits, Part: part(a)}, true
 		}
 	case Read:
 		if v, ok := c.readable(a); ok {
 			return v, true
+		}
+		if c.given(a) {
+			break
 		}
 		if c.rules.secret(a) {
 			return Verdict{}, false // the sandbox keeps nothing from the model
@@ -146,6 +152,9 @@ func (c *call) nothing(a Action) Verdict {
 	case Exec:
 		v.Reason = noRule(a)
 		v.Check = CheckNotReadOnly
+		if c.hide == hideNone && handlesUnnamed(a) {
+			v.Reason, v.Check = "it may read a file that the call writes, and that may hold secrets", CheckSecret
+		}
 		if c.mixed && a.Unpinned != "" {
 			v.Reason, v.Check = "beside a command that does more than read, it runs with all settings, and then may do more itself: "+a.Unpinned, CheckUnpinned
 		}

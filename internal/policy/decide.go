@@ -35,6 +35,14 @@ func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 		}
 	}
 	out.Needs = needs(r, q.Actions, all, out.Effect)
+	switch hide := hiding(r, m, q); hide {
+	case HideUntracked, HideAll:
+		out.Needs.Confined = true
+		fallthrough
+	case HideValues:
+		out.Needs.Hide, out.Needs.Shown = hide, shown(r, q.Actions, all)
+	case HideNothing, hideNone:
+	}
 	return out, all
 }
 
@@ -56,7 +64,7 @@ func each(r Rules, m Mode, q Request) []Verdict {
 	if m == Bypass && r.NoBypass {
 		m = Default
 	}
-	c := call{rules: compileRules(r), mode: m, req: q, mixed: !readOrEdits(q.Actions)}
+	c := call{rules: compileRules(r), mode: m, req: q, mixed: !readOrEdits(q.Actions), hide: hiding(r, m, q)}
 	out := make([]Verdict, len(q.Actions))
 	seen := map[memoKey]Verdict{}
 	for i, a := range q.Actions {
@@ -120,6 +128,7 @@ type call struct {
 	mode  Mode
 	req   Request
 	mixed bool // not all commands only read or edit, so nothing is pinned
+	hide  Hide // what the sandbox hides from it
 
 	covered  *compiledRule // the allow rule that covers the last Exec
 	pure     bool          // the last Exec changes nothing by itself
@@ -145,7 +154,7 @@ func (c *call) one(a Action) Verdict {
 		if v, ok := c.deniedMention(r); ok {
 			return c.unlessDontAsk(v)
 		}
-		if r.Code && c.mode != Bypass && c.rules.secret(r) && c.find(Allow, Read{Path: r.Path, Named: r.Named, Asked: r.Asked}) == nil {
+		if r.Code && c.mode != Bypass && c.hide != HideAll && !c.given(r) && c.rules.secret(r) && c.find(Allow, Read{Path: r.Path, Named: r.Named, Asked: r.Asked}) == nil {
 			return c.classifiable(Verdict{Effect: Ask, Reason: "the command names " + c.show(r.Asked, r.Path) + ", which may hold secrets", Check: CheckSecret, Part: r.Path})
 		}
 		return Verdict{Effect: Allow, Reason: "no check speaks against it", Check: CheckMaybe, Part: r.Path}

@@ -27,6 +27,11 @@ type Needs struct {
 	// it keeps of them what the program writes every day, and what the call itself
 	// names.
 	Settings []Setting `json:"settings,omitempty"`
+	// Hide says how the sandbox keeps files of the session's folders that hold secrets
+	// from what the call shows, but for those of Shown, with all below, which it reads
+	// by name or by a rule.
+	Hide  Hide     `json:"hide,omitempty"`
+	Shown []string `json:"shown,omitempty"`
 }
 
 // A Setting is a path in which a program keeps its settings, resolved.
@@ -39,7 +44,7 @@ type Setting struct {
 
 // IsZero reports whether nothing is needed.
 func (n Needs) IsZero() bool {
-	return !n.Pinned && !n.Confined && len(n.Writable) == 0 && len(n.Settings) == 0
+	return !n.Pinned && !n.Confined && len(n.Writable) == 0 && len(n.Settings) == 0 && n.Hide == HideNothing
 }
 
 // needs are those of the whole call, whose verdict is effect.

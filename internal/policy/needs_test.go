@@ -18,7 +18,7 @@ func TestNeeds(t *testing.T) {
 	mayBe.Mention = true
 	named := given
 	named.MayWrite = false
-	push := Exec{Argv: []string{"git", "push", "-u"}}
+	push := Exec{Argv: []string{"git", "push", "-u"}, Handles: HandlesQuietly}
 	own := Write{Path: "/w/.git/config", Asked: ".git/config", Arg: true, Own: true, Routine: true, Sets: "a.b=c"}
 	open := []Setting{{Path: "/w/.git/config", Sets: []string{"a.b=c"}}}
 	for name, c := range map[string]struct {
@@ -33,7 +33,7 @@ func TestNeeds(t *testing.T) {
 		"a command of another kind":        {as: []Action{status, build}},
 		"a part nobody understands":        {as: []Action{status, Opaque{Source: "x"}}},
 		"no command":                       {as: []Action{Read{Path: "/w/a"}}},
-		"in the sandbox":                   {as: []Action{build}, sandboxed: true, want: Needs{Confined: true}},
+		"in the sandbox":                   {as: []Action{build}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"in the sandbox for nothing":       {as: []Action{status}, sandboxed: true, want: Needs{Pinned: true}},
 		"a protected path":                 {as: []Action{build, conf, conf}, want: Needs{Writable: []string{"/w/.git/config"}}},
 		"a protected path, only perhaps":   {as: []Action{build, Write{Path: "/w/.git/config", Maybe: true}}},
@@ -43,9 +43,9 @@ func TestNeeds(t *testing.T) {
 		"one that is only read":            {as: []Action{build, named}},
 		"settings of its own":              {as: []Action{push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open}},
 		"those, beside what only reads":    {as: []Action{status, push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open}},
-		"those, beside what nobody allows": {as: []Action{build, push, own}, sandboxed: true, want: Needs{Confined: true}},
-		"beside what nobody understands":   {as: []Action{push, own, Opaque{Source: "x"}}, sandboxed: true, want: Needs{Confined: true}},
-		"beside a git that runs others":    {as: []Action{push, own, Exec{Argv: []string{"git", "x"}, Unseen: "an alias"}}, sandboxed: true, want: Needs{Confined: true}},
+		"those, beside what nobody allows": {as: []Action{build, push, own}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
+		"beside what nobody understands":   {as: []Action{push, own, Opaque{Source: "x"}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
+		"beside a git that runs others":    {as: []Action{push, own, Exec{Argv: []string{"git", "x"}, Unseen: "an alias"}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"where a person is asked":          {as: []Action{build, push, own, conf}, want: Needs{Settings: open, Writable: []string{"/w/.git/config"}}},
 		"an ordinary one that is given":    {as: []Action{build, Read{Path: "/w/a", Arg: true, MayWrite: true}}},
 	} {

@@ -32,6 +32,8 @@ type (
 		// neither, says why it may do more in the environment that it then gets,
 		// which is not pinned (see Needs); "" when it does not.
 		Unpinned string
+		// Handles says whether the program has no need of files that hold secrets.
+		Handles Handling
 		// Beyond, when set, says why a rule with a wildcard does not cover this
 		// command: a flag makes it run another program, or an argument is not
 		// known before it runs. A rule that spells it out still does.
@@ -101,6 +103,9 @@ type (
 		// Mention means that the path stands inside of a word, in code or behind a
 		// flag: nothing but MayWrite is judged.
 		Mention bool
+		// Given means that what is read goes to a program of the same call, and nothing
+		// else of the call shows it.
+		Given bool
 		// Code, of a Mention, means that what the path stands in is given to a program
 		// that reads files by the names in it.
 		Code bool
@@ -178,6 +183,16 @@ type (
 	}
 	// None touches nothing outside the session.
 	None struct{}
+)
+
+// A Handling says whether a program only handles files: reads, packs or copies them.
+type Handling int
+
+// Handlings.
+const (
+	NoHandling     Handling = iota // it may do anything with what is in them
+	HandlesQuietly                 // it does, and prints nothing of what is in them
+	HandlesAny                     // it does
 )
 
 func (Exec) action()   {}

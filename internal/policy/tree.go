@@ -13,8 +13,12 @@ type Below struct {
 	Short string
 }
 
-// A Place is one path: resolved, and as it is reached when that differs.
-type Place struct{ Path, Named string }
+// A Place is one path: resolved, and as it is reached when that differs. Tracked means
+// that git has its content.
+type Place struct {
+	Path, Named string
+	Tracked     bool
+}
 
 // tree judges an action on a whole tree path by path; ok is false for any
 // other action.
@@ -62,12 +66,16 @@ func (c *call) readTree(a Read) Verdict {
 	}
 	a.Tree = false
 	v := c.judge(a)
+	hidden := 0
 	for _, p := range below.Paths {
 		one := Read{Path: p.Path, Named: p.Named, Arg: a.Arg}
 		if rule := c.find(Deny, one); rule != nil {
 			return graver(v, c.unlessDontAsk(byRule(Ask, rule, one, "it would read "+p.Path+", which a rule denies")))
 		}
-		if c.rules.secret(one) || c.find(Ask, one) != nil {
+		asks := c.find(Ask, one) != nil
+		if secret := c.rules.secret(one); secret && !asks && c.hides(p) && hidden < maxHidden {
+			hidden++
+		} else if secret || asks {
 			of := c.judge(one)
 			if a.Elsewhere && of.Check == CheckSecret {
 				of.Reason = "which files it reads is not known, and " + of.Reason

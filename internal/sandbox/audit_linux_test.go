@@ -180,7 +180,7 @@ func TestSettledWhileItRuns(t *testing.T) {
 	defer table.Close(time.Second)
 	start := func(script string) *proc.Process {
 		pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
-		if err := s.Wrap(&pc, policy.Needs{}); err != nil {
+		if _, err := s.Wrap(&pc, policy.Needs{}); err != nil {
 			t.Fatal(err)
 		}
 		p, err := table.Start(pc, os.Stderr)

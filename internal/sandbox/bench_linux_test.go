@@ -55,7 +55,7 @@ func BenchmarkOverhead(b *testing.B) {
 				start := time.Now()
 				c := proc.Command{Path: "/bin/true", Args: []string{"true"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
 				if wrap {
-					if err := s.Wrap(&c, policy.Needs{}); err != nil {
+					if _, err := s.Wrap(&c, policy.Needs{}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -76,7 +76,7 @@ func BenchmarkOverhead(b *testing.B) {
 				in = append(in, run(true))
 				start := time.Now()
 				c := proc.Command{Path: "/bin/true", Dir: dir}
-				if err := s.Wrap(&c, policy.Needs{}); err != nil {
+				if _, err := s.Wrap(&c, policy.Needs{}); err != nil {
 					b.Fatal(err)
 				}
 				set = append(set, time.Since(start))
@@ -120,7 +120,7 @@ func BenchmarkOpen(b *testing.B) {
 		}
 		open = append(open, time.Since(start))
 		c := proc.Command{Path: "/bin/true", Args: []string{"true"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
-		if err := s.Wrap(&c, policy.Needs{}); err != nil {
+		if _, err := s.Wrap(&c, policy.Needs{}); err != nil {
 			b.Fatal(err)
 		}
 		p, err := table.Start(c, io.Discard)

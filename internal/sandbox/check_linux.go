@@ -152,7 +152,7 @@ func newScene(root string) (*scene, func(), error) {
 func (sc *scene) try(s *Sandbox, table *proc.Table, e escape) (Result, string) {
 	c, err := sc.command(s.config.Self, e.name)
 	if err == nil {
-		err = s.Wrap(&c, policy.Needs{})
+		_, err = s.Wrap(&c, policy.Needs{})
 	}
 	if err != nil {
 		return Skipped, err.Error()

@@ -36,7 +36,7 @@ func TestDescriptorsOfTheCommand(t *testing.T) {
 				Path: "/bin/sh", Args: []string{"sh", "-c", `read x <&3 && echo "$x" >&4; for f in 5 6 7 8; do [ ! -e /dev/fd/$f ] || echo "$f is open" >&4; done`},
 				Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}, Files: []*os.File{in, w},
 			}
-			if err := s.Wrap(&pc, policy.Needs{}); err != nil {
+			if _, err := s.Wrap(&pc, policy.Needs{}); err != nil {
 				t.Fatal(err)
 			}
 			table := proc.NewTable()

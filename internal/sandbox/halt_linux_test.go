@@ -20,7 +20,7 @@ func running(t *testing.T, s *Sandbox, c Config, script string) (*proc.Process, 
 	table := proc.NewTable()
 	t.Cleanup(func() { table.Close(0) })
 	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
-	if err := s.Wrap(&pc, policy.Needs{}); err != nil {
+	if _, err := s.Wrap(&pc, policy.Needs{}); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer

@@ -21,13 +21,14 @@ import (
 	"github.com/adze-agent/adze/internal/sandbox/zygote"
 )
 
-// A nursery keeps a zygote for the layout that commands run in now, so that
-// most of them need no bubblewrap of their own. Whatever is wrong with one,
-// bubblewrap starts the command.
+// A nursery keeps zygotes for the layouts that commands run in now: one for those that
+// may need the secrets of the workspace, one for those that they are hidden from. So most
+// commands need no bubblewrap of their own. Whatever is wrong with a zygote, bubblewrap
+// starts the command.
 type nursery struct {
 	mu     sync.Mutex // guards the fields below
-	now    *parent    // nil: there is none
-	missed string     // the layout of the last command that now was not for
+	now    []*parent  // the one used last is the first
+	missed string     // the layout of the last command that none was for
 	poll   *os.File   // tells that something was mounted outside
 	mounts int        // how often that was so
 	tried  bool
@@ -82,16 +83,18 @@ func (n *nursery) at(b *bubblewrap, l laid, usual bool) *parent {
 		return nil
 	}
 	l.key += strconv.Itoa(n.outside())
-	if n.now != nil && n.now.layout == l.key {
+	if i := slices.IndexFunc(n.now, func(p *parent) bool { return p.layout == l.key }); i >= 0 {
 		n.missed = ""
-		return n.now
+		p := n.now[i]
+		n.now = slices.Insert(slices.Delete(n.now, i, i+1), 0, p)
+		return p
 	}
 	if n.tried && n.missed != l.key {
 		n.missed = l.key
 		return nil
 	}
 	n.tried = true
-	n.end()
+	n.end(maxZygotes - 1)
 	p, err := b.parent(l)
 	if err != nil {
 		n.why = err
@@ -101,9 +104,12 @@ func (n *nursery) at(b *bubblewrap, l laid, usual bool) *parent {
 		return nil
 	}
 	p.nursery = n
-	n.now, n.missed = p, ""
+	n.now, n.missed = slices.Insert(n.now, 0, p), ""
 	return p
 }
+
+// maxZygotes bounds the layouts for which there is a zygote.
+const maxZygotes = 2
 
 // isCold tells why commands are each started from nothing.
 func (b *bubblewrap) isCold(why error) {
@@ -138,28 +144,33 @@ func (n *nursery) count() {
 func (n *nursery) drop(p *parent) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.now == p {
+	if i := slices.Index(n.now, p); i >= 0 {
 		n.tried = false
-		n.end()
+		n.now = slices.Delete(n.now, i, i+1)
+		p.end()
 	}
 }
 
-// end ends the zygote; what it has started goes on. n.mu is held.
-func (n *nursery) end() {
-	if n.now == nil {
-		return
+// end ends all zygotes but the first few; what they have started goes on. n.mu is held.
+func (n *nursery) end(but int) {
+	for len(n.now) > but {
+		last := len(n.now) - 1
+		n.now[last].end()
+		n.now = n.now[:last]
 	}
-	_ = n.now.client.Close()
-	_ = n.now.process.Kill()
-	_, _ = n.now.process.Wait() // it was killed
-	n.now = nil
+}
+
+func (p *parent) end() {
+	_ = p.client.Close()
+	_ = p.process.Kill()
+	_, _ = p.process.Wait() // it was killed
 }
 
 func (n *nursery) close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closed = true
-	n.end()
+	n.end(0)
 	if n.poll != nil {
 		_ = n.poll.Close()
 	}
@@ -229,7 +240,7 @@ func tryZygote(path string) error {
 	if err != nil {
 		return err
 	}
-	b.nursery.now = p
+	b.nursery.now = []*parent{p}
 	b.nursery.close()
 	return nil
 }

@@ -34,10 +34,10 @@ func zygotePid(t *testing.T, s *Sandbox) (pid, births int) {
 	n := nurseryOf(t, s)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.now == nil {
+	if len(n.now) == 0 {
 		t.Fatalf("there is no zygote: %v", n.why)
 	}
-	return n.now.process.Pid, n.births
+	return n.now[0].process.Pid, n.births
 }
 
 // TestSameAsFromNothing: what a command sees of itself does not depend on how
@@ -100,7 +100,7 @@ func TestExits(t *testing.T) {
 	for _, c := range []proc.Command{
 		{Path: "/no/such/program", Args: []string{"x"}, Dir: s.config.Dir}, {Path: "/bin/sh", Args: []string{"sh", "-c", "true"}, Dir: s.config.Dir + "/gone"},
 	} {
-		if err := s.Wrap(&c, policy.Needs{}); err != nil {
+		if _, err := s.Wrap(&c, policy.Needs{}); err != nil {
 			t.Fatal(err)
 		}
 		p, err := table.Start(c, io.Discard)
@@ -123,7 +123,7 @@ func TestZygoteEnds(t *testing.T) {
 	}
 	first, _ := zygotePid(t, s)
 	n := nurseryOf(t, s)
-	_ = n.now.process.Kill()
+	_ = n.now[0].process.Kill()
 	if out, code := sh(t, s, "echo two"); code != 0 || out != "two" {
 		t.Fatal(out, code)
 	}
@@ -202,7 +202,7 @@ func TestSideBySide(t *testing.T) {
 	defer table.Close(time.Second)
 	begin := func(script string) (*proc.Process, *lines) {
 		pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: c.Dir, Env: []string{"PATH=" + os.Getenv("PATH")}}
-		if err := s.Wrap(&pc, policy.Needs{}); err != nil {
+		if _, err := s.Wrap(&pc, policy.Needs{}); err != nil {
 			t.Fatal(err)
 		}
 		out := newLines()
@@ -260,7 +260,7 @@ func TestNothingRunsUnconfined(t *testing.T) {
 	s := open(t, c)
 	zygotePid(t, s)
 	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "echo ran"}, Dir: c.Dir}
-	if err := s.Wrap(&pc, policy.Needs{}); err != nil {
+	if _, err := s.Wrap(&pc, policy.Needs{}); err != nil {
 		t.Fatal(err)
 	}
 	defer pc.After()

@@ -282,44 +282,53 @@ func Probe(ctx context.Context, c Config) Level { return probeAll(ctx, c, false)
 func (s *Sandbox) Level() Level { return s.level }
 
 // Wrap changes c so that it runs inside when a Table starts it, as its verdict needs
-// it: protected paths are opened for it. When Wrap returns an error the command must
-// not run; else c.After must be called when it is over, or was not started.
-func (s *Sandbox) Wrap(c *proc.Command, needs policy.Needs) error { return s.wrap(c, false, needs) }
+// it: protected paths are opened for it, secrets hidden from it. When Wrap returns an error
+// the command must not run; else c.After must be called when it is over, or was not started.
+func (s *Sandbox) Wrap(c *proc.Command, needs policy.Needs) (policy.Kept, error) {
+	return s.wrap(c, false, needs)
+}
 
 // WrapItself is Wrap for a command that is started by its Path and Args, as they
 // are then, and not by a Table.
-func (s *Sandbox) WrapItself(c *proc.Command) error { return s.wrap(c, true, policy.Needs{}) }
+func (s *Sandbox) WrapItself(c *proc.Command) error {
+	_, err := s.wrap(c, true, policy.Needs{})
+	return err
+}
 
-func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) error {
+func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) (policy.Kept, error) {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
 	if closed {
-		return errors.New("the sandbox is closed")
+		return policy.Kept{}, errors.New("the sandbox is closed")
 	}
 	if s.mech == nil {
-		return nil
+		return policy.Kept{}, nil
 	}
 	if !filepath.IsAbs(c.Path) {
-		return fmt.Errorf("confine %s: not an absolute path", c.Path)
+		return policy.Kept{}, fmt.Errorf("confine %s: not an absolute path", c.Path)
 	}
 	r, seen, err := s.auditor.begin(needs)
 	if err != nil {
-		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
+		return policy.Kept{}, fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
-	p := s.policy.with(seen)
+	p, in := s.policy.with(seen), s.auditor.secrets(seen, needs)
+	p.Hidden = outermost(slices.Concat(p.Hidden, in.Hidden))
 	p.open = slices.Clone(needs.Writable)
 	for _, set := range needs.Settings {
 		p.open = append(p.open, set.Path)
 	}
-	if err := p.bounded(); err != nil {
-		s.auditor.end(r)
-		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
+	err = p.bounded()
+	if len(in.Hidden) > maxDenied {
+		err = tooManySecrets(len(in.Hidden))
 	}
-	c.Env = p.environ(c.Env, s.proxyAddress())
-	if err := s.mech.wrap(c, p, held{itself, s.auditor.lock(), func(steps []step, links []string) { s.auditor.keep(r, steps, links) }}); err != nil {
+	if err == nil {
+		c.Env = p.environ(c.Env, s.proxyAddress())
+		err = s.mech.wrap(c, p, held{itself, s.auditor.lock(), func(steps []step, links []string) { s.auditor.keep(r, steps, links) }})
+	}
+	if err != nil {
 		s.auditor.end(r)
-		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
+		return policy.Kept{}, fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
 	c.Halt, c.Estate = r.halt, s.auditor.journal.f.Name()
 	after := c.After
@@ -330,7 +339,7 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) error {
 		}
 	}
 	s.watch(c)
-	return nil
+	return in, nil
 }
 
 // watch has what the proxy was told about hosts last as long as a command.

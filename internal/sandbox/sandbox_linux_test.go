@@ -78,7 +78,7 @@ func die(dir, home, run string) int {
 		return 1
 	}
 	c := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "mkdir -p .git/hooks && echo x > .git/hooks/pre-commit && echo made && sleep 60"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
-	if err := s.Wrap(&c, policy.Needs{}); err != nil {
+	if _, err := s.Wrap(&c, policy.Needs{}); err != nil {
 		return 1
 	}
 	s.auditor.mu.Lock() // it dies before it can look
@@ -99,13 +99,21 @@ func sh(t testing.TB, s *Sandbox, script string) (string, int) {
 // shOpen runs a script inside that may write open.
 func shOpen(t testing.TB, s *Sandbox, script string, open ...string) (string, int) {
 	t.Helper()
+	out, code, _ := shNeeds(t, s, script, policy.Needs{Writable: open})
+	return out, code
+}
+
+// shNeeds runs a script inside as its verdict needs it.
+func shNeeds(t testing.TB, s *Sandbox, script string, needs policy.Needs) (string, int, policy.Kept) {
+	t.Helper()
 	table := proc.NewTable()
 	defer table.Close(time.Second)
 	c := proc.Command{
 		Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: s.config.Dir,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.config.Home},
 	}
-	if err := s.Wrap(&c, policy.Needs{Writable: open}); err != nil {
+	kept, err := s.Wrap(&c, needs)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -114,7 +122,7 @@ func shOpen(t testing.TB, s *Sandbox, script string, open ...string) (string, in
 		t.Fatal(err)
 	}
 	<-p.Done()
-	return strings.TrimSpace(out.String()), p.Status().Code
+	return strings.TrimSpace(out.String()), p.Status().Code, kept
 }
 
 // TestEscapes tries every way out of the table, once per mechanism; and, for

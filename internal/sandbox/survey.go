@@ -28,6 +28,7 @@ type survey struct {
 	now   time.Time // of the look
 	dirs  map[string]*folder
 	links map[string]indexed // by git folder
+	held  map[string]indexed // files with secrets that a repository tracks, by its folder
 	// rest is where the last look stopped, and far what was seen beyond.
 	rest []spot
 	far  map[string]*folder
@@ -56,9 +57,10 @@ type folder struct {
 	fills []string // folders that programs fill
 	hide  []string // what rules deny to read, and what to change
 	fix   []string
-	git   bool // it holds .git
-	bare  bool // it looks like a git folder itself
-	half  bool // it holds what steers git in a git folder
+	keys  []string // files that may hold secrets
+	git   bool     // it holds .git
+	bare  bool     // it looks like a git folder itself
+	half  bool     // it holds what steers git in a git folder
 }
 
 // A sight is what a survey found.
@@ -70,6 +72,7 @@ type sight struct {
 	odd   []string // links and the like in git folders
 	hide  []string // what rules deny to read, and what to change
 	fix   []string
+	keys  []string // files that may hold secrets
 	more  bool     // there is more than was looked into
 	half  []string // folders that a file more could make git folders
 }
@@ -128,7 +131,7 @@ func (v *survey) below(root string, s *sight, seen map[string]*folder) {
 			continue
 		}
 		seen[dir] = f
-		s.hide, s.fix = append(s.hide, f.hide...), append(s.fix, f.fix...)
+		s.hide, s.fix, s.keys = append(s.hide, f.hide...), append(s.fix, f.fix...), append(s.keys, f.keys...)
 		if s.add(dir, f, false) {
 			continue // its parts are git's
 		}
@@ -181,6 +184,9 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 		name := e.Name()
 		if f.judge(v.denied, filepath.Join(dir, name), e.IsDir()) && name != ".git" {
 			continue
+		}
+		if !e.IsDir() && policy.HoldsSecrets(filepath.Join(dir, name)) {
+			f.keys = append(f.keys, filepath.Join(dir, name))
 		}
 		switch {
 		case name == ".git":

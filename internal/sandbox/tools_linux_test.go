@@ -202,7 +202,7 @@ func TestStopIsGentle(t *testing.T) {
 	table := proc.NewTable()
 	defer table.Close(time.Second)
 	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.05; done"}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
-	if err := s.Wrap(&pc, policy.Needs{}); err != nil {
+	if _, err := s.Wrap(&pc, policy.Needs{}); err != nil {
 		t.Fatal(err)
 	}
 	r, w := io.Pipe()
@@ -241,7 +241,7 @@ func TestFailsClosed(t *testing.T) {
 		t.Fatalf("not demanded: %v", err)
 	}
 	_ = s.Close()
-	if err := s.Wrap(&proc.Command{Path: "/bin/true"}, policy.Needs{}); err == nil {
+	if _, err := s.Wrap(&proc.Command{Path: "/bin/true"}, policy.Needs{}); err == nil {
 		t.Error("a closed sandbox wrapped a command")
 	}
 	c = testConfig(t, "bwrap")
@@ -249,7 +249,7 @@ func TestFailsClosed(t *testing.T) {
 	if err := os.RemoveAll(c.Run); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Wrap(&proc.Command{Path: "/bin/true", Args: []string{"true"}, Dir: c.Dir}, policy.Needs{}); err == nil {
+	if _, err := s.Wrap(&proc.Command{Path: "/bin/true", Args: []string{"true"}, Dir: c.Dir}, policy.Needs{}); err == nil {
 		t.Error("it wrapped a command although what is there cannot be noted")
 	}
 }
@@ -267,7 +267,7 @@ func TestSharedNetwork(t *testing.T) {
 	table := proc.NewTable()
 	defer table.Close(time.Second)
 	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "echo hello > index.html; exec python3 -m http.server 8137 --bind 127.0.0.1"}, Dir: c.Dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.Home}}
-	if err := s.Wrap(&pc, policy.Needs{}); err != nil {
+	if _, err := s.Wrap(&pc, policy.Needs{}); err != nil {
 		t.Fatal(err)
 	}
 	p, err := table.Start(pc, io.Discard)
@@ -450,7 +450,7 @@ func TestFault38_WatchSeesInside(t *testing.T) {
 		table := proc.New(proc.Config{Limits: limits})
 		defer table.Close(time.Second)
 		pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: s.config.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
-		if err := s.Wrap(&pc, policy.Needs{}); err != nil {
+		if _, err := s.Wrap(&pc, policy.Needs{}); err != nil {
 			t.Fatal(err)
 		}
 		p, err := table.Start(pc, io.Discard)

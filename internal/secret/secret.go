@@ -22,8 +22,12 @@ const minValue = 8
 
 // A Redactor hides secrets. Its methods may be called from several goroutines.
 type Redactor struct {
-	mu sync.Mutex // held by Add
+	mu sync.Mutex // held by Add, and guards more
 	ix atomic.Pointer[index]
+	// more is what Files made last, of which index and values.
+	more   *Redactor
+	moreOf *index
+	moreBy []string
 }
 
 // New returns a redactor that hides the given values, those of 8 bytes

@@ -274,6 +274,7 @@ func (r *reader) markExec(ws []word, st state, why string) {
 	e.Beyond = cmp.Or(r.Table.Beyond(programs.Base(ws[0].Text), ws), programs.OpenWord(ws), programs.ValueBeyond(programs.Base(ws[0].Text), ws[1:]))
 	e.Loses = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
 	r.holds(&e, policy.HoldsTexts, ws, st)
+	e.Handles = r.Table.Handles(programs.Base(ws[0].Text), ws)
 	r.Add(e)
 	r.fed(len(r.Actions)-1, ws, st)
 	for _, a := range r.Invoke(programs.Base(ws[0].Text), st.dirs).MayRead(ws) {
@@ -294,6 +295,7 @@ func (r *reader) exec(ws []word, st state) {
 		e.Why = "what a program of its own does is not known"
 		e.Beyond = ""
 	default:
+		e.Handles = r.Table.Handles(prog, ws)
 		e.Why = u.ReadOnly(ws)
 		if prog == "go" && e.Why == "" && r.Unpinned {
 			e.Why = "go without the variables that keep it from fetching"

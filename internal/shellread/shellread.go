@@ -118,6 +118,9 @@ func (r *reader) script(text string, st state) state {
 	saved := r.Source
 	r.Source = text
 	st = r.stmts(stmts, st)
+	if err == nil && len(r.outer) == 0 && r.depth == 0 {
+		r.given(stmts)
+	}
 	r.Source = saved
 	return st
 }

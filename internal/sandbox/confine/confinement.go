@@ -178,10 +178,10 @@ func (c *confinement) ahead() {
 }
 
 // wrap puts a command inside; when the sandbox cannot be had, nothing runs.
-func (c *confinement) wrap(cmd *proc.Command, needs policy.Needs) error {
+func (c *confinement) wrap(cmd *proc.Command, needs policy.Needs) (policy.Kept, error) {
 	c.ready()
 	if c.err != nil {
-		return fmt.Errorf("the sandbox cannot start: %w", c.err)
+		return policy.Kept{}, fmt.Errorf("the sandbox cannot start: %w", c.err)
 	}
 	return c.box.Wrap(cmd, needs)
 }

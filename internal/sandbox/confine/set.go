@@ -182,11 +182,11 @@ func (b *Set) Ahead() {
 
 // Wrap puts a command inside, where the settings want it. When the sandbox
 // cannot be had, the command must not run.
-func (b *Set) Wrap(cmd *proc.Command, needs policy.Needs) error {
+func (b *Set) Wrap(cmd *proc.Command, needs policy.Needs) (policy.Kept, error) {
 	if c := b.get(); c != nil {
 		return c.wrap(cmd, needs)
 	}
-	return nil
+	return policy.Kept{}, nil
 }
 
 // ErrOff is why a command that is to be confined cannot run, in words behind its name.
@@ -197,7 +197,8 @@ func (b *Set) Confine(cmd *proc.Command) error {
 	if !b.Active() {
 		return ErrOff
 	}
-	return b.Wrap(cmd, policy.Needs{})
+	_, err := b.Wrap(cmd, policy.Needs{})
+	return err
 }
 
 // Active reports whether Wrap confines anything.

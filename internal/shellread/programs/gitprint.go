@@ -188,7 +188,7 @@ func (u *Invocation) gitTracked(command, dir string, specs []Word) {
 	match, below := newPathspecs(specs, dir, top), &policy.Below{}
 	for _, f := range files {
 		if policy.Within(root, f, false) && match.names(f) {
-			below.Paths = append(below.Paths, policy.Place{Path: f})
+			below.Paths = append(below.Paths, policy.Place{Path: f, Tracked: true})
 		}
 	}
 	if len(below.Paths) > 0 {

@@ -188,7 +188,27 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 	if seekers[u.name] && !named {
 		c.get(Lit("."), policy.Read{Tree: true})
 	}
+	c.given(ws)
 	return c.Actions
+}
+
+// given marks what a flag names as the file of variables of what the program runs.
+func (u *Invocation) given(ws []Word) {
+	for i, w := range ws[1:] {
+		flag, file, glued := strings.Cut(w.Text, "=")
+		if flag != "--env-file" && flag != "--env-file-if-exists" || w.Kind != Exact {
+			continue
+		}
+		if !glued && i+2 < len(ws) && ws[i+2].Kind == Exact {
+			file = ws[i+2].Text
+		}
+		for k, a := range u.Actions {
+			if m, ok := a.(policy.Read); ok && !m.Tree && m.Asked == file {
+				m.Given = true
+				u.Actions[k] = m
+			}
+		}
+	}
 }
 
 // getMatches adds what a pattern matches now. The folder it stands in is only listed.

@@ -13,13 +13,20 @@ type Table struct {
 	git         map[string]*command // the same of git, by its subcommands
 	changes     map[string]*changeRow
 	subcommands map[string]bool // programs with rows for their subcommands
+	handles     map[string]bool // programs that only handle files, see Handles
 	flags       map[*command]map[string]flagKind
 }
 
 // Standard is the one table there is, made when it is first asked for.
 var Standard = sync.OnceValue(func() *Table {
-	t := &Table{reads: map[string]*command{}, forms: formRows(), git: gitRows(), changes: changeRows(), subcommands: map[string]bool{}, flags: map[*command]map[string]flagKind{}}
-	for _, family := range []map[string]*command{printRows(), fileRows(), textRows(), systemRows(), searchRows(), goRows(), packageRows(), containerRows(), hostRows()} {
+	t := &Table{reads: map[string]*command{}, forms: formRows(), git: gitRows(), changes: changeRows(), subcommands: map[string]bool{}, handles: map[string]bool{}, flags: map[*command]map[string]flagKind{}}
+	for _, family := range []map[string]*command{printRows(), fileRows(), textRows(), searchRows()} {
+		maps.Copy(t.reads, family)
+	}
+	for name := range t.reads {
+		t.handles[name] = true
+	}
+	for _, family := range []map[string]*command{systemRows(), goRows(), packageRows(), containerRows(), hostRows()} {
 		maps.Copy(t.reads, family)
 	}
 	for name, row := range t.reads {

@@ -134,6 +134,7 @@ func (r *Recorder) below(dir, named string, p pick) *policy.Below {
 	out := &policy.Below{}
 	add := func(rel string) {
 		at := policy.Place{Path: strings.TrimSuffix(dir, "/") + "/" + rel}
+		at.Tracked = policy.HoldsSecrets(at.Path) && r.isTracked(at.Path)
 		if named != dir && named != "" {
 			at.Named = strings.TrimSuffix(named, "/") + "/" + rel
 		}
@@ -168,6 +169,17 @@ func (r *Recorder) below(dir, named string, p pick) *policy.Below {
 	}
 	r.linkedBelow(dir, p, out)
 	return out
+}
+
+// isTracked reports whether git may have the content of a file.
+func (r *Recorder) isTracked(file string) bool {
+	if r.World.Repo != nil {
+		if _, _, ok := r.Repo(path.Dir(file)); !ok {
+			return false
+		}
+	}
+	files, ok := r.Tracked(r.GitTop(path.Dir(file)))
+	return !ok || slices.Contains(files, file)
 }
 
 // fill adds to reads of trees what they read there.

@@ -50,10 +50,9 @@ type Config struct {
 	Pins []string
 	// World tells shellread about the file system; nil knows only the folder.
 	World func(dir string) world.World
-	// Wrap puts a command into the sandbox; nil means there is none. When it
-	// fails the command does not run. What the command was allowed to write
-	// although it is protected is in its needs.
-	Wrap func(c *proc.Command, needs policy.Needs) error
+	// Wrap puts a command into the sandbox as its verdict needs it, and says what it
+	// keeps from it; nil means there is none. When it fails the command does not run.
+	Wrap func(c *proc.Command, needs policy.Needs) (policy.Kept, error)
 	// Active says whether Wrap confines anything; nil means it does.
 	Active func() bool
 	// Ahead is told that a command is to come, and returns at once; nil tells nobody.
@@ -74,9 +73,9 @@ type Config struct {
 	// ctx. nil sees to nothing.
 	Quarantined func(ctx context.Context) []string
 	// Mask wraps the writer of a command's output to hide secrets, before
-	// anything is kept; a Flush() error method, if it has one, is called at
-	// the end. nil hides nothing.
-	Mask func(w io.Writer) io.Writer
+	// anything is kept, and with them the values in files, by path, that hold some; a
+	// Flush() error method, if it has one, is called at the end. nil hides nothing.
+	Mask func(w io.Writer, files map[string]string) io.Writer
 	// Temp is a private folder for output that does not fit elsewhere; "" makes
 	// one. Commands in the sandbox must not be able to write there.
 	Temp string
@@ -224,11 +223,11 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		return tool.Errorf("the command was not run: it is allowed only inside the sandbox, which is not there any more. Try it again, so that it is judged anew"), nil
 	}
 	confined := b.confined(in)
-	c, h, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
+	c, h, kept, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
 	}
-	j, err := b.tasks.start(c, h, in, env)
+	j, err := b.tasks.start(c, h, in, env, kept.Masked)
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
 	}
@@ -249,6 +248,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		b.takeOver(j, s, c.Env, confined, env, &r)
 		b.blame(in, &r)
 	}
+	leftOut(kept.Hidden, env.Dir, &r)
 	if confined && how != interrupted && b.Quarantined != nil {
 		r.Text = join(r.Text, b.Quarantined(ctx))
 	}
@@ -308,25 +308,25 @@ func isDir(path string) bool {
 
 // command builds the process for in, as its verdict needs it. still: it leaves
 // no state behind, so that calls like it may run side by side.
-func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, *handover, error) {
+func (b *runner) command(in input, env tool.Env, still bool) (c proc.Command, h *handover, kept policy.Kept, err error) {
 	base := proc.Quiet(proc.Scrub(b.Vars())) // the environment before any command changed it
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shell == "" {
 		shell, err := proc.Shell(proc.Getenv(base, "PATH"), env.Roots)
 		if err != nil {
-			return proc.Command{}, nil, err
+			return proc.Command{}, nil, kept, err
 		}
 		b.shell = shell
 	}
 	temp, err := b.tasks.temp()
 	if err != nil {
-		return proc.Command{}, nil, err
+		return proc.Command{}, nil, kept, err
 	}
 	isBash := strings.HasPrefix(filepath.Base(b.shell), "bash")
-	h, err := newHandover(in.Command, temp, !still && !in.Background, isBash)
+	h, err = newHandover(in.Command, temp, !still && !in.Background, isBash)
 	if err != nil {
-		return proc.Command{}, nil, err
+		return proc.Command{}, nil, kept, err
 	}
 	h.base = base
 	h.tells = still && isBash && !in.Background && b.confined(in)
@@ -334,7 +334,7 @@ func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, *han
 	if isBash {
 		args = append(args, "--noprofile", "--norc")
 	}
-	c := proc.Command{
+	c = proc.Command{
 		Path: b.shell, Dir: env.Dir, Keep: in.Background, Gate: true, Files: h.files,
 		Args: append(args, "-c", wrapper(in.Command, h, isBash), "bash"),
 	}
@@ -345,12 +345,12 @@ func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, *han
 	}
 	c.Env = proc.Set(vars, "PWD="+env.Dir)
 	if b.Wrap != nil && !in.NoSandbox {
-		if err := b.Wrap(&c, env.Needs); err != nil {
+		if kept, err = b.Wrap(&c, env.Needs); err != nil {
 			h.drop()
-			return proc.Command{}, nil, err
+			return proc.Command{}, nil, kept, err
 		}
 	}
-	return c, h, nil
+	return c, h, kept, nil
 }
 
 // takeOver takes over the directory a command ended with, and what it changed of

@@ -157,9 +157,9 @@ func lsTree(dir string) (out []string) {
 // inside does not stay, and what a command sets inside does not go outside.
 func TestWrapsEnvironmentIsNotTheCommands(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Wrap = func(p *proc.Command, _ policy.Needs) error {
+		c.Wrap = func(p *proc.Command, _ policy.Needs) (policy.Kept, error) {
 			p.Env = proc.Unset(proc.Set(p.Env, "HTTP_PROXY=http://inside", "FLAGS="+proc.Getenv(p.Env, "FLAGS")+"+"), "LANG")
-			return nil
+			return policy.Kept{}, nil
 		}
 	})
 	outside := func(command string) string {
@@ -229,9 +229,9 @@ func TestAdvisories(t *testing.T) {
 	t.Run("changelog_2.1.321_what_only_reads_runs_inside_too", func(t *testing.T) {
 		var wrapped []string
 		r := newRig(t, func(c *Config) {
-			c.Wrap = func(p *proc.Command, _ policy.Needs) error {
+			c.Wrap = func(p *proc.Command, _ policy.Needs) (policy.Kept, error) {
 				wrapped = append(wrapped, p.Args[len(p.Args)-2])
-				return nil
+				return policy.Kept{}, nil
 			}
 		})
 		for _, command := range []string{"ls", "cat /dev/null", "head -n 1 /dev/null", "pwd"} {

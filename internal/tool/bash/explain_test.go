@@ -82,7 +82,7 @@ func BenchmarkBash(b *testing.B) {
 // read, once.
 func TestBlockedInTheBackground(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Wrap = func(*proc.Command, policy.Needs) error { return nil }
+		c.Wrap = func(*proc.Command, policy.Needs) (policy.Kept, error) { return policy.Kept{}, nil }
 		c.Denial = func(_ string, exit int, output string) string {
 			if exit == 3 && strings.Contains(output, "no way") {
 				return "it may not write there"

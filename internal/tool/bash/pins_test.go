@@ -76,7 +76,7 @@ func TestWhatReadsIsPinned(t *testing.T) {
 	outside := false
 	r := newRig(t, func(c *Config) {
 		c.Pins = pins
-		c.Wrap = func(*proc.Command, policy.Needs) error { return nil }
+		c.Wrap = func(*proc.Command, policy.Needs) (policy.Kept, error) { return policy.Kept{}, nil }
 		c.Excluded = func([]policy.Action) bool { return outside }
 		c.World = func(d string) world.World {
 			safe := func(string) (bool, string) { return true, "" }
@@ -146,7 +146,7 @@ func TestWhatReadsIsPinned(t *testing.T) {
 				env := r.env
 				env.Needs = v.Needs
 				in.NoSandbox = outside
-				c, _, err := r.bashRunner.command(in, env, false)
+				c, _, _, err := r.bashRunner.command(in, env, false)
 				if err != nil {
 					t.Fatal(err)
 				}

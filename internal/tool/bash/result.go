@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,6 +94,47 @@ func (j *job) backgroundResult(command string) tool.Result {
 		text += " All of its output goes to " + path + "."
 	}
 	return tool.Result{Text: text, View: view.Terminal{Command: clip.VisibleText(command), Note: "in the background as " + id}}
+}
+
+// maxLeftOut bounds the files that are named as left out.
+const maxLeftOut = 5
+
+// leftOut says which files a command could not read. Where a command failed, and says
+// that it was not allowed to read one of them, that is why.
+func leftOut(hidden []string, dir string, r *tool.Result) {
+	if len(hidden) == 0 {
+		return
+	}
+	var names []string
+	for _, at := range hidden[:min(len(hidden), maxLeftOut)] {
+		if rel, err := filepath.Rel(dir, at); err == nil {
+			at = rel
+		}
+		names = append(names, clip.Line(clip.Visible(at), noteText))
+	}
+	what, they := strings.Join(names, ", "), "it may hold secrets"
+	if n := len(hidden) - len(names); n > 0 {
+		what += fmt.Sprintf(" and %d more", n)
+	}
+	if len(hidden) > 1 {
+		they = "they may hold secrets"
+	}
+	note := "left out, as " + they + ": " + what
+	if t, ok := r.View.(view.Terminal); ok && r.IsErr && t.Exit > 0 && t.Exit < 20 && refused(t.Output, hidden) {
+		r.IsErr = false
+		note += "; so it was not allowed to read that"
+	}
+	r.Text = join(r.Text, []string{note + ". A command that names such a file asks for it"})
+}
+
+// refused reports whether an output says that one of some files could not be read.
+func refused(output string, files []string) bool {
+	for line := range strings.Lines(output) {
+		if strings.Contains(line, "ermission denied") && slices.ContainsFunc(files, func(f string) bool { return strings.Contains(line, filepath.Base(f)) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // join puts notes in brackets under text, one to a line.

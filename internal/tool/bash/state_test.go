@@ -71,7 +71,7 @@ func TestEnvironmentChanges(t *testing.T) {
 	r.bash("export LD_PRELOAD_X=1 GIT_DIR=/x PAGER=less; export PATH=" + r.env.Dir + "/bin:$PATH")
 	pinned := r.env
 	pinned.Needs.Pinned = true
-	c, fs, err := r.bashRunner.command(input{Command: "env"}, pinned, true)
+	c, fs, _, err := r.bashRunner.command(input{Command: "env"}, pinned, true)
 	if err != nil || fs.script != "" || fs.state != "" || len(c.Files) != 0 {
 		t.Fatal(fs, err)
 	}
@@ -204,7 +204,7 @@ func FuzzFeed(f *testing.F) {
 func TestConfinedOrNotAtAll(t *testing.T) {
 	there := true
 	r := newRig(t, func(c *Config) {
-		c.Wrap = func(*proc.Command, policy.Needs) error { return nil }
+		c.Wrap = func(*proc.Command, policy.Needs) (policy.Kept, error) { return policy.Kept{}, nil }
 		c.Passes = func() bool { return there }
 	})
 	r.env.Needs.Confined = true
@@ -310,7 +310,7 @@ func TestForgedState(t *testing.T) {
 // else can open, not as a file.
 func TestLongCommandIsWhatWasAllowed(t *testing.T) {
 	r := newRig(t, nil)
-	c, h, err := r.bashRunner.command(input{Command: "echo long # " + strings.Repeat("x", maxArg)}, r.env, false)
+	c, h, _, err := r.bashRunner.command(input{Command: "echo long # " + strings.Repeat("x", maxArg)}, r.env, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -229,7 +229,7 @@ func TestTooManyInBackground(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Wrap = func(*proc.Command, policy.Needs) error { return nil } })
+	r := newRig(t, func(c *Config) { c.Wrap = func(*proc.Command, policy.Needs) (policy.Kept, error) { return policy.Kept{}, nil } })
 	b := r.tools["Bash"]
 	p, err := b.Plan(json.RawMessage(`{"command":"rm\u200b -rf x\u001b[2K","timeout":"1000"}`), r.env)
 	if err != nil || p.Title != `Bash: rm\u200b -rf x\x1b[2K` || p.Parallel || len(p.Actions) == 0 ||
@@ -268,9 +268,9 @@ func TestPlan(t *testing.T) {
 func TestWrap(t *testing.T) {
 	var fail error
 	r := newRig(t, func(c *Config) {
-		c.Wrap = func(c *proc.Command, _ policy.Needs) error {
+		c.Wrap = func(c *proc.Command, _ policy.Needs) (policy.Kept, error) {
 			c.Env = append(c.Env, "WRAPPED=yes")
-			return fail
+			return policy.Kept{}, fail
 		}
 	})
 	if got := r.bash("echo $WRAPPED"); got.Text != "yes" {
@@ -306,7 +306,7 @@ func (m *masker) Write(p []byte) (int, error) {
 func (m *masker) Flush() error { _, err := m.w.Write(m.held); return err }
 
 func TestMask(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Mask = func(w io.Writer) io.Writer { return &masker{w: w} } })
+	r := newRig(t, func(c *Config) { c.Mask = func(w io.Writer, _ map[string]string) io.Writer { return &masker{w: w} } })
 	if got := r.bash("printf se; sleep 0.1; printf 'cret\\nend'"); got.Text != "******\nend" {
 		t.Errorf("%q", got.Text)
 	}

@@ -1,0 +1,95 @@
+package policy
+
+// Hide says how files of the session's folders that hold secrets are kept from what a call
+// in the sandbox shows.
+type Hide string
+
+// The ways.
+const (
+	HideNothing   Hide = ""
+	HideValues    Hide = "values"    // its programs may need them: what is in them is masked in what they print
+	HideUntracked Hide = "untracked" // it cannot read those that git does not track: git needs the rest
+	HideAll       Hide = "all"       // it cannot read them
+	// hideNone: they would have to be hidden, but the call writes one of them, so that it
+	// asks instead.
+	hideNone Hide = "none"
+)
+
+// Kept is what the sandbox kept of files that hold secrets, when it ran a call by its Needs.
+type Kept struct {
+	// Hidden are those that the call could not read, because it only handles files.
+	Hidden []string
+	// Masked is what is in those that it could read, by path: no value in them is to be
+	// in what it prints.
+	Masked map[string]string
+}
+
+// maxHidden bounds the secrets in a tree that are hidden one by one.
+const maxHidden = 500
+
+// hiding is how secrets are kept from a call. One of programs that only handle files cannot
+// read what no action of it names, and need not be asked about. Whatever else a call runs
+// may need its secrets.
+func hiding(r Rules, m Mode, q Request) Hide {
+	if !q.Sandboxed || m == Bypass {
+		return HideNothing
+	}
+	git, shows, writes := false, false, false
+	for _, a := range q.Actions {
+		switch a := a.(type) {
+		case Exec:
+			exact := a.ReadOnly || a.Edits
+			if !a.Maybe && !exact && a.Handles == NoHandling {
+				return HideValues
+			}
+			git = git || len(a.Argv) > 0 && a.Argv[0] == "git"
+			shows = shows || handlesUnnamed(a)
+		case Opaque:
+			return HideValues
+		case Read:
+			shows = shows || !a.List && !a.Mention && (a.Tree || a.Elsewhere)
+		case Write:
+			writes = writes || !a.Maybe && !a.Mention && r.holdsSecrets(a.Path)
+		case Net, Call, Spawn, Skill, Person, None:
+		}
+	}
+	switch {
+	case !shows:
+		return HideNothing
+	case writes:
+		return hideNone
+	case git:
+		return HideUntracked
+	}
+	return HideAll
+}
+
+// handlesUnnamed reports a command that may show what is in files that no action names.
+func handlesUnnamed(a Exec) bool {
+	return !a.Maybe && !a.ReadOnly && !a.Edits && a.Handles == HandlesAny
+}
+
+// hides reports whether a file that an action reads without naming it is hidden.
+func (c *call) hides(p Place) bool {
+	return c.hide == HideAll || c.hide == HideUntracked && !p.Tracked
+}
+
+// given reports whether a secret of the session's folders goes to a program in the
+// sandbox, and is masked in what the program prints.
+func (c *call) given(a Read) bool {
+	return a.Given && c.hide == HideValues && c.inDirs(a.Path)
+}
+
+// shown are the secrets that a call reads by name, or by a rule: whoever allows the call
+// lets it see them.
+func shown(r Rules, as []Action, vs []Verdict) (out []string) {
+	for i, a := range as {
+		m, ok := a.(Read)
+		switch {
+		case !ok || m.List || m.Mention || m.Elsewhere || m.Given:
+		case !m.Tree && r.secret(m), m.Tree && vs[i].Check == CheckRule:
+			out = append(out, m.Path)
+		}
+	}
+	return out
+}

@@ -1,0 +1,54 @@
+package programs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// Handles says whether a program only handles files: it reads, packs or copies them, or is
+// git. It has no need of what only the programs of a project need, a file with their
+// passwords.
+func (t *Table) Handles(name string, ws []Word) policy.Handling {
+	switch {
+	case name == "git":
+		return handlesGit(ws)
+	case t.handles[name] || t.changes[name] != nil || walkers[name] || packers[name]:
+		return policy.HandlesAny
+	}
+	return policy.NoHandling
+}
+
+// packers are further programs that pack, split and encode files.
+var packers = map[string]bool{
+	"unzip": true, "cpio": true, "ar": true, "7zr": true, "unrar": true, "lzma": true, "lzip": true, "lzop": true, "brotli": true, "bunzip2": true, "unxz": true, "unzstd": true, "gunzip": true, "bzcat": true, "lzcat": true, "lz4cat": true, "gzcat": true, "uncompress": true,
+	"zgrep": true, "zegrep": true, "zfgrep": true, "xzgrep": true, "bzgrep": true, "zstdgrep": true, "zdiff": true, "zless": true, "zmore": true, "csplit": true, "uuencode": true, "basenc": true, "rev": true, "tac": true, "colordiff": true, "delta": true, "sdiff": true, "view": true, "pr": true, "install": true, "rename": true, "git-lfs": true, "batcat": true, "mlocate": true,
+}
+
+// quietly are git's subcommands that print no content of files, unless one of
+// loudFlags is given.
+var quietly = map[string]bool{
+	"add": true, "commit": true, "push": true, "pull": true, "fetch": true, "checkout": true, "switch": true, "branch": true, "merge": true, "rebase": true, "tag": true, "mv": true, "rm": true, "restore": true, "reset": true, "stash": true, "stash push": true, "clone": true, "init": true, "remote": true, "submodule": true,
+	"worktree": true, "config": true, "status": true, "cherry-pick": true, "revert": true, "clean": true, "gc": true, "prune": true, "notes": true, "sparse-checkout": true, "lfs": true, "maintenance": true, "bisect": true, "rev-parse": true, "ls-files": true,
+}
+
+// loudFlags have them print content, or ask about it.
+var loudFlags = []string{"--patch", "--interactive", "--verbose", "--dry-run"}
+
+func handlesGit(ws []Word) policy.Handling {
+	for _, rest := range gitRests(ws[1:]) {
+		if rest[0].Kind != Exact || !quietly[rest[0].Text] || rest[0].Is("stash") && len(rest) > 1 && !rest[1].Is("push") && !strings.HasPrefix(rest[1].Text, "-") {
+			return policy.HandlesAny
+		}
+		for i, w := range rest[1:] {
+			before := rest[i].Text
+			switch {
+			case before == "-m" || before == "-am" || before == "--message":
+			case w.Kind != Exact && (w.Head == "" || w.Head[0] == '-'), slices.Contains(loudFlags, w.Text), clustered(w.Text, 'v'), clustered(w.Text, 'p'), clustered(w.Text, 'i'):
+				return policy.HandlesAny
+			}
+		}
+	}
+	return policy.HandlesQuietly
+}
