@@ -229,7 +229,9 @@ func TestTooManyInBackground(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Wrap = func(*proc.Command, policy.Needs) (policy.Kept, error) { return policy.Kept{}, nil } })
+	r := newRig(t, func(c *Config) {
+		c.Wrap = func(*proc.Command, policy.Needs) (policy.Kept, error) { return policy.Kept{}, nil }
+	})
 	b := r.tools["Bash"]
 	p, err := b.Plan(json.RawMessage(`{"command":"rm\u200b -rf x\u001b[2K","timeout":"1000"}`), r.env)
 	if err != nil || p.Title != `Bash: rm\u200b -rf x\x1b[2K` || p.Parallel || len(p.Actions) == 0 ||
