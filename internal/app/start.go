@@ -323,7 +323,7 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 func (r *Running) newLoop(known situation.Facts) agent.Loop {
 	w, touched := r.world, known.Touched()
 	return agent.Loop{
-		Record: r.recorded.Begin,
+		Record: (&situation.Watcher{Paths: w.Paths, Session: r.ID, Beside: r.recorded.Beside}).Over(r.recorded.Begin),
 		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases, Redirects: r.spec.Redirects,
 		Env: tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
 		Touched: func(begins event.Seq, paths []string) []string {

@@ -76,6 +76,9 @@ func Learn(ctx context.Context, p Place) <-chan Facts {
 		f := Facts{place: p, begun: begun, reader: p.memory(begun), read: &files{}}
 		start := f.reader.Start()
 		f.read.add(start)
+		for _, text := range Said(ctx, p.Paths) {
+			p.Notef("%s", text)
+		}
 		for _, m := range start {
 			f.Memory = append(f.Memory, prompt.Memory{Path: m.Path, Scope: string(m.Scope), Text: m.Text, Notes: m.Notes})
 			for _, w := range m.Warnings {
