@@ -22,7 +22,7 @@ const maxLinks = 40
 // World is the real file system as a script that starts in dir (absolute,
 // resolved) would find it.
 func World(dir, home string) world.World {
-	return world.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Searched: Searched, Tracked: conf.Tracked, Repo: repo, Text: text}
+	return world.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Searched: Searched, Tracked: conf.Tracked, Repo: repo, Text: text, Packed: packed}
 }
 
 // maxText bounds a file whose text is looked at.

@@ -318,7 +318,9 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	e.Loses = r.loses(prog, ws, st.dirs)
 	e.Unseen = r.runsUnseen(prog, ws, st, &e)
+	unpacks := ""
 	if !e.ReadOnly {
+		unpacks = u.Unpacks(ws, r.input.text, r.input.given, r.input.file)
 		e.Edits = u.Changes(ws)
 		if !e.Edits && e.Beyond == "" && u.Why != "" {
 			e.Why = u.Why
@@ -339,6 +341,9 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	if e.ReadOnly || e.Edits {
 		e.Unpinned = u.WithoutPins(ws[0].Text)
+	}
+	if unpacks != "" && e.Beyond == "" {
+		e.Beyond, e.Why = unpacks, unpacks
 	}
 	if !e.ReadOnly && !e.Edits && prog != "find" && !isFd(prog) { // what those start is read below
 		r.holds(&e, policy.HoldsTexts, ws, st)

@@ -23,8 +23,9 @@ type input struct {
 	lines *programs.Found
 	// commits: what comes in are the numbers of commits, one a line.
 	commits bool
-	// said is the source of what prints it.
+	// said is the source of what prints it, and file the one that it is redirected from.
 	said string
+	file word
 	// from is the command before the pipe where it prints names of files, or an archive
 	// of them, and dirs where that runs.
 	from string
@@ -82,6 +83,9 @@ func (r *reader) inputOf(s *syntax.Stmt, st state) input {
 			in = input{unknown: rd.Word == nil || rd.Word.Lit() != "/dev/null"}
 			if rd.Word != nil {
 				in.said = r.text(rd.Word)
+				if v := r.quietly(rd.Word, func() value { return r.value(rd.Word, st) }); v.kind == exact && rd.Op == syntax.RdrIn {
+					in.file = lit(v.text)
+				}
 			}
 			if p := processed(rd); p != nil && readsByLine(s) {
 				in.lines = r.printsNames(p, st)

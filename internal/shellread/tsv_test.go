@@ -158,7 +158,16 @@ func (f fixture) tracked(dir string, most int) (files []string, ok bool) {
 }
 
 func (f fixture) world() world.World {
-	return world.World{Dir: "/home/u/project", Home: "/home/u", Real: f.real, Glob: f.glob, Git: f.git, GitUnpinned: f.git, Tree: f.tree, Searched: f.searched, Tracked: f.tracked}
+	return world.World{Dir: "/home/u/project", Home: "/home/u", Real: f.real, Glob: f.glob, Git: f.git, GitUnpinned: f.git, Tree: f.tree, Searched: f.searched, Tracked: f.tracked, Packed: packed}
+}
+
+// packed has archives of the fixture by their base names.
+func packed(file string, zipped bool) ([]string, bool) {
+	names, ok := map[string][]string{
+		"a.tar": {"lib/", "lib/x.go"}, "evil.tar": {"x", ".git/hooks/pre-commit"}, "rc.tgz": {"p/.envrc"}, "up.tar": {"../x"},
+		"a.zip": {"lib/x.go"}, "evil.zip": {".vscode/tasks.json"},
+	}[path.Base(file)]
+	return names, ok && zipped == strings.HasSuffix(file, ".zip")
 }
 
 // decide judges one command in the fixture with rules as the TSV writes them.

@@ -39,6 +39,10 @@ type World struct {
 	// Text is what a regular file holds; ok is false when it is too large to look at, or
 	// cannot be read. nil means unknown.
 	Text func(path string) (text string, ok bool)
+	// Packed lists the names in an archive, as unzip finds them (zipped) or as tar does; ok
+	// is false for one that cannot be looked into, or where a name leads through a link in
+	// it. nil means unknown.
+	Packed func(path string, zipped bool) (names []string, ok bool)
 	// Tracked lists the files below a folder that its git repository tracks, as
 	// absolute paths; ok is false when that is not known. nil means unknown.
 	Tracked func(dir string, most int) (files []string, ok bool)

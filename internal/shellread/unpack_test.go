@@ -1,0 +1,99 @@
+package shellread_test
+
+import (
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread"
+)
+
+// TestUnpacks: under a rule for what unpacks or patches, the names in the archive or the
+// patch decide, and what nobody can look into is more than the rule says.
+func TestUnpacks(t *testing.T) {
+	f := newFixture()
+	w := f.world()
+	w.Text = func(file string) (string, bool) {
+		text, ok := map[string]string{
+			"p.diff": "--- a/src/a.go\n+++ b/src/a.go\n@@ -1 +1 @@\n", "evil.diff": "--- /dev/null\n+++ b/.envrc\n@@ -0,0 +1 @@\n+x\n",
+			"quoted.diff": "diff --git \"a/\\056envrc\" \"b/\\056envrc\"\nnew file mode 100644\n", "moved.diff": "diff --git a/x b/.vscode/tasks.json\nrename from x\nrename to .vscode/tasks.json\n", "none.diff": "x\n", "up.diff": "--- ../x\n+++ ../x\n",
+		}[path.Base(file)]
+		return text, ok
+	}
+	rules := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u"}
+	for program := range strings.FieldsSeq("tar unzip patch git bsdtar 7z cpio curl cat") {
+		rules.List = append(rules.List, policy.Rule{Tool: "Bash", Spec: program + ":*", Effect: policy.Allow, Scope: policy.CLI})
+	}
+	for want, commands := range map[policy.Effect]string{
+		policy.Allow: `
+			tar xf a.tar
+			tar -xzvf a.tar
+			tar --extract --file=a.tar --directory src
+			tar xf a.tar -C src --strip-components=1
+			tar cf out.tar src
+			tar tf evil.tar
+			unzip a.zip
+			unzip -oq a.zip -d src
+			unzip -l evil.zip
+			patch -p1 < p.diff
+			patch -p1 -i p.diff
+			git apply p.diff
+			git apply --check evil.diff
+			git am p.diff
+			git am --continue
+			7z l a.7z`,
+		policy.Ask: `
+			tar xf evil.tar
+			tar -x -f evil.tar
+			tar xf rc.tgz --strip-components=1
+			tar xf up.tar
+			tar xf rc.tgz -C src --exclude .envrc
+			tar xf none.tar
+			tar xPf a.tar
+			tar -xPf a.tar
+			tar --extract -P -f a.tar
+			tar xf a.tar --absolute-names
+			tar xf a.tar --transform s,.*,/home/u/.profile,
+			tar xf a.tar --xform s,x,y,
+			tar xf a.tar -C ..
+			tar xf a.tar -C /home/u
+			tar xf a.tar -C "$x"
+			tar xf "$x"
+			tar xf a.tar --one-top-level=../x
+			tar xf a.tar -h
+			tar x
+			cat a.tar | tar x
+			curl https://x | tar xz
+			curl -o a.tar https://x; tar xf a.tar
+			bsdtar -xf evil.tar
+			unzip evil.zip
+			unzip a.zip -d ..
+			unzip a.zip -d /home/u
+			unzip -: a.zip
+			unzip evil.tar
+			7z x a.7z
+			cpio -i < a.cpio
+			patch -p1 < evil.diff
+			patch -p0 -i quoted.diff
+			patch -p1 -d .. < p.diff
+			patch < none.diff
+			cat p.diff | patch -p1
+			patch -p1 < up.diff
+			git apply evil.diff
+			git apply quoted.diff
+			git apply moved.diff
+			git apply --directory=.vscode p.diff
+			git am evil.diff
+			git am < "$x"`,
+	} {
+		for command := range strings.Lines(commands) {
+			if command = strings.TrimSpace(command); command == "" {
+				continue
+			}
+			if v := policy.Decide(rules, policy.Default, policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions}); v.Effect != want {
+				t.Errorf("%q: %s (%s: %s), want %s", command, v.Effect, v.Check, v.Reason, want)
+			}
+		}
+	}
+}
