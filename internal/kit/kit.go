@@ -16,13 +16,11 @@ import (
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/git/conf"
-	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/sandbox/confine"
 	"github.com/adze-agent/adze/internal/secret"
-	"github.com/adze-agent/adze/internal/shellread/world"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
@@ -87,7 +85,7 @@ func New(c Config) (Kit, error) {
 		Mask:    func(to io.Writer, files map[string]string) io.Writer { return c.Hide.Files(files).Writer(to) },
 		Limits:  proc.Limits{Memory: c.Limits.MaxMemory.Of(proc.Memory()), Processes: c.Limits.MaxProcesses},
 		Account: c.Memory, Guardian: true, Groups: true,
-		World: func(dir string) world.World { return place.World(dir, c.Home) },
+		World: c.world,
 	}
 	box, ledger := c.Sandboxes, file.NewLedger()
 	shell.Stays, shell.Excluded = box.Stays, box.Excluded

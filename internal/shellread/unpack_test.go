@@ -21,6 +21,13 @@ func TestUnpacks(t *testing.T) {
 		}[path.Base(file)]
 		return text, ok
 	}
+	w.Changed = func(dir, from, to string) ([]string, bool) {
+		files, ok := map[string][]string{
+			"HEAD plain": {"/home/u/project/src/a.go"}, "HEAD evil": {"/home/u/project/.envrc"}, "evil^ evil": {"/home/u/project/.vscode/tasks.json"}, "plain^ plain": {"/home/u/project/src/a.go"},
+			"HEAD stash@{0}": {"/home/u/project/src/a.go"}, "HEAD stash@{1}": {"/home/u/project/src/a.go"}, "HEAD stash@{1}^3": {"/home/u/project/.envrc"}, "HEAD @{upstream}": {"/home/u/project/.husky/pre-commit"}, "plain evil": {"/home/u/project/.envrc"},
+		}[from+" "+to]
+		return files, ok
+	}
 	rules := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u"}
 	for program := range strings.FieldsSeq("tar unzip patch git bsdtar 7z cpio curl cat") {
 		rules.List = append(rules.List, policy.Rule{Tool: "Bash", Spec: program + ":*", Effect: policy.Allow, Scope: policy.CLI})
@@ -42,6 +49,18 @@ func TestUnpacks(t *testing.T) {
 			git apply --check evil.diff
 			git am p.diff
 			git am --continue
+			git merge plain
+			git merge --no-ff -m 'from evil' plain
+			git merge --abort
+			git cherry-pick plain
+			git cherry-pick -x plain
+			git rebase plain
+			git stash
+			git stash pop
+			git checkout plain
+			git checkout -b evil2
+			git switch plain
+			git reset plain
 			7z l a.7z`,
 		policy.Ask: `
 			tar xf evil.tar
@@ -85,7 +104,20 @@ func TestUnpacks(t *testing.T) {
 			git apply moved.diff
 			git apply --directory=.vscode p.diff
 			git am evil.diff
-			git am < "$x"`,
+			git am < "$x"
+			git merge
+			git merge evil
+			git merge nobody
+			git merge "$x"
+			git merge --squash plain evil
+			git cherry-pick evil
+			git cherry-pick -n plain..evil
+			git revert evil
+			git rebase evil
+			git stash apply 'stash@{1}'
+			git checkout evil
+			git switch --detach evil
+			git reset --keep evil`,
 	} {
 		for command := range strings.Lines(commands) {
 			if command = strings.TrimSpace(command); command == "" {

@@ -119,3 +119,20 @@ func answers(in *bufio.Reader, ids []string, found func(in *bufio.Reader, id, ki
 	}
 	return nil
 }
+
+// Changed lists the files, relative to the top of the worktree, that are not the same in
+// two commits, which are named as git knows them.
+func (r Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
+	if r.Git == "" || strings.HasPrefix(from, "-") || strings.HasPrefix(to, "-") {
+		return nil, errors.New("there is no git, or no such commit")
+	}
+	ctx, stop := context.WithTimeout(ctx, timeout)
+	defer stop()
+	c := exec.CommandContext(ctx, r.Git, "--git-dir="+r.GitDir, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to, "--")
+	c.Env, c.Dir, c.WaitDelay = r.Env, "/", time.Second
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git diff-tree: %w", err)
+	}
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
+}

@@ -53,6 +53,9 @@ func (u *Invocation) Unpacks(ws []Word, text string, given bool, from Word) (why
 				}
 				return p.patch(u, rest[1:], text, given)
 			}
+			if why := u.brings(rest); why != "" {
+				return why
+			}
 		}
 	}
 	return ""
@@ -312,4 +315,62 @@ func patchNames(text string) (names []string) {
 		}
 	}
 	return names
+}
+
+// brings adds the files that git takes over from commits into the working tree. It returns
+// why those are not known.
+func (u *Invocation) brings(rest []Word) (why string) {
+	names := gitOperands(withoutStrategy(u.notProse(append([]Word{Lit("git")}, rest...))[1:]))
+	command, from := rest[0].Text, "HEAD"
+	if u.r.World.Changed == nil || len(u.dirs) == 0 || len(names) == 0 || rest[0].Kind != Exact {
+		return ""
+	}
+	names = names[1:]
+	sure := true // it takes nothing but commits
+	switch command {
+	case "merge", "rebase":
+		if len(names) == 0 {
+			names = []Word{Lit("@{upstream}")}
+		}
+	case "cherry-pick", "revert":
+		from = "" // the commit before
+	case "stash":
+		if len(names) == 0 || !names[0].Is("apply") && !names[0].Is("pop") && !names[0].Is("branch") {
+			return ""
+		}
+		if names = names[1:]; len(names) == 0 {
+			names = []Word{Lit("stash@{0}")}
+		}
+		names = append(names, Lit(names[len(names)-1].Text+"^3")) // what git did not track
+	case "checkout", "switch", "reset":
+		sure = false
+	default:
+		return ""
+	}
+	if f := gitFlags(Literals(rest[1:])); f.has("--abort", "--quit", "--continue", "--skip", "--edit-todo", "--soft", "--mixed") || len(names) == 0 {
+		return ""
+	}
+	found := false
+	for _, d := range u.dirs {
+		top := u.r.GitTop(d)
+		below := &policy.Below{}
+		for _, w := range names {
+			a, b, ranged := strings.Cut(w.Text, "..")
+			if b = strings.TrimPrefix(b, "."); !ranged {
+				if a, b = from, w.Text; from == "" {
+					a = b + "^"
+				}
+			}
+			files, ok := u.r.World.Changed(d, a, b)
+			found = found || ok && w.Kind == Exact
+			for _, f := range files {
+				below.Paths = append(below.Paths, policy.Place{Path: f})
+			}
+		}
+		u.Actions = append(u.Actions, policy.Write{Path: top, Named: top, Asked: top, Arg: true, Maybe: true, Within: len(below.Paths) == 0, Below: below})
+	}
+	if sure && !found {
+		return "which files git " + command + " brings is not known before it runs"
+	}
+	return ""
 }

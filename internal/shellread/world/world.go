@@ -43,6 +43,10 @@ type World struct {
 	// is false for one that cannot be looked into, or where a name leads through a link in
 	// it. nil means unknown.
 	Packed func(path string, zipped bool) (names []string, ok bool)
+	// Changed lists the files, as absolute paths, that two commits of a folder's repository
+	// do not have alike; ok is false when that is not known, or one is no commit. nil means
+	// that nobody can look.
+	Changed func(dir, from, to string) (files []string, ok bool)
 	// Tracked lists the files below a folder that its git repository tracks, as
 	// absolute paths; ok is false when that is not known. nil means unknown.
 	Tracked func(dir string, most int) (files []string, ok bool)
