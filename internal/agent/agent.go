@@ -6,6 +6,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/adze-agent/adze/internal/effect"
@@ -216,10 +217,30 @@ type Turn struct {
 
 // A Budget bounds a turn; zero values do not.
 type Budget struct {
-	Turns    int
+	Turns    int // requests, those of agents that do skills included
 	USD      float64
 	Unpriced bool // a model without a known price counts as free
 	Tokens   int  // to use up, with nudges
+	// Account is what counts against USD by now; nil is all that the session has cost.
+	Account func() Account
+}
+
+// An Account is what counts against a budget of money.
+type Account struct {
+	USD      float64
+	Unpriced string // a model without a known price that was asked, "" for none
+}
+
+// Over says why no request may be made any more, and what helps; "" while one may.
+func (b Budget) Over(a Account) (why, hint string) {
+	switch {
+	case b.USD > 0 && a.Unpriced != "" && !b.Unpriced:
+		return fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", a.Unpriced, b.USD),
+			"give its price under \"models\" in the settings, or run: adze config set cost.unknown_price_ok true"
+	case b.USD > 0 && a.USD >= b.USD:
+		return fmt.Sprintf("spent $%.4f of the budget of $%.2f", a.USD, b.USD), "raise --max-budget-usd, or go on with: adze --continue -p \"…\""
+	}
+	return "", ""
 }
 
 // An Outcome is how a turn ended.

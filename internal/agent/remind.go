@@ -32,7 +32,7 @@ func (r *run) remind() error {
 		notes = append(notes, fmt.Sprintf("The todo list was not touched for %d replies. It says:\n%s\nBring it up to date where it is not true any more.", st.Quiet, list))
 	}
 	notes = append(notes, r.changedOnDisk(st.Mode)...)
-	notes = append(notes, r.left(st.Total.Cost)...)
+	notes = append(notes, r.left(r.account(st).USD)...)
 	if len(notes) == 0 {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (r *run) left(cost float64) (notes []string) {
 	if b := r.Budget.USD; b > 0 {
 		if s := share(cost, b); s > r.toldUSD {
 			r.toldUSD = s
-			notes = append(notes, fmt.Sprintf("Of the $%.2f that this session may cost, $%.2f are left. The work ends when they are used up.", b, max(0, b-cost)))
+			notes = append(notes, fmt.Sprintf("Of the $%.2f that this run may cost, $%.2f are left. The work ends when they are used up.", b, max(0, b-cost)))
 		}
 	}
 	if b := r.Budget.Tokens; b > 0 {

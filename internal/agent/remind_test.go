@@ -170,7 +170,7 @@ func TestWhatIsLeftIsTold(t *testing.T) {
 	for _, n := range reminded(r.host) {
 		at = append(at, n[:strings.Index(n, ",")])
 	}
-	want := []string{"11: <notice>\nOf the $1.01 that this session may cost", "16: <notice>\nOf the $1.01 that this session may cost", "19: <notice>\nOf the $1.01 that this session may cost"}
+	want := []string{"11: <notice>\nOf the $1.01 that this run may cost", "16: <notice>\nOf the $1.01 that this run may cost", "19: <notice>\nOf the $1.01 that this run may cost"}
 	if !slices.Equal(at, want) {
 		t.Errorf("%q", at)
 	}
@@ -187,7 +187,7 @@ func TestWhatIsLeftIsTold(t *testing.T) {
 	r.host.target.Cost = func(llm.Usage) (float64, bool) { return 0.3, true }
 	r.turn.Budget = agent.Budget{USD: 0.5}
 	r.run(t)
-	if got := reminded(r.host); len(got) != 1 || !strings.Contains(got[0], "Of the $0.50 that this session may cost, $0.20 are left.") {
+	if got := reminded(r.host); len(got) != 1 || !strings.Contains(got[0], "Of the $0.50 that this run may cost, $0.20 are left.") {
 		t.Errorf("%q", got)
 	}
 }

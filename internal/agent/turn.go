@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/window"
 )
 
@@ -26,7 +27,8 @@ const (
 // Run drives a turn to its end. The error is not nil only when the turn
 // could not be recorded; then nothing further was done.
 func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
-	r := &run{Loop: l, Turn: t, dir: cmp.Or(t.Host.State().Dir, l.Env.Dir)}
+	st := t.Host.State()
+	r := &run{Loop: l, Turn: t, dir: cmp.Or(st.Dir, l.Env.Dir), helped: st.Helpers[event.ForSkill].Helped}
 	for step := r.first(); ; step = r.step {
 		if out, err := r.before(ctx); err != nil {
 			return r.outcome(Outcome{}), err
@@ -88,6 +90,7 @@ type run struct {
 	force   string          // the tool that the next reply has to call
 	final   string          // the answer of a call that ended the turn
 	replies int             // that calls came in
+	helped  int             // requests of agents of skills before it
 	hidden  int             // inputs of the loop itself, for their IDs
 	// toldUSD and toldTokens are the shares of the budgets that the model was
 	// told are gone, in percent.
@@ -138,26 +141,33 @@ func (r *run) before(ctx context.Context) (*Outcome, error) {
 // usedUp is how the turn ends when a bound of it is reached, or when it was
 // interrupted; nil when it is neither.
 func (r *run) usedUp(ctx context.Context) *Outcome {
-	b, spent := r.Budget, r.Host.State()
+	b, st := r.Budget, r.Host.State()
+	account := r.account(st)
 	if r.noCost == "" {
-		r.noCost = spent.Turn.Unpriced
+		r.noCost = account.Unpriced
 	}
+	account.Unpriced = r.noCost
+	why, hint := b.Over(account)
 	switch {
 	case ctx.Err() != nil:
 		return &Outcome{Reason: InterruptedStreaming}
-	case b.Turns > 0 && r.mem.steps-r.mem.recoveries >= b.Turns:
+	case b.Turns > 0 && r.mem.steps-r.mem.recoveries+st.Helpers[event.ForSkill].Helped-r.helped >= b.Turns:
 		return &Outcome{Reason: MaxTurns, Text: "reached the limit of " + clip.Count(b.Turns, "turn"),
 			Hint: "raise --max-turns, or go on with: adze --continue -p \"…\""}
-	case b.USD > 0 && r.noCost != "" && !b.Unpriced:
-		return &Outcome{Reason: MaxBudget, Text: fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", r.noCost, b.USD),
-			Hint: "give its price under \"models\" in the settings, or run: adze config set cost.unknown_price_ok true"}
-	case b.USD > 0 && spent.Total.Cost >= b.USD:
-		return &Outcome{Reason: MaxBudget, Text: fmt.Sprintf("spent $%.4f of the budget of $%.2f", spent.Total.Cost, b.USD),
-			Hint: "raise --max-budget-usd, or go on with: adze --continue -p \"…\""}
+	case why != "":
+		return &Outcome{Reason: MaxBudget, Text: why, Hint: hint}
 	case b.Tokens > 0 && r.mem.spent >= b.Tokens:
 		return &Outcome{Reason: TokenBudget, Text: fmt.Sprintf("used %d of %d tokens", r.mem.spent, b.Tokens)}
 	}
 	return nil
+}
+
+// account is what counts against the budget of money.
+func (r *run) account(st transcript.State) Account {
+	if r.Budget.Account != nil {
+		return r.Budget.Account()
+	}
+	return Account{st.Total.Cost, st.Turn.Unpriced}
 }
 
 // means looks up what is still possible. How room could be made is looked at

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -55,8 +56,12 @@ func (r *Running) extend(cfg *config.Config) {
 		},
 		Callback: r.spec.Callback,
 		Confine:  r.sandboxes.Confine,
-		Ask: func(ctx context.Context, model, question string) (string, event.Spent, error) {
-			return w.models.Load().Answer(ctx, model, r.Target().ID(), question)
+		Ask: func(ctx context.Context, model, question string) (answer string, _ event.Spent, err error) {
+			bought := r.Buy(ctx, func() (spent event.Spent) {
+				answer, spent, err = w.models.Load().Answer(ctx, model, r.Target().ID(), question)
+				return spent
+			})
+			return answer, event.Spent{}, errors.Join(bought, err) // what it cost is recorded
 		},
 	}}, cfg)
 	r.ext = x

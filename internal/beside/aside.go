@@ -31,7 +31,7 @@ func Aside(ctx context.Context, c Config, question string) (string, error) {
 	if room := window.Effective(main.Window, main.Cap); room > 0 && window.Estimate(st) > room {
 		return "", errors.New("the conversation fills the model's window, so that no question fits behind it; /compact makes room")
 	}
-	budget, ok := w.budget(st, main)
+	budget, ok := w.budget(main)
 	if !ok {
 		return "", errors.New("nothing is left of the budget (max_budget_usd)")
 	}

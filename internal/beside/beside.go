@@ -181,9 +181,16 @@ func (w *Watch) entitle(ctx context.Context) {
 		return
 	}
 	w.tries++
-	name, spent, err := title.Make(ctx, m, w.prompt, w.reply)
-	if err != nil {
-		name = ""
+	name := ""
+	err := w.Session.Buy(ctx, func() event.Spent {
+		made, spent, err := title.Make(ctx, m, w.prompt, w.reply)
+		if err == nil {
+			name = made
+		}
+		return spent
+	})
+	if err != nil { // there is no money for it, or the session has ended
+		return
 	}
-	_ = w.Session.Entitle(context.WithoutCancel(ctx), w.Hide(name), spent) // it fails when the session has ended, or cannot write and says so itself
+	_ = w.Session.Entitle(context.WithoutCancel(ctx), w.Hide(name), event.Spent{}) // it fails when the session has ended, or cannot write and says so itself
 }

@@ -200,7 +200,7 @@ func (w *Watch) run(ctx context.Context, st transcript.State, es []transcript.En
 		For: a.purpose, Target: target, Env: tool.Env{Dir: a.dir, Roots: []string{a.dir}, Home: w.Home}, Mask: w.Mask,
 		Rules: w.rules(a.dir), Spent: func(e event.Spent) error { return w.Session.Report(e) },
 	}
-	if s.Budget, ok = w.budget(st, target); !ok {
+	if s.Budget, ok = w.budget(target); !ok {
 		return out, errNobody
 	}
 	s.Budget.Turns = a.turns
@@ -246,16 +246,17 @@ func (w *Watch) rules(dir string) policy.Rules {
 	return r
 }
 
-// budget is what is left of the session's. ok is false when that is nothing, or
-// cannot be said.
-func (w *Watch) budget(st transcript.State, t agent.Target) (b agent.Budget, ok bool) {
+// budget is the session's, which helpers share. ok is false when nothing is left of it, or
+// that cannot be said.
+func (w *Watch) budget(t agent.Target) (b agent.Budget, ok bool) {
 	all := w.Budget()
 	if all.USD <= 0 {
 		return b, true
 	}
-	b.USD, b.Unpriced = all.USD-st.Total.Cost, all.Unpriced
+	b.USD, b.Unpriced, b.Account = all.USD, all.Unpriced, w.Session.Account
 	_, known := price(t, llm.Usage{In: 1})
-	return b, b.USD > 0 && (known || all.Unpriced)
+	why, _ := b.Over(b.Account())
+	return b, why == "" && (known || all.Unpriced)
 }
 
 // is is a limit to one file.

@@ -199,33 +199,38 @@ func answered(model, choice string, done llm.Finished) (out mcp.Sampled, err err
 	return out, nil
 }
 
-// sample has the session's model answer, and records what that cost.
+// sample has the session's model answer, as far as its budget goes.
 func (x *Session) sample(ctx context.Context, s mcp.Sampling) (out mcp.Sampled, err error) {
 	t := x.s.Target()
-	var used llm.Usage
-	defer func() {
-		if used != (llm.Usage{}) {
-			spent := event.Spent{For: event.ForSampling, Model: t.ID(), Usage: used}
+	bought := x.s.Buy(ctx, func() (spent event.Spent) {
+		var used llm.Usage
+		if out, used, err = sampled(ctx, t, s); used != (llm.Usage{}) {
+			spent = event.Spent{For: event.ForSampling, Model: t.ID(), Usage: used}
 			if t.Cost != nil {
 				spent.Cost, spent.Priced = t.Cost(used)
 			}
-			err = errors.Join(err, x.s.Report(spent))
 		}
-	}()
+		return spent
+	})
+	return out, errors.Join(err, bought)
+}
+
+// sampled is what a model answers a server, and what it used.
+func sampled(ctx context.Context, t agent.Target, s mcp.Sampling) (out mcp.Sampled, used llm.Usage, err error) {
 	for c, err := range t.Model.Stream(ctx, asked(t.Name, s)) {
 		if err != nil {
-			return out, err
+			return out, used, err
 		}
 		switch c := c.(type) {
 		case llm.Progress:
 			used = c.Usage
 		case llm.Finished:
-			used = c.Usage
-			return answered(t.Name, s.Choice, c)
+			out, err = answered(t.Name, s.Choice, c)
+			return out, c.Usage, err
 		default: // pieces of what Finished has whole
 		}
 	}
-	return out, errors.New("the reply broke off")
+	return out, used, errors.New("the reply broke off")
 }
 
 // Changed implements mcp.Client.

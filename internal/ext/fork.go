@@ -24,6 +24,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -77,7 +78,13 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 		if e := cmp.Or(f.Effort, of(f.Agent).Effort); e != "" {
 			target.Effort, target.Thinking = llm.Effort(e), 0
 		}
-		budget, err := c.left(cmp.Or(of(f.Agent).MaxTurns, forkSteps))
+		budget, err := c.share(cmp.Or(of(f.Agent).MaxTurns, forkSteps))
+		if all := c.Budget().Turns; err == nil && all > 0 {
+			budget.Turns = min(budget.Turns, all-s.Requests())
+			if budget.Turns <= 0 {
+				err = fmt.Errorf("the turn has made its %s (max_turns)", clip.Count(all, "request"))
+			}
+		}
 		if err != nil {
 			return "", effect.Changed{}, err
 		}
@@ -144,7 +151,7 @@ func checker(c ForkConfig, transcript string) func(ctx context.Context, model, q
 			}
 			target = t
 		}
-		budget, err := c.left(checkSteps)
+		budget, err := c.share(checkSteps)
 		if err != nil {
 			return "", err
 		}
@@ -163,14 +170,13 @@ func checker(c ForkConfig, transcript string) func(ctx context.Context, model, q
 	}
 }
 
-// left is what is left of the session's budget, for an agent with so many steps.
-func (c ForkConfig) left(steps int) (agent.Budget, error) {
+// share is the session's budget, for an agent with so many steps: before each of its
+// requests it is looked at what all have cost.
+func (c ForkConfig) share(steps int) (agent.Budget, error) {
 	b := c.Budget()
-	b.Turns, b.Tokens = steps, 0
-	if b.USD > 0 {
-		if b.USD -= c.Session().State().Total.Cost; b.USD <= 0 {
-			return b, errors.New("the budget of the session is used up")
-		}
+	b.Turns, b.Tokens, b.Account = steps, 0, c.Session().Account
+	if why, _ := b.Over(b.Account()); why != "" {
+		return b, errors.New(why)
 	}
 	return b, nil
 }

@@ -103,7 +103,7 @@ func (s *Session) goingOn() (loop *agent.Loop, t agent.Turn, err error) {
 		if err = errors.Join(err, s.situate(st)); err != nil {
 			return
 		}
-		loop, t = st.loop, agent.Turn{Host: host{s}, Budget: st.budget, Deferred: use}
+		loop, t = st.loop, agent.Turn{Host: host{s}, Budget: s.bounded(st), Deferred: use}
 		if t.ID, err = s.started(st); err == nil && st.onBegin != nil {
 			st.onBegin()
 			st.onBegin = nil
@@ -205,7 +205,7 @@ func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loo
 		st.onBegin()
 		st.onBegin = nil
 	}
-	t.ID, t.Budget = id, st.budget
+	t.ID, t.Budget = id, s.bounded(st)
 	tokens := q.Tokens
 	if tokens == 0 {
 		tokens = wishedTokens(q.Text)
@@ -222,6 +222,7 @@ func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loo
 // started records the start of a turn.
 func (s *Session) started(st *state) (id string, err error) {
 	id = fmt.Sprintf("t%d", st.Turns+1)
+	st.helped = st.Helpers[event.ForSkill].Helped
 	return id, s.record(context.Background(), st, event.TurnStarted{ID: id, Model: st.asked().ID(), Mode: st.mode})
 }
 

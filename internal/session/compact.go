@@ -85,7 +85,7 @@ func (s *Session) compacting() (c agent.Compaction, loop *agent.Loop, t agent.Tu
 			return
 		}
 		if c, ok = st.wished(); ok {
-			loop, t = st.loop, agent.Turn{Host: host{s}, Budget: st.budget}
+			loop, t = st.loop, agent.Turn{Host: host{s}, Budget: s.bounded(st)}
 			t.ID, err = s.started(st)
 		}
 	})

@@ -1,11 +1,14 @@
 package session_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
@@ -125,4 +128,72 @@ func TestDearTurnWaits(t *testing.T) {
 			r.Close()
 		})
 	}
+}
+
+// The budget of money is looked at before each request of the classifier, of those at
+// once too, and counts from where this process took up the session.
+func TestTheBudgetHoldsBeforeEachRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		no := rule("soft_deny", "no")
+		judge := &fake.Model{Replies: []fake.Reply{no, no, no, no, no}}
+		set := func(c *session.Config) {
+			autoMode(judge)(c)
+			c.Auto.Model = auto.Small{Model: judge, Name: "small", ID: "p/small", Cost: func(llm.Usage) (float64, bool) { return 1, true }}
+			c.Budget.USD = 3.5
+			c.Target.Cost = func(llm.Usage) (float64, bool) { return 0.5, true }
+		}
+		var calls []llm.Part
+		for i := range 10 {
+			calls = append(calls, call(fmt.Sprint("c", i), "risk", "", 0))
+		}
+		r := start(t, nil, set, fake.Parts(llm.WantTools, calls...), fake.Say("never asked"))
+		r.prompt("go")
+		es := r.turns(1, nil)
+		r.last(es, agent.MaxBudget)
+		if n := len(judge.Requests()); n < 3 || n > 4 { // one may begin while the reply's own price is not known yet
+			t.Errorf("the classifier was asked %d times", n)
+		}
+		if got := fmt.Sprint(all[event.ToolFinished](es)); !strings.Contains(got, "of the budget of $3.50") {
+			t.Errorf("%s", got)
+		}
+		asked := false
+		var broke *session.ErrBudget
+		if err := r.Buy(t.Context(), func() event.Spent { asked = true; return event.Spent{} }); !errors.As(err, &broke) || asked {
+			t.Errorf("%v, asked: %v", err, asked)
+		}
+		r.Close()
+		r = start(t, again(t, r.log), set, fake.Say("ok"))
+		r.prompt("go on")
+		r.last(r.turns(2, nil), agent.Completed)
+		if a := r.Account(); a.USD != 0.5 || r.State().Total.Cost <= 3 {
+			t.Errorf("%+v of %v", a, r.State().Total.Cost)
+		}
+		r.Close()
+	})
+}
+
+// What agents of skills ask counts as requests of the turn.
+func TestRequestsOfSkillsCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, func(c *session.Config) { c.Budget.Turns = 4 }, fake.Use(call("c1", "act", "", 1000)), fake.Use(call("c2", "look", "", 0)), fake.Say("ok"))
+		for turn, want := range []agent.End{agent.MaxTurns, agent.Completed} {
+			r.prompt("go")
+			if turn == 0 {
+				synctest.Wait()
+				for _, what := range []string{event.ForSkill, event.ForSkill, event.ForSkill, event.ForHook} {
+					if err := r.Report(event.Spent{For: what, Model: "p/s", Usage: llm.Usage{In: 1}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if n := r.Requests(); n != 4 {
+					t.Errorf("%d requests", n)
+				}
+			}
+			r.last(r.turns(turn+1, nil), want)
+		}
+		if n := r.Requests(); n != 2 {
+			t.Errorf("%d requests of the second turn", n)
+		}
+		r.Close()
+	})
 }

@@ -94,29 +94,32 @@ func (h host) byClassifier(ctx context.Context, q agent.Question, v agent.Verdic
 		return v, nil
 	}
 	q.Waits()
-	ruling, spent := by.Judge(ctx, k)
+	var ruling auto.Ruling
+	var broke *ErrBudget
+	switch err = h.s.Buy(ctx, func() (spent event.Spent) { ruling, spent = by.Judge(ctx, k); return spent }); {
+	case errors.As(err, &broke):
+		ruling = auto.Ruling{Effect: auto.Ask, Reason: broke.Why}
+	case err != nil:
+		return v, err
+	}
 	v.Verdict = ruling.Over(v.Verdict)
 	var res error
-	err = h.s.do(func(st *state) { res = h.s.ruled(context.WithoutCancel(ctx), st, q, ruling, spent) })
+	err = h.s.do(func(st *state) { res = h.s.ruled(context.WithoutCancel(ctx), st, q, ruling) })
 	if v.Effect == policy.Deny && h.Hooked(hook.PermissionDenied) && h.s.cfg.Hooks.Refused(ctx, q, v) {
 		v.Reason += ". A hook says that you may try it once more"
 	}
 	return v, errors.Join(err, res)
 }
 
-// ruled records what a ruling of the classifier cost, and that it was the last one for
-// now.
-func (s *Session) ruled(ctx context.Context, st *state, q agent.Question, r auto.Ruling, spent event.Spent) (err error) {
-	if spent != (event.Spent{}) {
-		err = s.record(ctx, st, spent)
-	}
+// ruled counts a ruling of the classifier, and records when it was the last one for now.
+func (s *Session) ruled(ctx context.Context, st *state, q agent.Question, r auto.Ruling) (err error) {
 	if q.Reply > 0 { // what a running call asks is of its reply
 		st.reply = q.Reply
 	}
 	was := st.limits.Reached()
 	st.limits = st.limits.After(r, fmt.Sprintf("%s.%d", st.Running, st.reply))
 	if now := st.limits.Reached(); now != "" && was == "" {
-		err = errors.Join(err, s.record(ctx, st, event.Noted{Level: "warning", Text: now + ". What needs a decision is a question to a person, and refused where nobody can be asked"}))
+		err = s.record(ctx, st, event.Noted{Level: "warning", Text: now + ". What needs a decision is a question to a person, and refused where nobody can be asked"})
 	}
 	return err
 }

@@ -162,6 +162,10 @@ type Session struct {
 	done  chan struct{}
 	stop  context.CancelFunc
 	fan   fan
+	// before is what the session had cost before this process had it, and purse what a
+	// request takes that Buy makes; neither changes.
+	before float64
+	purse  chan struct{}
 }
 
 // state belongs to the session's goroutine alone.
@@ -201,6 +205,7 @@ type state struct {
 	// history and limits are for the mode auto.
 	history auto.History
 	limits  auto.Limits
+	helped  int           // requests of agents of skills before the newest turn
 	reply   int           // of the running turn, that a call was ruled on of
 	ending  bool          // no turn begins any more
 	keeping chan struct{} // closed when the snapshot that is being made is written; nil without
@@ -215,9 +220,9 @@ func Start(ctx context.Context, cfg Config) (*Session, error) {
 		loop: cfg.Loop, tools: cfg.Tools, budget: cfg.Budget, warnUSD: cfg.WarnUSD, auto: cfg.Auto, forbidden: cfg.Forbidden,
 	}
 	ctx, stop := context.WithCancel(ctx)
-	s := &Session{cfg: cfg, inbox: make(chan func(*state)), done: make(chan struct{}), stop: stop, fan: fan{feeds: map[*feed]struct{}{}}}
+	s := &Session{cfg: cfg, inbox: make(chan func(*state)), done: make(chan struct{}), stop: stop, fan: fan{feeds: map[*feed]struct{}{}}, purse: make(chan struct{}, 1)}
 	err := s.restore(ctx, st)
-	s.fan.last = st.Seq
+	s.fan.last, s.before = st.Seq, st.Total.Cost
 	if err == nil {
 		err = s.open(ctx, st)
 	}
