@@ -160,12 +160,11 @@ func TestForkedCallsAreLookedAtAgain(t *testing.T) {
 
 // An agent of a skill has no more requests than the turn has left.
 func TestForksCountTowardMaxTurns(t *testing.T) {
-	s, err := session.Start(t.Context(), session.Config{Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s", Schema: event.Schema, Dir: "/w"}, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
 	for most, want := range map[int]int{0: 3, 2: 2, 3: 3, 9: 3} {
+		s, err := session.Start(t.Context(), session.Config{Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s", Schema: event.Schema, Dir: "/w"}, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
 		look := llm.ToolUse{ID: "1", Name: "Bash", Input: json.RawMessage(`{}`)}
 		child := &fake.Model{Replies: []fake.Reply{fake.Use(look), fake.Use(look), fake.Say("found it")}}
 		f := forks(ForkConfig{
@@ -175,9 +174,12 @@ func TestForksCountTowardMaxTurns(t *testing.T) {
 			},
 			Budget: func() agent.Budget { return agent.Budget{Turns: most} }, Loop: func() *agent.Loop { return &agent.Loop{} },
 		})
-		_, _, err := f(t.Context(), skills.Fork{Skill: "look", Prompt: "look", Model: "m"})
+		_, _, err = f(t.Context(), skills.Fork{Skill: "look", Prompt: "look", Model: "m"})
 		if n := len(child.Requests()); n != want || (err != nil) != (want < 3) {
 			t.Errorf("of %d: %d requests, %v", most, n, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
