@@ -99,7 +99,7 @@ func startBwrap(ctx context.Context, s *Sandbox, path string, early *helper) (me
 	if err := os.WriteFile(b.blank, nil, 0); err != nil && !errors.Is(err, os.ErrPermission) {
 		return nil, err
 	}
-	if b.filter, err = filter(seccomp.Policy{Unix: s.policy.Network.AllUnix || len(s.policy.Network.Unix) > 0, UDP: true, Inet: true}); err != nil {
+	if b.filter, err = filter(seccomp.Policy{Unix: s.policy.Network.AllUnix || len(s.policy.Network.Unix) > 0, UDP: true, Inet: true, SetGID: setgid(s.policy)}); err != nil {
 		return nil, err
 	}
 	closeOnExec()

@@ -111,7 +111,7 @@ func (l *landlocked) wrap(c *proc.Command, p Policy, _ held) error {
 	}
 	var err error
 	unixSockets := p.Network.AllUnix || len(p.Network.Unix) > 0
-	if n.Filter, err = filter(seccomp.Policy{Unix: unixSockets, Inet: n.Port != 0 || n.Listen, Alone: true}); err != nil {
+	if n.Filter, err = filter(seccomp.Policy{Unix: unixSockets, Inet: n.Port != 0 || n.Listen, Alone: true, SetGID: setgid(p)}); err != nil {
 		return err
 	}
 	for _, w := range append(slices.Clone(p.Writable), "/dev/shm") { // semaphores of the C library live there

@@ -15,7 +15,8 @@ var refused = []refusal{
 	{"mount", ePerm}, {"umount2", ePerm}, {"pivot_root", ePerm}, {"chroot", ePerm}, {"open_tree", ePerm}, {"move_mount", ePerm},
 	{"fsopen", ePerm}, {"fsconfig", ePerm}, {"fsmount", ePerm}, {"fspick", ePerm}, {"mount_setattr", ePerm}, {"open_tree_attr", ePerm},
 	{"unshare", ePerm}, {"setns", ePerm},
-	{"clone3", eNoSys}, // its flags are in memory, out of sight; everybody falls back to clone
+	{"clone3", eNoSys},  // its flags are in memory, out of sight; everybody falls back to clone
+	{"openat2", eNoSys}, // and so is the mode of the file that it makes
 	{"open_by_handle_at", ePerm}, {"fanotify_init", ePerm}, {"quotactl", ePerm}, {"quotactl_fd", ePerm}, {"acct", ePerm},
 	{"init_module", ePerm}, {"finit_module", ePerm}, {"delete_module", ePerm}, {"kexec_load", ePerm}, {"kexec_file_load", ePerm},
 	{"swapon", ePerm}, {"swapoff", ePerm}, {"reboot", ePerm}, {"syslog", ePerm}, {"vhangup", ePerm}, {"nfsservctl", eNoSys},
@@ -51,5 +52,7 @@ var numbers = map[string][2]int{
 	"setxattr": {188, 5}, "lsetxattr": {189, 6}, "fsetxattr": {190, 7}, "setxattrat": {463, 463},
 	"removexattr": {197, 14}, "lremovexattr": {198, 15}, "fremovexattr": {199, 16}, "removexattrat": {466, 466},
 	"pidfd_open": {434, 434}, "pidfd_send_signal": {424, 424},
+	"chmod": {90, -1}, "fchmod": {91, 52}, "fchmodat": {268, 53}, "fchmodat2": {452, 452}, "open": {2, -1}, "openat": {257, 56}, "openat2": {437, 437}, "creat": {85, -1},
+	"mknod": {133, -1}, "mknodat": {259, 33},
 	"socket": {41, 198}, "socketpair": {53, 199}, "ioctl": {16, 29},
 }

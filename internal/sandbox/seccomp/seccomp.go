@@ -41,9 +41,10 @@ func ArchOf(goarch string) (a Arch, ok bool) {
 
 // A Policy is what may differ from sandbox to sandbox.
 type Policy struct {
-	Unix bool // AF_UNIX sockets that can have a name
-	UDP  bool // datagrams; without it only streams
-	Inet bool // AF_INET and AF_INET6 at all
+	Unix   bool // AF_UNIX sockets that can have a name
+	UDP    bool // datagrams; without it only streams
+	Inet   bool // AF_INET and AF_INET6 at all
+	SetGID bool // modes may have the bit: folders with it are all around
 	// Alone: no namespaces keep files and processes outside out of reach.
 	Alone bool
 }
@@ -131,8 +132,48 @@ func Assemble(a Arch, p Policy) ([]Inst, error) {
 		b.when(jEq, 0x5412, ePerm) // TIOCSTI types into the terminal
 		b.when(jEq, 0x541c, ePerm) // TIOCLINUX pastes into a console
 	})
+	b.borrowed(p)
 	b.add(Inst{Code: ret, K: retAllow})
 	return b.prog, b.err
+}
+
+// Bits of modes, and flags of open(2) with which it makes a file (linux/stat.h,
+// fcntl.h; both machines have the same).
+const (
+	setUID     = 0o4000
+	setGID     = 0o2000
+	makesAFile = 0o100 | 0o20000000
+)
+
+// borrowed refuses to make programs that run as who made them, for others of the
+// machine: they would take the sandbox's owner along. The kernel leaves these bits out
+// of mkdir itself; what openat2 is told is in memory, out of sight (see refused).
+func (b *builder) borrowed(p Policy) {
+	bits := uint32(setUID | setGID)
+	if p.SetGID {
+		bits = setUID
+	}
+	for _, c := range []struct {
+		name string
+		mode uint32 // which argument
+	}{{"chmod", 1}, {"fchmod", 1}, {"fchmodat", 2}, {"fchmodat2", 2}, {"creat", 1}, {"mknod", 1}, {"mknodat", 2}} {
+		b.call(c.name, func() {
+			b.arg(c.mode)
+			b.when(jSet, bits, ePerm)
+		})
+	}
+	for _, c := range []struct {
+		name  string
+		flags uint32
+	}{{"open", 1}, {"openat", 2}} {
+		b.call(c.name, func() {
+			b.arg(c.flags)
+			b.block(jSet, makesAFile, func() {
+				b.arg(c.flags + 1)
+				b.when(jSet, bits, ePerm)
+			})
+		})
+	}
 }
 
 // newNamespaces are the flags of clone(2) that make a namespace: NS, CGROUP,

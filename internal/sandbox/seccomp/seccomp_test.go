@@ -124,6 +124,19 @@ func TestFilter(t *testing.T) {
 			{"seqpacket pair", closed, a.audit, nr("socketpair"), []uint64{1, 5, 0}, allow},
 			{"datagram pair", closed, a.audit, nr("socketpair"), []uint64{1, 2, 0}, retErrno | eAfNo},
 			{"tipc pair", closed, a.audit, nr("socketpair"), []uint64{30, 1, 0}, retErrno | eAfNo},
+			{"fchmod", closed, a.audit, nr("fchmod"), []uint64{3, 0o1777}, allow},
+			{"setuid", closed, a.audit, nr("fchmod"), []uint64{3, 0o4755}, perm},
+			{"setuid, garbage above", closed, a.audit, nr("fchmodat"), []uint64{3, 0, 1<<40 | 0o104755}, perm},
+			{"setgid", closed, a.audit, nr("fchmodat2"), []uint64{3, 0, 0o2755, 0}, perm},
+			{"setgid where folders have it", Policy{SetGID: true}, a.audit, nr("fchmod"), []uint64{3, 0o2755}, allow},
+			{"setuid there", Policy{SetGID: true}, a.audit, nr("fchmod"), []uint64{3, 0o6755}, perm},
+			{"a program read", closed, a.audit, nr("openat"), []uint64{3, 0, 0o2000000, 0o7777}, allow},
+			{"a file made", closed, a.audit, nr("openat"), []uint64{3, 0, 0o101, 0o666}, allow},
+			{"a setuid file made", closed, a.audit, nr("openat"), []uint64{3, 0, 0o101, 0o4755}, perm},
+			{"a setuid file without a name", closed, a.audit, nr("openat"), []uint64{3, 0, 0o20200002, 0o4755}, perm},
+			{"a pipe", closed, a.audit, nr("mknodat"), []uint64{3, 0, 0o10644}, allow},
+			{"a setuid file by mknod", closed, a.audit, nr("mknodat"), []uint64{3, 0, 0o104755}, perm},
+			{"openat2", closed, a.audit, nr("openat2"), nil, retErrno | eNoSys},
 			{"mount", closed, a.audit, nr("mount"), nil, perm},
 			{"open_tree_attr", closed, a.audit, nr("open_tree_attr"), nil, perm},
 		} {
@@ -138,6 +151,26 @@ func TestFilter(t *testing.T) {
 	}
 	if n := len(Bytes([]Inst{{ret, 0, 0, retAllow}})); n != 8 {
 		t.Errorf("%d bytes", n)
+	}
+}
+
+// The older calls, which only amd64 has.
+func TestSetuidOfOldCalls(t *testing.T) {
+	prog, err := Assemble(AMD64, Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		args []uint64
+		want uint32
+	}{
+		{"chmod", []uint64{0, 0o4755}, retErrno | ePerm}, {"chmod", []uint64{0, 0o755}, retAllow}, {"creat", []uint64{0, 0o2755}, retErrno | ePerm}, {"creat", []uint64{0, 0o644}, retAllow},
+		{"open", []uint64{0, 0o102, 0o4755}, retErrno | ePerm}, {"open", []uint64{0, 0o102, 0o644}, retAllow}, {"open", []uint64{0, 0, 0o4755}, retAllow}, {"mknod", []uint64{0, 0o104755}, retErrno | ePerm},
+	} {
+		if got := execute(t, prog, data(auditAMD64, uint32(numbers[c.name][AMD64]), c.args...)); got != c.want {
+			t.Errorf("%s %o: %#x, want %#x", c.name, c.args, got, c.want)
+		}
 	}
 }
 
