@@ -284,9 +284,9 @@ func (h Hook) refusal(why string) (a Answer, ok bool) {
 	switch h.Event {
 	case PostToolUse:
 		raw, err := json.Marshal(why)
-		return Answer{Output: raw, By: h.Name()}, err == nil
+		return Answer{Output: raw, By: h.Short()}, err == nil
 	case PreCompact:
-		return Answer{System: []string{why}, By: h.Name()}, true
+		return Answer{System: []string{why}, By: h.Short()}, true
 	}
 	return a, false
 }

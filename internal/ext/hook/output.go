@@ -152,7 +152,7 @@ func (h Hook) Read(r Ran) Answer {
 	if err == nil || r.Interrupted {
 		return a
 	}
-	a = Answer{Failed: []string{fmt.Sprintf("the %s hook %s %v", h.Event, clip.Line(h.Name(), 80), err)}, By: h.Name()}
+	a = Answer{Failed: []string{fmt.Sprintf("the %s hook %s %v", h.Event, clip.Line(h.Name(), 80), err)}, By: h.Short()}
 	if h.OnError == "block" {
 		a.refuse(h.Event, a.Failed[0]+", and it is set to block then")
 	}
@@ -161,7 +161,7 @@ func (h Hook) Read(r Ran) Answer {
 
 func (h Hook) read(r Ran) (a Answer, err error) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(r.Stdout, []byte("\ufeff")))
-	a.By = h.Name()
+	a.By = h.Short()
 	switch {
 	case r.Err != nil:
 		return a, r.Err
@@ -202,7 +202,7 @@ func (h Hook) read(r Ran) (a Answer, err error) {
 // refused is the first refusal in what a program printed.
 func (h Hook) refused(text []byte) (Answer, bool) {
 	for o := range objects(text) {
-		a := Answer{By: h.Name()}
+		a := Answer{By: h.Short()}
 		if h.parse(&a, o) == nil && a.refuses() {
 			return a, true
 		}
