@@ -282,6 +282,7 @@ func (r *reader) markExec(ws []word, st state, why string) {
 	}
 	r.Invoke(programs.Base(ws[0].Text), st.dirs).Wholes(ws)
 	r.heldActions(e, st)
+	r.fedNames(ws, st)
 }
 
 // exec adds an external command (or a builtin that acts like one) and what
@@ -360,6 +361,7 @@ func (r *reader) exec(ws []word, st state) {
 		r.forRules(ws[at+1:len(ws)-1], st)
 	}
 	r.heldActions(e, st)
+	r.fedNames(ws, st)
 }
 
 // startsFound reads, for rules that forbid or ask, the commands that find and fd start

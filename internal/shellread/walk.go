@@ -46,7 +46,9 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 	}
 	before := in.fds
 	in = r.redirects(s, in)
-	r.fedShell(s, in)
+	if given := r.input; given.given && given.text != "" && len(s.Redirs) > 0 {
+		r.fedLines(s, given.text, in)
+	}
 	ok, any = in, in
 	if s.Cmd != nil {
 		ok, any = r.cmd(s, in)
@@ -77,41 +79,12 @@ func keepsRedirects(s *syntax.Stmt) bool {
 	return simple && len(c.Args) == 1 && c.Args[0].Lit() == "exec" || !simple && len(s.Redirs) == 0
 }
 
-// fedByPipe searches the commands before a pipe for paths that the one behind it
-// may write: an interpreter, whose program they print, or what xargs runs.
+// fedByPipe adds what a loop, or what reads into variables, is given before a pipe.
 func (r *reader) fedByPipe(c *syntax.BinaryCmd, st state) {
 	call, ok := c.Y.Cmd.(*syntax.CallExpr)
-	if !ok {
-		r.fedLines(c.Y, r.says(c.X, st), st)
-		return
-	}
-	if name := call.Args; len(name) > 0 && readsLines(name[0].Lit()) {
+	if !ok || len(call.Args) > 0 && readsLines(call.Args[0].Lit()) {
 		r.fedLines(c.Y, r.says(c.X, st), st)
 	}
-	for i, w := range call.Args[:min(len(call.Args), 20)] { // also behind sudo, env and the like
-		name := programs.Base(w.Lit())
-		switch {
-		case name == "xargs" || name == "parallel":
-			if r.feedsReader(call.Args[i+1:], st) {
-				return
-			}
-		case programs.TakesNames(name, r.written(call.Args)):
-			r.Invoke(name, st.dirs).NamedRead(r.says(c.X, st))
-			return
-		case !programs.TakesCode(name) && !shellNames[name]:
-			continue
-		}
-		r.Invoke(name, st.dirs).Named(r.source(c.X))
-		return
-	}
-}
-
-// written are words as the script has them.
-func (r *reader) written(ws []*syntax.Word) (out []string) {
-	for _, w := range ws[:min(len(ws), 40)] {
-		out = append(out, r.text(w))
-	}
-	return out
 }
 
 // feedsReader reports whether what xargs runs, as its words say, only reads what it
@@ -125,68 +98,24 @@ func (r *reader) feedsReader(ws []*syntax.Word, st state) bool {
 	return true // echo
 }
 
-// fedBySubstitution searches what an interpreter reads through <(…).
-func (r *reader) fedBySubstitution(s *syntax.Stmt, c *syntax.CallExpr, name string, st state) {
-	code := programs.TakesCode(name) || shellNames[name] || name == "source" || name == "."
-	if !code && !programs.TakesNames(name, r.written(c.Args)) {
-		return
-	}
-	words := slices.Clone(c.Args[1:])
-	for _, rd := range s.Redirs {
-		if rd.Op == syntax.RdrIn {
-			words = append(words, rd.Word)
+// fedNames adds the paths that stand in what a command is given to read, where it is code
+// or names files, and of a shell the commands.
+func (r *reader) fedNames(ws []word, st state) {
+	prog, text := programs.Base(ws[0].Text), r.input.text+r.input.said
+	for _, w := range ws[1:] {
+		if strings.HasPrefix(w.Source, "<(") {
+			text += "\n" + w.Source
 		}
 	}
-	for _, w := range words {
-		for _, p := range w.Parts {
-			if sub, ok := p.(*syntax.ProcSubst); ok && sub.Op == syntax.CmdIn {
-				if code {
-					r.Invoke(name, st.dirs).Named(r.source(sub))
-				} else {
-					r.Invoke(name, st.dirs).NamedRead(r.source(sub))
-				}
-			}
+	switch {
+	case text == "":
+	case shellNames[prog] || prog == "source" || prog == ".":
+		r.Invoke(prog, st.dirs).Named(text)
+		if r.input.given {
+			r.denyScript(r.input.text, st)
 		}
-	}
-}
-
-// fedShell searches what a shell is given to read (bash <<< 'rm x'), and what
-// another interpreter is given for paths.
-func (r *reader) fedShell(s *syntax.Stmt, st state) {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if in := r.inputOf(s, st); in.given && in.text != "" && len(s.Redirs) > 0 {
-		r.fedLines(s, in.text, st)
-	}
-	if !ok || len(c.Args) == 0 {
-		return
-	}
-	name := programs.Base(c.Args[0].Lit())
-	r.fedBySubstitution(s, c, name, st)
-	if !shellNames[name] {
-		if name == "xargs" {
-			return // fedLines has looked at it
-		}
-		for _, rd := range s.Redirs {
-			switch {
-			case rd.Op == syntax.WordHdoc:
-				if v := r.quietly(rd.Word, func() value { return r.value(rd.Word, st) }); v.kind == exact {
-					r.Invoke(name, st.dirs).Fed(v.text, r.written(c.Args))
-				}
-			case rd.Hdoc != nil:
-				r.Invoke(name, st.dirs).Fed(r.text(rd.Hdoc), r.written(c.Args))
-			}
-		}
-		return
-	}
-	for _, rd := range s.Redirs {
-		switch {
-		case rd.Op == syntax.WordHdoc:
-			if v := r.quietly(rd.Word, func() value { return r.value(rd.Word, st) }); v.kind == exact {
-				r.denyScript(v.text, st)
-			}
-		case rd.Hdoc != nil:
-			r.denyScript(r.text(rd.Hdoc), st)
-		}
+	default:
+		r.Invoke(prog, st.dirs).Fed(text, programs.Literals(ws))
 	}
 }
 

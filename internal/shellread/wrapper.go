@@ -355,6 +355,9 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 	if r.namedFiles(ws, rest, replace, st) {
 		return st, st
 	}
+	if !r.Invoke(programs.Base(rest[0].Text), st.dirs).OnlyReads() {
+		r.Invoke("xargs", st.dirs).Named(r.input.text + r.input.said)
+	}
 	rest = append([]word(nil), rest...)
 	if replace != "" {
 		r.texts(rest, st) // sh -c 'rm {}'
