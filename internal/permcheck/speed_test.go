@@ -92,7 +92,7 @@ func longest() map[string]string {
 		}
 		out[name] = b.String()
 	}
-	for _, unit := range []string{"rm x;", "ls|", "cat main.go ", "echo $(rm a) ", "sudo rm ", "(rm x)&&", "for i in 1 2 3; do touch $i; done;", "x=$(ls);", "git status;", "echo >a ;", "cp a b;", "{1..99} ", "echo {1..99};", "cat \"$x\";", "sudo cat a;", "at <<< 'rm x';", "env -C src cat a;", "find . -exec cat {} +;", "find src|xargs cat;", "A=b/c ls;", "gcc -oa/b.c;", "alias x='rm a';"} {
+	for _, unit := range []string{"rm x;", "ls|", "cat main.go ", "echo $(rm a) ", "sudo rm ", "(rm x)&&", "for i in 1 2 3; do touch $i; done;", "x=$(ls);", "git status;", "echo >a ;", "cp a b;", "{1..99} ", "echo {1..99};", "cat \"$x\";", "sudo cat a;", "sudo nice sudo ", "sudo sh -c 'sudo rm x';", "x 'sudo \"rm\" x' ", "at <<< 'rm x';", "env -C src cat a;", "find . -exec cat {} +;", "find src|xargs cat;", "A=b/c ls;", "gcc -oa/b.c;", "alias x='rm a';"} {
 		out[unit] = strings.TrimRight(strings.Repeat(unit, shellread.MaxChars/len(unit)), "|&")
 	}
 	return out

@@ -31,7 +31,7 @@ func (e Exec) Held(want func(program string) bool, yield func(argv []string, sur
 		h.text(v, false)
 	}
 	for _, t := range e.Fed {
-		h.text(t, false)
+		h.text(t, e.Holds == HoldsSurely)
 	}
 	if e.Holds == HoldsNothing {
 		return // but what variables hold, it may run
@@ -140,6 +140,7 @@ func (h *holder) text(text string, sure bool) {
 	if strings.Contains(text, `\`) {
 		text = strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(text)
 	}
+	text = strings.ReplaceAll(text, "{}", "_") // which a program puts a name for
 	if strings.ContainsAny(text, "'\"`") {
 		text = joined(text)
 	}

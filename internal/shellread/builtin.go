@@ -116,8 +116,11 @@ func refuseAs(o policy.Opaque) reading {
 	return func(r *reader, ws []word, st state) (state, state) {
 		o.Source = strings.Join(programs.Literals(ws), " ")
 		r.Unclearly(o)
-		r.markExec(ws, st, why)
-		r.texts(ws, st)
+		holds := policy.HoldsTexts
+		if programs.RunsText(ws[0].Text) {
+			holds = policy.HoldsSurely
+		}
+		r.mark(ws, st, policy.Exec{Why: why, Holds: holds})
 		r.looseGlobs = r.looseGlobs || loosens(ws)
 		return st, st
 	}
@@ -148,8 +151,7 @@ func readLimit(r *reader, ws []word, st state) (state, state) {
 // may run the words behind it.
 func readZshWord(r *reader, ws []word, st state) (state, state) {
 	r.Opaque(strings.Join(programs.Literals(ws), " "), "zsh reads "+ws[0].Text+" as a command of its own")
-	r.markExec(ws, st, ws[0].Text+" is read differently by shells")
-	r.suspect(ws[1:], st)
+	r.mark(ws, st, policy.Exec{Why: ws[0].Text + " is read differently by shells", Holds: policy.HoldsSurely})
 	return st, st
 }
 
@@ -171,7 +173,7 @@ func readExec(r *reader, ws []word, st state) (state, state) {
 		return st, st
 	}
 	if ws[1].FlagLike() {
-		r.suspect(ws[1:], st)
+		r.mark(ws, st, policy.Exec{Why: "a form of exec that is not known", Holds: policy.HoldsSurely})
 		return refuse("a form of exec that is not known")(r, ws, st)
 	}
 	return r.inside(ws[:1], ws[1:], st)

@@ -140,7 +140,7 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 	}
 	if r.depth > maxDepth {
 		r.Opaque(name.Source, "it is nested too deeply")
-		r.suspect(ws, st)
+		r.mark(ws, st, policy.Exec{Why: "it is nested too deeply", Holds: policy.HoldsSurely})
 		return st, st
 	}
 	if n != nil && firstVariable(n) {
@@ -266,14 +266,19 @@ func (r *reader) loses(prog string, ws []word, dirs []string) string {
 
 // markExec adds a command that is not proven anything, for deny rules.
 func (r *reader) markExec(ws []word, st state, why string) {
+	r.mark(ws, st, policy.Exec{Why: why, Holds: policy.HoldsTexts})
+}
+
+// mark adds a command of which that much is known.
+func (r *reader) mark(ws []word, st state, known policy.Exec) {
 	if ws[0].Kind != exact {
 		return
 	}
 	e := r.begin(ws, st)
-	e.Why = why
-	e.Beyond = cmp.Or(r.Table.Beyond(programs.Base(ws[0].Text), ws), programs.OpenWord(ws), programs.ValueBeyond(programs.Base(ws[0].Text), ws[1:]))
+	e.Why, e.Unseen = known.Why, known.Unseen
+	e.Beyond = cmp.Or(r.Table.Beyond(programs.Base(ws[0].Text), ws), programs.OpenWord(ws), programs.ValueBeyond(programs.Base(ws[0].Text), ws[1:]), known.Beyond)
 	e.Loses = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
-	r.holds(&e, policy.HoldsTexts, ws, st)
+	r.holds(&e, known.Holds, ws, st)
 	e.Handles = r.Table.Handles(programs.Base(ws[0].Text), ws)
 	r.Add(e)
 	r.fed(len(r.Actions)-1, ws, st)
@@ -281,7 +286,7 @@ func (r *reader) markExec(ws []word, st state, why string) {
 		r.Add(a)
 	}
 	r.Invoke(programs.Base(ws[0].Text), st.dirs).Wholes(ws)
-	r.heldActions(e, st)
+	r.heldActions(e, ws, st)
 	r.fedNames(ws, st)
 }
 
@@ -360,7 +365,7 @@ func (r *reader) exec(ws []word, st state) {
 	} else if at := slices.IndexFunc(ws, func(w word) bool { return w.Is("-exec") }); prog == "find" && at > 0 {
 		r.forRules(ws[at+1:len(ws)-1], st)
 	}
-	r.heldActions(e, st)
+	r.heldActions(e, ws, st)
 	r.fedNames(ws, st)
 }
 

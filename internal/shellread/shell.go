@@ -24,12 +24,8 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 			r.looseGlobs = true
 		}
 		at := len(r.Actions)
-		r.markExec(ws, st, why)
-		r.markUnseen(at, why)
-		r.markSurely(at)
+		r.mark(ws, st, policy.Exec{Why: why, Unseen: why, Holds: policy.HoldsSurely})
 		r.fromFile(at, ws[1:], st)
-		r.suspect(ws[1:], st)
-		r.texts(ws, st)
 		r.supposeShell(ws, st)
 		return st, st
 	}

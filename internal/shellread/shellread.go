@@ -79,6 +79,7 @@ type reader struct {
 	programs.Recorder
 	cmds         int
 	steps        int
+	tried        int // commands in others that were read
 	quiet        int // bytes that were worked out beside being read
 	braced       int // words that brace expansions made
 	depth        int
@@ -107,13 +108,11 @@ func (r *reader) script(text string, st state) state {
 	if err != nil {
 		r.Opaque(programs.Clip(text), "it is not valid shell: "+plainError(err))
 		if msg := plainError(err); !strings.Contains(msg, "without closing") && !strings.Contains(msg, "unclosed") {
-			r.suspectText(text, st) // shells may accept what the parser does not
-			r.Mentioned(text, st.dirs)
+			r.unread(text, st) // shells may accept what the parser does not
 		}
 	} else if why := misread(text, stmts); why != "" {
 		r.Opaque(programs.Clip(text), why)
-		r.suspectText(text, st)
-		r.Mentioned(text, st.dirs)
+		r.unread(text, st)
 	}
 	saved := r.Source
 	r.Source = text

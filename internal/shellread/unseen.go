@@ -23,25 +23,49 @@ func (r *reader) holds(e *policy.Exec, least policy.Holding, ws []word, st state
 
 // heldActions reads the commands that stand in one and may destroy something or write
 // settings: for rules that forbid or ask, and for the checks that hold in every mode.
-func (r *reader) heldActions(e policy.Exec, st state) {
+func (r *reader) heldActions(e policy.Exec, ws []word, st state) {
 	if !programs.RunsHere(programs.Base(e.Argv[0])) {
 		return
 	}
-	e.Held(programs.Judged, func(argv []string, _ bool) bool {
+	want := programs.Judged
+	if e.Holds == policy.HoldsSurely {
+		want = func(name string) bool { return programs.Judged(name) || r.known(name) || r.Table.Changes(name) }
+	}
+	e.Held(want, func(argv []string, surely bool) bool {
 		from := len(r.Actions)
-		r.denyScript(strings.Join(argv, " ")+";", st)
+		if at := len(ws) - len(argv); at > 0 && slices.Equal(e.Argv[at:], argv) && r.depth <= maxDepth/2 {
+			inner := slices.Clone(ws[at:])
+			for i, w := range inner {
+				if w.Source == "{}" {
+					inner[i].Head = "./" // the name of a file is no flag
+				}
+			}
+			r.keepForRules(func() { r.simple(inner, nil, st) })
+		} else {
+			r.denyScript(strings.Join(argv, " ")+";", st)
+		}
 		for i, a := range r.Actions[from:] {
 			if e, ok := a.(policy.Exec); ok {
-				e.Maybe, e.Guess = true, true
+				e.Maybe, e.Guess = true, !surely || e.Guess
 				r.Actions[from+i] = e
 			}
 		}
-		return len(r.Actions) < maxHeld
+		r.tried++
+		return r.tried < maxTried
 	})
 }
 
-// maxHeld bounds the actions beyond which no more commands are looked for in others.
-const maxHeld = 2_000
+// unread notes a text that was not read exactly: what stands in it may run.
+func (r *reader) unread(text string, st state) {
+	e := policy.Exec{Argv: []string{"a script"}, Maybe: true, Holds: policy.HoldsSurely, Fed: []string{text}}
+	r.Add(e)
+	r.heldActions(e, nil, st)
+	r.Mentioned(text, st.dirs)
+}
+
+// maxTried bounds the commands in others that are read in one script: beyond it rules that
+// forbid still find them by their words.
+const maxTried = 500
 
 // runsUnseen says why commands that this one starts are not known, "" when it
 // starts none or they are. A path that leads to a program of another name is

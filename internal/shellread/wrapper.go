@@ -86,41 +86,10 @@ func skipFlags(ws []word, f wrapFlags) (rest []word, why string) {
 	return nil, ""
 }
 
-// unreadLauncher adds a launcher that cannot be read exactly, and after it every way
-// its words could be a command, so that deny rules see it.
+// unreadLauncher adds a launcher that cannot be read exactly: its words may be any command,
+// and a rule for it does not cover that.
 func (r *reader) unreadLauncher(ws []word, st state, why string) {
-	at := len(r.Actions)
-	r.markExec(ws, st, why)
-	for i, a := range r.Actions[at:] {
-		if e, ok := a.(policy.Exec); ok {
-			if e.Unseen, e.Holds = why, policy.HoldsSurely; e.Beyond == "" {
-				e.Beyond = why // a rule for the launcher does not cover what it runs
-			}
-			r.Actions[at+i] = e
-		}
-	}
-	r.suspect(ws[1:], st)
-	r.texts(ws, st)
-}
-
-// markUnseen notes of the commands from an action on that what they start is not known.
-func (r *reader) markUnseen(from int, why string) {
-	for i, a := range r.Actions[from:] {
-		if e, ok := a.(policy.Exec); ok && !e.Maybe {
-			e.Unseen = why
-			r.Actions[from+i] = e
-		}
-	}
-}
-
-// markSurely notes of the commands from an action on that they run what their words say.
-func (r *reader) markSurely(from int) {
-	for i, a := range r.Actions[from:] {
-		if e, ok := a.(policy.Exec); ok && !e.Maybe {
-			e.Holds = policy.HoldsSurely
-			r.Actions[from+i] = e
-		}
-	}
+	r.mark(ws, st, policy.Exec{Why: why, Unseen: why, Beyond: why, Holds: policy.HoldsSurely})
 }
 
 // fromFile notes of the shell at an action that it runs a script in a file, when its
@@ -151,82 +120,6 @@ func (r *reader) scriptFile(ws []word, st state) bool {
 		}
 	}
 	return true
-}
-
-// texts searches the words of a launcher that a shell would read.
-func (r *reader) texts(ws []word, st state) {
-	if !programs.RunsText(programs.Base(ws[0].Text)) && !shellNames[programs.Base(ws[0].Text)] && r.otherShell(ws[0], st) == "" {
-		return
-	}
-	remote := r.remote
-	r.remote = remote || programs.Base(ws[0].Text) == "ssh"
-	defer func() { r.remote = remote }()
-	for _, w := range ws[1:] {
-		if w.Kind != exact {
-			continue
-		}
-		r.denyScript(w.Text, st)
-		if _, val, ok := strings.Cut(w.Text, "="); ok && ws[0].Is("alias") {
-			r.denyScript(val+"\n", st)
-		}
-		if strings.HasPrefix(w.Text, "-") && len(w.Text) > 2 { // -S'rm x', --command='rm x'
-			_, val, attached := strings.Cut(w.Text, "=")
-			if !attached {
-				val = w.Text[2:]
-			}
-			r.denyScript(val, st)
-		}
-	}
-}
-
-// suspectText searches a text that is not read exactly for words that may be
-// commands, for deny and ask rules.
-func (r *reader) suspectText(text string, st state) {
-	for i, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(";&|()\n\r`{}", c) }) {
-		if i > 200 {
-			return
-		}
-		var ws []word
-		for _, f := range strings.Fields(part) {
-			ws = append(ws, lit(strings.Trim(f, "'\"\\!")))
-		}
-		r.suspect(ws, st)
-	}
-}
-
-// suspect adds commands that may be meant by the words behind a launcher, for
-// deny and ask rules only.
-func (r *reader) suspect(ws []word, st state) {
-	const most = 40 // at either end
-	for i, w := range ws {
-		if w.Kind != exact || w.Text == "" || strings.HasPrefix(w.Text, "-") || i > most && i < len(ws)-most {
-			continue
-		}
-		r.suspectOne(ws[i:], st)
-	}
-}
-
-func (r *reader) suspectOne(ws []word, st state) {
-	ws = ws[:min(len(ws), 100)]
-	e := r.begin(ws, st)
-	prog := programs.Base(ws[0].Text)
-	e.Maybe, e.Also, e.Loses = true, nil, r.loses(prog, ws, st.dirs)
-	r.Add(e)
-	u := r.Invoke(prog, st.dirs)
-	u.Changes(ws)
-	for _, a := range u.Actions {
-		if w, ok := a.(policy.Write); ok {
-			w.Maybe = prog != "rm" // what is removed is judged as such
-			r.Add(w)
-		}
-	}
-	if shellNames[programs.Base(ws[0].Text)] || r.otherShell(ws[0], st) != "" {
-		for _, w := range ws[1:] {
-			if w.Kind == exact {
-				r.denyScript(w.Text, st)
-			}
-		}
-	}
 }
 
 // denyScript reads a text that may be run, keeping only what deny and ask
@@ -359,9 +252,6 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 		r.Invoke("xargs", st.dirs).Named(r.input.text + r.input.said)
 	}
 	rest = append([]word(nil), rest...)
-	if replace != "" {
-		r.texts(rest, st) // sh -c 'rm {}'
-	}
 	for i, w := range rest {
 		if replace != "" && r.input.commits && w.Is(replace) {
 			rest[i] = commitWord()
@@ -442,14 +332,11 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 		r.exec(ws, st) // it starts nothing: arch, ssh -V, tmux ls
 		return st, st
 	}
-	at := len(r.Actions)
-	r.markExec(ws, st, runsAnother(ws[0].Text))
-	r.markSurely(at)
+	e := policy.Exec{Why: runsAnother(ws[0].Text), Holds: policy.HoldsSurely}
 	if slices.ContainsFunc(ws[1:], func(w word) bool { return w.Kind != exact }) {
-		r.markUnseen(at, "a word behind "+ws[0].Text+" is not known before it runs")
+		e.Unseen = "a word behind " + ws[0].Text + " is not known before it runs"
 	}
-	r.suspect(ws[1:], st)
-	r.texts(ws, st)
+	r.mark(ws, st, e)
 	if i := slices.IndexFunc(ws[1:], func(w word) bool { return w.Kind == exact && r.known(programs.Base(w.Text)) }); i >= 0 && i < 20 && r.depth <= maxDepth/2 {
 		r.keepForRules(func() { r.simple(ws[1+i:], nil, st) })
 	}
@@ -491,10 +378,10 @@ func (r *reader) combined(ws []word, st state) {
 			continue
 		}
 		for _, v := range values[:min(len(values), 20)] {
-			r.suspectOne(append(put(ws[i:], v), v), st)
+			r.keepForRules(func() { r.simple(append(put(ws[i:], v), v), nil, st) })
 		}
 		if len(values) > 1 && len(values) < 20 {
-			r.suspectOne(slices.Concat(ws[i:], values), st)
+			r.keepForRules(func() { r.simple(slices.Concat(ws[i:], values), nil, st) })
 		}
 	}
 }

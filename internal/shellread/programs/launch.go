@@ -47,7 +47,7 @@ func (t *Table) Through(name string, ws []Word) int {
 var namingRunners = []string{"bundle exec", "npm exec", "npm x", "pnpm exec", "yarn exec", "poetry run", "pipenv run"}
 
 // elsewhere are runners whose command runs in a container or on another machine.
-var elsewhere = map[string]bool{"docker": true, "podman": true, "nerdctl": true, "kubectl": true, "oc": true, "vagrant": true, "heroku": true, "tsh": true, "gcloud": true, "az": true}
+var elsewhere = map[string]bool{"ssh": true, "mosh": true, "rsh": true, "docker": true, "podman": true, "nerdctl": true, "kubectl": true, "oc": true, "vagrant": true, "heroku": true, "tsh": true, "gcloud": true, "az": true}
 
 // RunsHere reports a runner whose command runs on this machine.
 func RunsHere(name string) bool { return !elsewhere[name] }

@@ -47,7 +47,7 @@ func loses(name string, ws []Word) string {
 // settings that no word names.
 func Judged(name string) bool {
 	switch name {
-	case "adze", "git", "rm", "kill", "find", "fd", "fdfind", "dropdb", "mkfs", "wipefs", "fdisk", "parted", "mkswap", "blkdiscard", "shutdown", "reboot", "halt", "poweroff", "psql", "mysql", "sqlite3", "mariadb", "mongosh", "mongo", "redis-cli", "sqlcmd", "cockroach", "clickhouse-client":
+	case "adze", "git", "rm", "rimraf", "trash", "trash-put", "rmtrash", "gtrash", "gio", "del-cli", "rip", "rsync", "tar", "zip", "kill", "find", "fd", "fdfind", "dropdb", "mkfs", "wipefs", "fdisk", "parted", "mkswap", "blkdiscard", "shutdown", "reboot", "halt", "poweroff", "psql", "mysql", "sqlite3", "mariadb", "mongosh", "mongo", "redis-cli", "sqlcmd", "cockroach", "clickhouse-client":
 		return true
 	}
 	return losses()[name] != nil || settingWriters()[name] != nil || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "git-")

@@ -67,3 +67,6 @@ func (t *Table) Has(name string) bool {
 	_, ok := t.reads[name]
 	return ok || t.subcommands[name] || name == "git"
 }
+
+// Changes reports a program that is known to change files.
+func (t *Table) Changes(name string) bool { return t.changes[name] != nil }
