@@ -15,6 +15,7 @@ import (
 // its name; TMPDIR of all other commands is outside.
 type temporary struct {
 	all, inside, outside string
+	home                 string       // holds those of all sessions; "" where it can be had for none
 	folder               *temp.Folder // all
 	swept                func()       // ends the search for folders of dead sessions
 }
@@ -22,11 +23,11 @@ type temporary struct {
 // makeTemp makes the folder for temporary files in root, and removes those of
 // dead sessions beside it meanwhile.
 func makeTemp(ctx context.Context, root string) (temporary, error) {
-	folder, err := temp.Make(root)
+	folder, home, err := temp.MakeIn(root)
 	if err != nil {
 		return temporary{}, err
 	}
-	t := temporary{folder: folder, all: folder.Path, inside: filepath.Join(folder.Path, "in"), outside: filepath.Join(folder.Path, "out")}
+	t := temporary{home: home, folder: folder, all: folder.Path, inside: filepath.Join(folder.Path, "in"), outside: filepath.Join(folder.Path, "out")}
 	for _, dir := range []string{t.inside, t.outside} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return t, errors.Join(err, folder.Remove())
@@ -36,7 +37,10 @@ func makeTemp(ctx context.Context, root string) (temporary, error) {
 	done := make(chan struct{})
 	go func() { // ends after all folders, or with remove
 		defer close(done)
-		temp.Sweep(ctx, root)
+		temp.Sweep(ctx, root) // of older versions, and where there is no home
+		if home != "" {
+			temp.Sweep(ctx, home)
+		}
 	}()
 	t.swept = func() {
 		select {

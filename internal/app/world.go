@@ -153,7 +153,7 @@ func (w *World) modelsOf(cfg *config.Config) (*models.Set, error) {
 // first sandbox.
 func (w *World) sandboxes(bypass bool, began *config.Config, rules policy.Rules) confine.Config {
 	c := w.process.sandboxes(w.Paths)
-	c.Temp, c.Bypass, c.Shown = w.temp.inside, bypass, w.ext.PluginRoots
+	c.Temp, c.Temps, c.Bypass, c.Shown = w.temp.inside, w.temp.home, bypass, w.ext.PluginRoots
 	var asked atomic.Bool
 	c.Programs = func(cfg *config.Config, roots []string) []policy.Steer {
 		known := slices.Clip(rules.Protected)
@@ -173,7 +173,7 @@ func within(dirs, others []string) bool {
 // own are the folders that adze itself writes while it works, resolved.
 func (w *World) own() []string {
 	var out []string
-	for _, dir := range []string{w.Paths.Folders.State, w.Paths.Folders.Cache, w.temp.all} {
+	for _, dir := range []string{w.Paths.Folders.State, w.Paths.Folders.Cache, cmp.Or(w.temp.home, w.temp.all)} {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			out = append(out, real)
 		}

@@ -42,7 +42,7 @@ func TestFault01_TemporaryFilesOfTheDeadAreSwept(t *testing.T) {
 	p := newPlace(t)
 	folders := func() []string {
 		t.Helper()
-		dirs, err := filepath.Glob(filepath.Join(p.home, "adze-s-*")) // TMPDIR
+		dirs, err := filepath.Glob(filepath.Join(p.home, "adze-*", "adze-s-*")) // TMPDIR
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/adze-agent/adze/internal/disk/lock"
 	"github.com/adze-agent/adze/internal/disk/safe"
@@ -25,7 +27,44 @@ const maxNames = 10_000
 // A Folder belongs to this process until Remove.
 type Folder struct {
 	Path string
+	home string // "" when it is in none
 	held *os.File
+}
+
+// Home is the folder in dir for the temporary files of all sessions of this user, so
+// that all of them can be hidden by one name: also those of sessions that begin later.
+// ok is false where somebody else has the name, or can write there.
+func Home(dir string) (path string, ok bool) {
+	path = filepath.Join(dir, fmt.Sprintf("adze-%d", max(os.Geteuid(), 0)))
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", false
+	}
+	fi, err := os.Lstat(path)
+	if err != nil || !fi.IsDir() || !ours(fi) || fi.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		return "", false
+	}
+	return path, true
+}
+
+// MakeIn makes a folder in the home of all sessions in dir; home is "" where there can
+// be none, and the folder in dir itself.
+func MakeIn(dir string) (f *Folder, home string, err error) {
+	for range maxTries {
+		at, ok := Home(dir)
+		if !ok {
+			break
+		}
+		f, err := Make(at)
+		switch {
+		case err == nil:
+			f.home = at
+			return f, at, nil
+		case !errors.Is(err, fs.ErrNotExist): // else the last session has just removed it
+			return nil, "", err
+		}
+	}
+	f, err = Make(dir)
+	return f, "", err
 }
 
 // Make makes a folder of mode 0700 in dir.
@@ -56,17 +95,21 @@ func hold(path string) (f *Folder, ok bool) {
 		is, err := d.Stat()
 		now, gone := os.Lstat(path)
 		if err == nil && gone == nil && os.SameFile(is, now) {
-			return &Folder{path, d}, true
+			return &Folder{Path: path, held: d}, true
 		}
 	}
 	_ = d.Close()
 	return nil, false
 }
 
-// Remove deletes the folder with all that is in it.
+// Remove deletes the folder with all that is in it, and the home when no other
+// session has a folder there.
 func (f *Folder) Remove() error {
 	err := safe.RemoveAll(f.Path)
 	_ = f.held.Close()
+	if f.home != "" {
+		_ = os.Remove(f.home) // it fails while it holds anything
+	}
 	return err
 }
 

@@ -4,6 +4,7 @@ package temp
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,6 +128,49 @@ func TestMakeAgainstSweep(t *testing.T) {
 		}
 		if err := f.Remove(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// All sessions of a user are in one folder, which goes with the last of them. Where
+// somebody else has its name, or may write there, a session has a folder of its own.
+func TestHomeOfAllSessions(t *testing.T) {
+	dir := t.TempDir()
+	a, home, err := MakeIn(dir)
+	if err != nil || filepath.Dir(a.Path) != home || filepath.Dir(home) != dir {
+		t.Fatalf("%+v in %q: %v", a, home, err)
+	}
+	b, again, err := MakeIn(dir)
+	if err != nil || again != home {
+		t.Fatalf("%q, not %q: %v", again, home, err)
+	}
+	for _, f := range []*Folder{a, b} {
+		if _, err := os.Stat(home); err != nil {
+			t.Error(err)
+		}
+		if err := f.Remove(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Lstat(home); !os.IsNotExist(err) {
+		t.Errorf("it stays: %v", err)
+	}
+	for name, plant := range map[string]func(at string) error{
+		"a link":      func(at string) error { return os.Symlink(t.TempDir(), at) },
+		"a file":      func(at string) error { return os.WriteFile(at, nil, 0o600) },
+		"open to all": func(at string) error { return errors.Join(os.Mkdir(at, 0o700), os.Chmod(at, 0o777)) },
+		"somebody's":  func(at string) error { return errors.Join(os.Mkdir(at, 0o700), os.Chown(at, 65534, 65534)) },
+	} {
+		if name == "somebody's" && os.Geteuid() != 0 {
+			continue
+		}
+		dir := t.TempDir()
+		if err := plant(filepath.Join(dir, filepath.Base(home))); err != nil {
+			t.Fatal(err)
+		}
+		f, in, err := MakeIn(dir)
+		if err != nil || in != "" || filepath.Dir(f.Path) != dir {
+			t.Errorf("%s: %+v in %q, %v", name, f, in, err)
 		}
 	}
 }

@@ -60,8 +60,12 @@ func Settings(o Config, cfg *config.Config, roots []string) (sandbox.Config, err
 	}
 	set := cfg.Sandbox
 	set.Network.DeniedDomains = append(slices.Clip(set.Network.DeniedDomains), deniedDomains(cfg)...)
+	state := []string{o.Folders.State, o.Folders.Config, o.Folders.Cache}
+	if o.Temps != "" {
+		state = append(state, o.Temps)
+	}
 	return sandbox.Config{
-		Dir: o.Dir, Roots: roots, Home: o.Home, State: []string{o.Folders.State, o.Folders.Config, o.Folders.Cache},
+		Dir: o.Dir, Roots: roots, Home: o.Home, State: state,
 		Cache: o.Folders.Cache, Env: o.Env, TempRoot: o.TempRoot, Run: filepath.Join(o.Folders.State, "sandbox"),
 		Secrets: policy.NamedSecrets(o.Dir, o.Home, o.Env, func(name string) string { return cfg.Env[name] }), Denials: fileDenials(o, cfg), Programs: programs(o, cfg, roots),
 		Path: o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),

@@ -26,8 +26,9 @@ type Config struct {
 	Folders config.Folders
 	Env     func(string) string
 	// TempRoot is where temporary files of all programs go, Temp the folder
-	// for those of commands inside.
-	TempRoot, Temp string
+	// for those of commands inside. Temps, if not "", holds those of all sessions,
+	// which commands inside do not see.
+	TempRoot, Temp, Temps string
 	// Resolve and Dial are how the proxy looks names up and connects to what it
 	// checked; nil uses the system's.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
