@@ -48,7 +48,7 @@ func (e Exec) Held(want func(program string) bool, yield func(argv []string, sur
 			h.text(w, sure || e.Holds == HoldsTexts && glued && flag[0] == '-' && runsNext(flag))
 		case e.Holds == HoldsTexts && i == 1:
 		case !named && (runs || behind || i > 1 && strings.HasPrefix(e.Argv[i-1], "-")):
-			h.word(e.Argv[i:], sure)
+			h.word(e.Argv[i:min(len(e.Argv), i+maxHeldWords)], sure)
 		}
 		runs = runs || w == "--" || runVerbs[w]
 		named = named && !behind || e.Holds != HoldsSurely && i < 4 && takesNames[w]
@@ -195,7 +195,7 @@ func (h *holder) at(text string, from int, sure, glued bool) {
 
 // line yields a command line, and once more without a sign at its end.
 func (h *holder) line(text string, sure bool) {
-	argv := strings.Fields(strings.ReplaceAll(text, ",", " "))
+	argv := strings.Fields(strings.ReplaceAll(text[:min(len(text), 2_000)], ",", " "))
 	h.over = !h.yield(argv, sure)
 	if last := strings.TrimRight(argv[len(argv)-1], "/!#~:%@^]>"); !h.over && last != argv[len(argv)-1] && last != "" {
 		h.over = !h.yield(append(slices.Clone(argv[:len(argv)-1]), last), sure)

@@ -121,16 +121,12 @@ func (r *reader) quietly(n syntax.Node, f func() value) value {
 // standard input; at is the action of the program itself.
 func (r *reader) fed(at int, ws []word, st state) {
 	prog := programs.Base(ws[0].Text)
-	if !programs.ReadsCommands(prog) {
-		return
-	}
 	e, ok := r.Actions[at].(policy.Exec)
-	if !ok || e.Unseen != "" {
+	if !ok || e.Unseen != "" || !programs.OnlyCommands(prog, ws) {
 		return
 	}
 	why := ""
 	switch {
-	case !programs.OnlyCommands(prog, ws):
 	case r.input.unknown:
 		why = prog + " reads commands from its standard input, and these are not known"
 	default:

@@ -33,8 +33,14 @@ func (r *reader) heldActions(e policy.Exec, ws []word, st state) {
 	}
 	e.Held(want, func(argv []string, surely bool) bool {
 		from := len(r.Actions)
-		if at := len(ws) - len(argv); at > 0 && slices.Equal(e.Argv[at:], argv) && r.depth <= maxDepth/2 {
-			inner := slices.Clone(ws[at:])
+		at := -1
+		for i := range ws {
+			if &e.Argv[i] == &argv[0] { // it is words of the command, not a text in one
+				at = i
+			}
+		}
+		if at > 0 && r.depth <= maxDepth/2 {
+			inner := slices.Clone(ws[at : at+len(argv)])
 			for i, w := range inner {
 				if w.Source == "{}" {
 					inner[i].Head = "./" // the name of a file is no flag
@@ -71,7 +77,7 @@ const maxTried = 500
 // starts none or they are. A path that leads to a program of another name is
 // added to the spellings of e.
 func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) string {
-	if why := r.beyondScript(prog, ws, st); why != "" {
+	if why := r.beyondScript(prog, ws); why != "" {
 		return why
 	}
 	if why := r.madeBefore(prog, ws[0], st, e); why != "" {
@@ -81,15 +87,11 @@ func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) st
 }
 
 // beyondScript says why a script of awk or sed may start what it does not name.
-func (r *reader) beyondScript(prog string, ws []word, st state) string {
+func (r *reader) beyondScript(prog string, ws []word) string {
 	if !programs.IsAwk(prog) && prog != "sed" {
 		return ""
 	}
-	why := r.Table.BeyondScript(prog, ws[1:])
-	if why == "" {
-		return ""
-	}
-	return why
+	return r.Table.BeyondScript(prog, ws[1:])
 }
 
 // madeBefore says that a program with a path is another one by the time it runs. What

@@ -165,7 +165,7 @@ func (t *Table) BeyondScript(name string, args []Word) string {
 				return "awk " + w.Text + " takes its program from elsewhere"
 			}
 			if strings.HasPrefix(w.Text, "-") {
-				if flags, _ := awkFlags.in(w.Text); flags != "" {
+				if w.Text[1] != 'F' && w.Text[1] != 'v' && strings.ContainsAny(w.Text, "efEil") {
 					return "awk " + w.Text + " takes its program from elsewhere"
 				}
 				continue

@@ -35,8 +35,8 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 		return told
 	}
 	script := policy.Runner(u.name) && !editors[u.name] && !ownFiles[u.name] && u.name != "make" && u.name != "just" // the first operand is what it runs
-	if _, glued := Code(u.name, ws); glued {
-		script = false // what it runs stands there
+	for i := 1; i < len(ws) && strings.HasPrefix(ws[i].Text, "-"); i++ {
+		script = script && !strings.ContainsAny(ws[i].Text, " (;/\"'`") // what it runs stands there
 	}
 	for i := 1; i < len(ws); i++ {
 		before, flag := ws[i-1].Text, strings.HasPrefix(ws[i].Text, "-")
