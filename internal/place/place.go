@@ -9,11 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/shellread/world"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // maxLinks is how many links one path may pass through, as in Linux.
@@ -22,7 +25,11 @@ const maxLinks = 40
 // World is the real file system as a script that starts in dir (absolute,
 // resolved) would find it.
 func World(dir, home string) world.World {
-	return world.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Searched: Searched, Tracked: conf.Tracked, Repo: repo, Text: text, Packed: packed}
+	w := world.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Searched: Searched, Tracked: conf.Tracked, Repo: repo, Text: text, Packed: packed}
+	if runtime.GOOS == "windows" {
+		w.Real, w.Glob = ofGitsBash(Resolve, Glob)
+	}
+	return w
 }
 
 // maxText bounds a file whose text is looked at.
@@ -55,6 +62,10 @@ func Resolve(path string) (string, error) {
 	}
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("resolving %q: it is not absolute", path)
+	}
+	path, unknown := long(path)
+	if slices.ContainsFunc(unknown, paths.ShortName) {
+		return "", fmt.Errorf("resolving %q: %w", path, errShort)
 	}
 	vol := filepath.VolumeName(path)
 	root := vol + string(filepath.Separator)
@@ -129,7 +140,10 @@ func refuse(p string) error {
 	if strings.ContainsRune(p, 0) {
 		return fmt.Errorf("resolving %q: a path cannot hold a NUL character", p)
 	}
-	return refuseShare(p)
+	if runtime.GOOS == "windows" {
+		return refuseWindows(p)
+	}
+	return nil
 }
 
 func isNotDir(err error) bool { return strings.Contains(err.Error(), "not a directory") }

@@ -123,7 +123,7 @@ func pathPattern(spec string) string {
 
 // base is the folder a rule's path spec is relative to, and the pattern left.
 func (r Rule) base(rules Rules) (dir, pat string) {
-	spec := filepath.ToSlash(r.Spec)
+	spec := pathSpec(r.Spec, rules.windows())
 	switch {
 	case strings.HasPrefix(spec, "//"):
 		return "/", pathPattern(spec)
@@ -135,13 +135,13 @@ func (r Rule) base(rules Rules) (dir, pat string) {
 		}
 		return rules.Dir, spec
 	}
-	dir, pat = rules.Dir, pathPattern(spec)
+	dir, pat = rules.slashed(rules.Dir), pathPattern(spec)
 	for {
 		rest, up := strings.CutPrefix(strings.TrimPrefix(pat, "/"), "../")
 		if !up {
 			return dir, pat
 		}
-		dir, pat = path.Dir(filepath.ToSlash(dir)), "/"+rest
+		dir, pat = path.Dir(dir), "/"+rest
 	}
 }
 
@@ -155,7 +155,7 @@ type place struct {
 
 func (r Rule) compilePath(rules Rules) place {
 	dir, pat := r.base(rules)
-	dir = filepath.ToSlash(dir)
+	dir = rules.slashed(dir)
 	if rules.FoldCase {
 		dir, pat = strings.ToLower(dir), strings.ToLower(pat)
 	}
@@ -179,7 +179,7 @@ func (r *compiledRule) matchBelow(rules Rules, folder string) bool {
 	if r.Spec == "" {
 		return true
 	}
-	if Within(folder, r.path.dir, rules.FoldCase) {
+	if Within(rules.slashed(folder), r.path.dir, rules.FoldCase) {
 		return true
 	}
 	rel, ok := r.relative(rules, folder)
@@ -191,7 +191,7 @@ func (r *compiledRule) relative(rules Rules, file string) (rel string, ok bool) 
 	if file == "" || !r.path.ok {
 		return "", false
 	}
-	file = filepath.ToSlash(file)
+	file = rules.slashed(file)
 	if rules.FoldCase {
 		file = strings.ToLower(file)
 	}

@@ -59,7 +59,7 @@ func checkSpec(r Rule) error {
 		if strings.ContainsRune(r.Spec, 0) {
 			return fmt.Errorf("a path cannot hold a NUL character")
 		}
-		if _, err := compileGlob(pathPattern(r.Spec)); err != nil {
+		if _, err := compileGlob(pathPattern(pathSpec(r.Spec, onWindows))); err != nil {
 			return err
 		}
 	case "WebFetch":

@@ -128,7 +128,7 @@ func Lint(r Rule) string {
 }
 
 func lintPath(r Rule) string {
-	if strings.Contains(r.Spec, "\\") && !strings.ContainsAny(r.Spec, "/*") {
+	if !onWindows && strings.Contains(r.Spec, "\\") && !strings.ContainsAny(r.Spec, "/*") {
 		return "paths in rules use / on every system; a backslash makes the next character literal"
 	}
 	if r.Effect == Allow && (r.Spec == "//" || r.Spec == "//**" || r.Spec == "~" || r.Spec == "~/**") && family(r.Tool) == "Edit" {

@@ -30,6 +30,8 @@ func Dead(r Rule) string {
 		return fmt.Sprintf("there is no tool %q", r.Tool)
 	case shellTool(r.Tool):
 		return deadCommand(r)
+	case family(r.Tool) == "Read" || family(r.Tool) == "Edit":
+		return deadPath(r.Spec, onWindows)
 	case r.Tool == "WebFetch":
 		if r.Spec != "" && !strings.HasPrefix(r.Spec, "domain:") {
 			return "this rule can never match: WebFetch takes domain:host"

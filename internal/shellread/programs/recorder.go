@@ -105,7 +105,7 @@ func (r *Recorder) resolveText(text, src string, dirs []string) []target {
 	if text == "" {
 		return nil
 	}
-	if filepath.IsAbs(text) {
+	if filepath.IsAbs(text) || strings.HasPrefix(text, "/") { // also where a drive comes first
 		out := r.resolveIn("", text, src)
 		return append(out, r.inProcess(throughLinks(text, out), src, dirs, false)...)
 	}

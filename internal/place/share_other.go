@@ -1,5 +1,0 @@
-//go:build !windows
-
-package place
-
-func refuseShare(string) error { return nil }
