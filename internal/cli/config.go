@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -298,6 +300,9 @@ func configEdit(sys System, f *runFlags) *cobra.Command {
 			}
 			e := exec.CommandContext(cmd.Context(), editor[0], append(editor[1:], t.Path)...)
 			e.Stdin, e.Stdout, e.Stderr = sys.Stdin, sys.Stdout.File, sys.Stderr
+			if err := cmp.Or(proc.Batch(e.Path, e.Args[1:]), e.Err); err != nil {
+				return failf("set EDITOR to an editor that is installed", "run %s: %v", editor[0], err)
+			}
 			if err := e.Run(); err != nil {
 				return failf("set EDITOR to an editor that is installed", "run %s: %v", editor[0], err)
 			}

@@ -284,6 +284,9 @@ func (h *uiHost) editFile(ctx context.Context, path string) error {
 	}
 	words := strings.Fields(editor) // "code --wait"
 	c := exec.CommandContext(ctx, words[0], append(words[1:], path)...)
+	if err := proc.Batch(c.Path, c.Args[1:]); err != nil {
+		return err
+	}
 	c.Env, c.Stdin, c.Stdout, c.Stderr = h.o.Environ, h.sys.Stdin, h.sys.Stdout.File, h.sys.Stdout.File
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("%s: %w", words[0], err)

@@ -205,6 +205,9 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 			c.After()
 		}
 	}()
+	if err := Batch(c.Path, c.Args[min(1, len(c.Args)):]); err != nil {
+		return nil, fmt.Errorf("start command: %w", err)
+	}
 	in, open, err := c.input()
 	if err != nil {
 		return nil, fmt.Errorf("start command: %w", err)

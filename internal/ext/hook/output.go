@@ -23,6 +23,8 @@ type Ran struct {
 	// Err says why there is no answer: it could not be run, took too long,
 	// crashed. Code and output are then of no meaning.
 	Err error
+	// Unstarted: its program could not even be started, which Err says why.
+	Unstarted bool
 	// Interrupted: it was ended because nobody waits for its answer any more.
 	Interrupted bool
 	Took        time.Duration
@@ -146,15 +148,19 @@ func (w *words) UnmarshalJSON(b []byte) error {
 // Read is the answer of a hook that ran. Exit code 0 with a JSON object is what
 // the object says; exit code 2 is a refusal, and what the program wrote to its
 // standard error is the reason; any other code is a failure, which stops
-// nothing unless the hook is a guard ("onError": "block").
+// nothing unless the hook is a guard ("onError": "block"). Before a call, a program that
+// could not be started is a refusal: it never had a say.
 func (h Hook) Read(r Ran) Answer {
 	a, err := h.read(r)
 	if err == nil || r.Interrupted {
 		return a
 	}
 	a = Answer{Failed: []string{fmt.Sprintf("the %s hook %s %v", h.Event, clip.Line(h.Name(), 80), err)}, By: h.Short()}
-	if h.OnError == "block" {
+	switch {
+	case h.OnError == "block":
 		a.refuse(h.Event, a.Failed[0]+", and it is set to block then")
+	case r.Unstarted && h.Event == PreToolUse:
+		a.refuse(h.Event, a.Failed[0]+"; no call runs past a hook that cannot look at it (adze hooks check, or take the hook out of the settings)")
 	}
 	return a
 }

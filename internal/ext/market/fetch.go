@@ -110,6 +110,9 @@ func (s *Store) env(name string) string {
 
 // run runs a program without a shell, and returns the start of what it prints.
 func (s *Store) run(ctx context.Context, dir string, env []string, path string, args ...string) (string, error) {
+	if err := proc.Batch(path, args); err != nil {
+		return "", err
+	}
 	c := exec.CommandContext(ctx, path, args...)
 	c.Dir, c.Env, c.WaitDelay = dir, env, time.Second
 	if s.env("GIT_SSH_COMMAND") == "" { // else it may ask a person at the terminal, which only its own group can

@@ -28,7 +28,9 @@ const lastState = 100 * time.Millisecond
 // A handover is how the script of one command gets in, when it is too long for
 // an argument, and how its state comes out: by descriptors, which no other
 // command can open. Commands inherit none on Windows, where none is confined
-// either; there, files in the private folder stand in.
+// either; there, files in the private folder stand in. There a script is never an
+// argument: bash has its own rules of reading a command line, by which "\\" is "\",
+// and what would run is not what was judged.
 type handover struct {
 	base   []string   // the environment the command's own changes are told from
 	files  []*os.File // for the command
@@ -81,15 +83,14 @@ func (h *handover) give(f *os.File) int {
 	return 2 + len(h.files)
 }
 
+// byFile is newHandover on Windows.
 func (h *handover) byFile(command, temp string, keep bool) error {
-	if len(command) > maxArg {
-		path := filepath.Join(temp, "script-"+rand.Text())
-		h.paths = append(h.paths, path)
-		if err := os.WriteFile(path, []byte(command), 0o600); err != nil {
-			return err
-		}
-		h.script = "<" + quote(filepath.ToSlash(path))
+	path := filepath.Join(temp, "script-"+rand.Text())
+	h.paths = append(h.paths, path)
+	if err := os.WriteFile(path, []byte(command), 0o600); err != nil {
+		return err
 	}
+	h.script = "<" + quote(filepath.ToSlash(path))
 	if keep {
 		path := filepath.Join(temp, "state-"+rand.Text())
 		h.paths = append(h.paths, path)

@@ -38,7 +38,7 @@ type program struct {
 func (r *Runner) command(ctx context.Context, h hook.Hook, q question) hook.Ran {
 	x, err := r.begun(h, q)
 	if err != nil {
-		return failed(err)
+		return hook.Ran{Err: err, Unstarted: true}
 	}
 	select {
 	case limit := <-x.out.leave:
