@@ -197,6 +197,13 @@ func explainPolicy(w io.Writer, p sandbox.Policy) {
 	default:
 		list("network", append([]string{"through adze's proxy, only to:"}, n.Allowed...), "")
 	}
+	var ports []string
+	for _, port := range n.Ports {
+		ports = append(ports, fmt.Sprintf("and localhost:%d of this machine", port))
+	}
+	if len(ports) > 0 {
+		list("", ports, "")
+	}
 	if n.AllUnix {
 		list("sockets", []string{"all unix sockets"}, "")
 	} else {

@@ -179,7 +179,7 @@ func (c *checker) value(n *node, s *spec, path string) *node {
 	}
 	switch s.key.Kind {
 	case Strings:
-		return c.strings(n, path)
+		return c.strings(n, *s.key, path)
 	case StringMap, Bools, Objects:
 		return c.entries(n, s, path)
 	case Object:
@@ -247,24 +247,49 @@ func mayForbid(text []byte) bool {
 	})
 }
 
-func (c *checker) strings(n *node, path string) *node {
-	if n.kind == '"' {
-		c.report(Warning, n.from, path, "taken as a list of one", describe(n), "a list of strings")
-		return &node{kind: '[', from: n.from, elems: []*node{n}}
+func (c *checker) strings(n *node, k Key, path string) *node {
+	elem, list, one := filled, "a list of strings", "a string that is not empty"
+	if k.Max > 0 {
+		elem, list, one = k.numeral, "a list of numbers", fmt.Sprintf("a whole number from %v to %v", k.Min, k.Max)
 	}
-	if n.kind != '[' {
-		c.bad(n, path, "a list of strings")
+	elems := n.elems
+	switch {
+	case n.kind == '[':
+	case n.kind == '"' || n.kind == '0' && k.Max > 0:
+		c.report(Warning, n.from, path, "taken as a list of one", describe(n), list)
+		elems = []*node{n}
+	default:
+		c.bad(n, path, list)
 		return nil
 	}
 	out := &node{kind: '[', from: n.from}
-	for _, e := range n.elems {
-		if e.kind == '"' && strings.TrimSpace(e.text) != "" {
-			out.elems = append(out.elems, e)
+	for _, e := range elems {
+		if v := elem(e); v != nil {
+			out.elems = append(out.elems, v)
 			continue
 		}
-		c.bad(e, path, "a string that is not empty")
+		c.bad(e, path, one)
 	}
 	return out
+}
+
+// filled is an element of a list of strings; nil when it is none.
+func filled(e *node) *node {
+	if e.kind == '"' && strings.TrimSpace(e.text) != "" {
+		return e
+	}
+	return nil
+}
+
+// numeral is an element of a list of strings that are numbers from Min to Max, written
+// as a number or as a string; nil when it is none.
+func (k Key) numeral(e *node) *node {
+	n, err := strconv.Atoi(literal(e))
+	if e.kind != '"' && e.kind != '0' || err != nil || float64(n) < k.Min || float64(n) > k.Max {
+		return nil
+	}
+	s := strconv.Itoa(n)
+	return &node{kind: '"', text: s, raw: []byte(strconv.Quote(s)), from: e.from}
 }
 
 func (c *checker) entries(n *node, s *spec, path string) *node {

@@ -228,6 +228,7 @@ type SandboxNetwork struct {
 	UnixSockets     []string `json:"allow_unix_sockets"`
 	AllUnixSockets  bool     `json:"allow_all_unix_sockets"`
 	LocalBinding    bool     `json:"allow_local_binding"`
+	LocalPorts      []string `json:"local_ports"` // numbers
 }
 
 // SandboxFilesystem adds to what may be read and written inside.

@@ -91,6 +91,10 @@ func (k Key) schema() object {
 		s["enum"] = []any{true, false, "disable", nil}
 	case Strings:
 		s["type"], s["items"] = []string{"array", "null"}, str
+		if k.Max > 0 {
+			s["items"] = object{"type": []string{"integer", "string"}, "minimum": k.Min, "maximum": k.Max, "pattern": `^[0-9]+$`}
+			return s
+		}
 	case StringMap:
 		s["type"], s["additionalProperties"] = []string{"object", "null"}, object{"type": []string{"string", "null"}}
 	case Bools:

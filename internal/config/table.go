@@ -48,7 +48,7 @@ type Key struct {
 	Guard   Guard
 	Enum    []string
 	Min     float64
-	Max     float64 // 0: no bound
+	Max     float64 // 0: no bound; of Strings: they are whole numbers up to this
 	CC      bool    // shared in meaning with Claude Code's files
 	Alias   []string
 	// Replaces: a flag's list replaces what files say instead of adding to it.
@@ -222,6 +222,7 @@ var sandboxKeys = []Key{
 	{Name: "sandbox.network.allow_unix_sockets", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Unix sockets reachable from inside, or folders of them. With any, commands can make sockets of their own."},
 	{Name: "sandbox.network.allow_all_unix_sockets", When: NextTurn, Makes: MakesSandbox, Kind: Bool, CC: true, Guard: Person, Doc: "All unix sockets are."},
 	{Name: "sandbox.network.allow_local_binding", When: NextTurn, Makes: MakesSandbox, Kind: Bool, CC: true, Guard: Person, Doc: "Commands may listen on local ports."},
+	{Name: "sandbox.network.local_ports", When: NextTurn, Makes: MakesSandbox, Kind: Strings, Min: 1, Max: 65535, Guard: Person, Doc: "TCP ports of this machine's localhost that commands reach: [3000, 5432]. Inside they cannot listen on these."},
 	{Name: "sandbox.filesystem.allow_write", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Further folders that are writable inside."},
 	{Name: "sandbox.filesystem.deny_write", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Paths never writable inside."},
 	{Name: "sandbox.filesystem.allow_read", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Paths readable in spite of deny_read."},

@@ -109,6 +109,9 @@ func TestEveryKeyIsRead(t *testing.T) {
 		if k.Kind == Int && k.Min > 7 {
 			v = "5000"
 		}
+		if k.Kind == Strings && k.Max > 0 {
+			v = `[7]`
+		}
 		if len(k.Enum) > 0 && k.Kind == String {
 			v = `"` + k.Enum[1%len(k.Enum)] + `"`
 		}
@@ -277,6 +280,7 @@ func TestParseText(t *testing.T) {
 		{"max_turns", "5", "5"}, {"max_turns", "x", `"x"`}, {"model", "5", `"5"`}, {"ui.plain", "on", "true"}, {"permissions.deny", "Bash(rm *), Edit", `["Bash(rm *)","Edit"]`},
 		{"permissions.deny", `["A b"]`, `["A b"]`}, {"tools.defer_above", "5%", `"5%"`}, {"env", `{"A":"1"}`, `{"A":"1"}`}, {"env.A", "x", `"x"`}, {"hooks", "{}", "{}"},
 		{"model", ` "opus" `, `"opus"`}, {"model", `"a b`, `"\"a b"`}, {"max_turns", `"5"`, `"5"`}, {"permissions.deny", `"A"`, `["\"A\""]`},
+		{"sandbox.network.local_ports", "3000, 5432", `["3000","5432"]`}, {"sandbox.network.localPorts", "[3000]", `[3000]`},
 	} {
 		got, err := Parse(tt[0], tt[1])
 		if err != nil || string(got) != tt[2] {

@@ -103,7 +103,7 @@ func startBwrap(ctx context.Context, s *Sandbox, path string, early *helper) (me
 		return nil, err
 	}
 	closeOnExec()
-	if !s.policy.Network.Off() {
+	if n := s.policy.Network; !n.Off() || len(n.Ports) > 0 {
 		b.network(ctx)
 	}
 	b.holdFirst(ctx)
@@ -116,6 +116,7 @@ func startBwrap(ctx context.Context, s *Sandbox, path string, early *helper) (me
 	}
 	if b.net != nil {
 		s.serve(b.net.l)
+		b.ports()
 	}
 	return b, nil
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -66,6 +67,8 @@ var (
 	socketCall = pattern.Lazy(`_socket\.socket|AF_UNIX|UNIXSocket|net\.createConnection`)
 	// A command line that asks for a unix socket.
 	namesSocket = pattern.Lazy(`--(?:abstract-)?unix-socket\b|(?i:\b(?:http\+)?unix://|UNIX-CONNECT:|ABSTRACT-CONNECT:)|\b(?:nc|ncat|netcat)\s(?:\S+\s)*-[a-zA-Z]*U|--socket[= ]\S*\.sock\b`)
+	taken       = pattern.Lazy(`(?i)address already in use|EADDRINUSE`)
+	numbers     = pattern.Lazy(`\d+`)
 	nearHost    = pattern.Lazy(`(?i)\b(?:localhost|127\.\d+\.\d+\.\d+)\b|\[?::1\]?`)
 	// A socket that is not among the listed ones does not listen.
 	unheard = pattern.Lazy(`(?i)connection refused|ECONNREFUSED|cannot connect|could not connect`)
@@ -130,6 +133,13 @@ func denial(command string, exit int, output string, p Policy) (blocked string, 
 			return "renaming into or out of a folder that holds something protected" + heldIn(lines[i], p) + "; copying works", true
 		}
 	}
+	for _, line := range lines {
+		for _, port := range p.Network.Ports {
+			if taken().MatchString(line) && slices.Contains(numbers().FindAllString(line, 20), strconv.Itoa(port)) {
+				return fmt.Sprintf("listening on port %d: sandbox.network.local_ports leads it to this machine's", port), true
+			}
+		}
+	}
 	for i := len(lines) - 1; i >= 0; i-- {
 		if !noNetwork().MatchString(lines[i]) {
 			continue
@@ -149,7 +159,7 @@ func denial(command string, exit int, output string, p Policy) (blocked string, 
 func farAway(line string, p Policy) string {
 	host, allow := "", "a domain"
 	if nearHost().MatchString(line) && !farHost().MatchString(line) {
-		return network + "localhost inside the sandbox is its own, so that what listens outside is not reached there"
+		return network + "localhost inside the sandbox is its own, so that what listens outside is not reached there; sandbox.network.local_ports can let a port through"
 	}
 	if m := farHost().FindStringSubmatch(line); m != nil {
 		host, allow = ", so not "+m[1], m[1]

@@ -103,12 +103,14 @@ func TestExplainNearby(t *testing.T) {
 		{"nc -U /run/x.sock", "nc: failed to connect to", false, "using a unix socket"},
 		{"DOCKER_HOST=unix:///run/x docker ps", "failed to connect to the docker API", false, "using a unix socket"},
 		{"curl --unix-socket /run/x.sock http://localhost/", said, true, ""},
-		{"curl http://localhost/", said, false, "the network: localhost inside the sandbox is its own"},
+		{"curl http://localhost/", said, false, "the network: localhost inside the sandbox is its own, so that what listens outside is not reached there; sandbox.network.local_ports can"},
+		{"npm run dev", "Error: listen EADDRINUSE: address already in use 127.0.0.1:3000", false, "listening on port 3000: sandbox.network.local_ports leads it"},
+		{"npm run dev", "Error: listen EADDRINUSE: address already in use :::13000", false, ""},
 		{"curl http://[::1]:80/", "curl: (7) Failed to connect to ::1 port 80", false, "the network: localhost inside"},
 		{"curl http://example.com/", "curl: (6) Could not resolve host: example.com", false, "the network: nothing can leave"},
 		{"curl http://localhost.example.com/", "curl: (7) Failed to connect to localhost.example.com port 80", false, "the network: nothing can leave the sandbox, so not localhost.example.com"},
 	} {
-		got, ok := denial(c.command, 7, c.said, Policy{Network: Network{AllUnix: c.all}})
+		got, ok := denial(c.command, 7, c.said, Policy{Network: Network{AllUnix: c.all, Ports: []int{3000}}})
 		if ok != (c.want != "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q %v, want %q", c.command, got, ok, c.want)
 		}

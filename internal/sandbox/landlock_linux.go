@@ -12,10 +12,12 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox/seccomp"
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -52,8 +54,9 @@ type confined struct {
 	ABI     int      `json:"abi"`
 	Write   []string `json:"write"`
 	Devices []string `json:"devices"`
-	Read    []string `json:"read"` // files and folders, with all that is in them
-	Port    int      `json:"port"` // the proxy's; 0 is none
+	Read    []string `json:"read"`  // files and folders, with all that is in them
+	Port    int      `json:"port"`  // the proxy's; 0 is none
+	Ports   []int    `json:"ports"` // of this machine
 	Listen  bool     `json:"listen"`
 	Filter  []byte   `json:"filter"`
 	Path    string   `json:"path"`
@@ -67,7 +70,7 @@ type landlocked struct {
 }
 
 // landlockWeaker is what Landlock cannot do that bubblewrap does.
-func landlockWeaker(abi int, listen bool) []string {
+func landlockWeaker(abi int, n config.SandboxNetwork) []string {
 	out := []string{
 		"protected paths inside writable folders (.git/hooks, .claude …) that exist can be changed; what a command makes there is settled when it ends",
 		"modes, owners and times of files outside can be changed where their owner may",
@@ -78,7 +81,10 @@ func landlockWeaker(abi int, listen bool) []string {
 		"the proxy's port number is open on every host",
 		"shared memory in /dev/shm is shared with what runs outside",
 	}
-	if listen {
+	if len(n.LocalPorts) > 0 {
+		out = append(out, "the ports of sandbox.network.local_ports are open on every host: "+strings.Join(n.LocalPorts, ", "))
+	}
+	if n.LocalBinding {
 		out = append(out, "what listens can be reached from other machines, and not from another command")
 	}
 	if abi < 6 {
@@ -103,7 +109,7 @@ func (l *landlocked) close() error { return nil }
 
 func (l *landlocked) wrap(c *proc.Command, p Policy, _ held) error {
 	closeOnExec()
-	n := confined{ABI: l.abi, Path: c.Path, Args: c.Args, Listen: p.Network.Listen}
+	n := confined{ABI: l.abi, Path: c.Path, Args: c.Args, Listen: p.Network.Listen, Ports: p.Network.Ports}
 	if l.s.proxy != nil {
 		if _, port, err := net.SplitHostPort(l.s.proxy.Address()); err == nil {
 			_, _ = fmt.Sscan(port, &n.Port)
@@ -111,7 +117,7 @@ func (l *landlocked) wrap(c *proc.Command, p Policy, _ held) error {
 	}
 	var err error
 	unixSockets := p.Network.AllUnix || len(p.Network.Unix) > 0
-	if n.Filter, err = filter(seccomp.Policy{Unix: unixSockets, Inet: n.Port != 0 || n.Listen, Alone: true, SetGID: setgid(p)}); err != nil {
+	if n.Filter, err = filter(seccomp.Policy{Unix: unixSockets, Inet: n.Port != 0 || n.Listen || len(n.Ports) > 0, Alone: true, SetGID: setgid(p)}); err != nil {
 		return err
 	}
 	for _, w := range append(slices.Clone(p.Writable), "/dev/shm") { // semaphores of the C library live there
@@ -254,8 +260,11 @@ func (n confined) restrict() error {
 			return err
 		}
 	}
-	if n.Port != 0 && n.ABI >= 4 {
-		if err := port(fd, netConnect, n.Port); err != nil {
+	for _, p := range append([]int{n.Port}, n.Ports...) {
+		if p == 0 {
+			continue
+		}
+		if err := port(fd, netConnect, p); err != nil {
 			return err
 		}
 	}

@@ -115,7 +115,7 @@ func startNetspace(ctx context.Context, bwrap, self, enter string) (*netspace, e
 	defer child.Close()
 	defer info.Close()
 	n := &netspace{enter: enter, conn: ours}
-	n.cmd = exec.Command(bwrap, "--unshare-user", "--unshare-net", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--dev-bind", "/", "/", "--die-with-parent", "--info-fd", "4", "--", self, HelperArg, "listen")
+	n.cmd = exec.Command(bwrap, "--unshare-user", "--unshare-net", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_NET_BIND_SERVICE", "--dev-bind", "/", "/", "--die-with-parent", "--info-fd", "4", "--", self, HelperArg, "listen")
 	n.cmd.Env = []string{}
 	n.cmd.ExtraFiles = []*os.File{theirs, info}
 	n.cmd.Stderr = &n.said
@@ -169,36 +169,52 @@ func entered(info *os.File) (pid int, err error) {
 	}
 }
 
+// receive takes the first listener, which comes with the helper's own number.
 func (n *netspace) receive(fd int) error {
-	var data [16]byte
+	text, l, err := received(fd)
+	if err != nil {
+		return err
+	}
+	if n.l = l; l == nil || text != strconv.Itoa(n.pid) {
+		return errHelperEnded
+	}
+	return nil
+}
+
+var errHelperEnded = errors.New("the helper ended")
+
+// received is what the helper says, and the listener that it sends along; nil when
+// it sends none.
+func received(fd int) (text string, l net.Listener, err error) {
+	var data [512]byte
 	oob := make([]byte, unix.CmsgSpace(4))
-	var used, size int
-	for {
-		m, k, _, _, err := unix.Recvmsg(fd, data[:], oob, unix.MSG_CMSG_CLOEXEC)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		used, size = k, m
-		break
+	m, k, _, _, err := unix.Recvmsg(fd, data[:], oob, unix.MSG_CMSG_CLOEXEC)
+	for errors.Is(err, unix.EINTR) {
+		m, k, _, _, err = unix.Recvmsg(fd, data[:], oob, unix.MSG_CMSG_CLOEXEC)
 	}
-	if pid, _ := strconv.Atoi(string(data[:size])); pid != n.pid {
-		return errors.New("the helper ended")
+	switch {
+	case err != nil:
+		return "", nil, err
+	case m == 0:
+		return "", nil, errHelperEnded
+	case k > 0:
+		l, err = listenerIn(oob[:k])
 	}
-	msgs, err := unix.ParseSocketControlMessage(oob[:used])
+	return string(data[:m]), l, err
+}
+
+func listenerIn(oob []byte) (net.Listener, error) {
+	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(msgs) != 1 {
-		return errors.New("the helper ended")
+		return nil, errHelperEnded
 	}
 	fds, err := unix.ParseUnixRights(&msgs[0])
 	if err != nil || len(fds) != 1 {
-		return errors.New("the helper sent something else")
+		return nil, errors.New("the helper sent something else")
 	}
 	f := os.NewFile(uintptr(fds[0]), "listener")
 	defer f.Close()
-	n.l, err = net.FileListener(f)
-	return err
+	return net.FileListener(f)
 }
 
 // try runs a command that does nothing as commands will run.
@@ -248,20 +264,12 @@ func (n *netspace) close() error {
 }
 
 // listen is the helper: it makes a listener in the network it was started in,
-// sends it with its namespaces over descriptor 3, and stays until that ends.
+// sends it with its number over descriptor 3, and does what it is told there until
+// that ends.
 func listen() error {
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
+	if err := hand("127.0.0.1:0", strconv.Itoa(os.Getpid())); err != nil {
 		return err
 	}
-	lf, err := l.(*net.TCPListener).File()
-	if err != nil {
-		return err
-	}
-	if err := unix.Sendmsg(3, []byte(strconv.Itoa(os.Getpid())), unix.UnixRights(int(lf.Fd())), nil, 0); err != nil {
-		return err
-	}
-	_, _ = l.Close(), lf.Close()
 	msg := make([]byte, 4*unix.PathMax)
 	for {
 		m, err := unix.Read(3, msg)
@@ -271,14 +279,35 @@ func listen() error {
 		if err != nil || m == 0 {
 			return nil
 		}
+		address, listens := strings.CutPrefix(string(msg[:m]), "listen ")
+		if !listens {
+			err = mountAsTold(string(msg[:m]))
+		} else if err = hand(address, done); err == nil {
+			continue
+		}
 		answer := done
-		if err := mountAsTold(string(msg[:m])); err != nil {
+		if err != nil {
 			answer = err.Error()
 		}
 		if _, err := unix.Write(3, []byte(answer)); err != nil {
 			return nil
 		}
 	}
+}
+
+// hand sends a new listener with text over descriptor 3.
+func hand(address, text string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	f, err := l.(*net.TCPListener).File()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Sendmsg(3, []byte(text), unix.UnixRights(int(f.Fd())), nil, 0)
 }
 
 // done is what the helper says when it did what it was asked.
@@ -327,26 +356,51 @@ func holdLink(path string) error {
 
 // ask has the helper do something: see mountAsTold.
 func (n *netspace) ask(what string) error {
+	_, err := n.answer(what)
+	return err
+}
+
+// answer is what comes of a request: a listener, when it is "listen ADDRESS".
+func (n *netspace) answer(what string) (net.Listener, error) {
 	if err := n.listens(); err != nil {
-		return err
+		return nil, err
 	}
 	fd := int(n.conn.Fd())
 	if _, err := unix.Write(fd, []byte(what)); err != nil {
-		return err
+		return nil, err
 	}
-	var b [512]byte
-	for {
-		m, err := unix.Read(fd, b[:])
-		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case err != nil:
-			return err
-		case m == 0:
-			return errors.New("the helper ended")
-		case string(b[:m]) != done:
-			return errors.New(string(b[:m]))
+	said, l, err := received(fd)
+	if err == nil && said != done {
+		err = errors.New(said)
+	}
+	return l, err
+}
+
+// ports leads the ports that the settings name from the network of commands to this
+// machine's. One that cannot be had there is told, and the sandbox is as strong without.
+func (b *bubblewrap) ports() {
+	b.links.mu.Lock()
+	defer b.links.mu.Unlock()
+	for _, port := range b.s.policy.Network.Ports {
+		first := error(nil)
+		for _, host := range []string{"127.0.0.1", "::1"} { // not every machine has the second
+			l, err := b.net.answer("listen " + net.JoinHostPort(host, strconv.Itoa(port)))
+			if err == nil {
+				b.s.proxy.Local(l, uint16(port))
+			} else if host == "127.0.0.1" {
+				first = err
+			}
 		}
-		return nil
+		if first != nil {
+			b.noPort(port, first)
+		}
+	}
+}
+
+func (b *bubblewrap) noPort(port int, why error) {
+	text := fmt.Sprintf("port %d of this machine is not reached (sandbox.network.local_ports): %v", port, why)
+	b.s.level.Weaker = append(b.s.level.Weaker, text)
+	if tell := b.s.config.Note; tell != nil {
+		tell("sandbox: " + text)
 	}
 }

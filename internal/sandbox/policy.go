@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/git/conf"
@@ -61,6 +62,9 @@ type Network struct {
 	// Listen: commands may listen on local ports. Under bubblewrap those are
 	// ports of the sandbox's own network and always possible.
 	Listen bool `json:"listen"`
+	// Ports are those of this machine's localhost that can be connected to. Under
+	// bubblewrap they lead there from the sandbox's own localhost.
+	Ports []int `json:"ports,omitempty"`
 }
 
 // Off reports that nothing can leave.
@@ -109,6 +113,11 @@ func NewPolicy(c Config) Policy {
 		Allowed: n.AllowedDomains, Denied: n.DeniedDomains,
 		Ask:  c.Ask != nil && !n.StrictAllowlist && (n.AllowedDomains == nil || len(n.AllowedDomains) > 0),
 		Unix: c.paths(n.UnixSockets), AllUnix: n.AllUnixSockets, Listen: n.LocalBinding,
+	}
+	for _, text := range n.LocalPorts {
+		if port, err := strconv.ParseUint(text, 10, 16); err == nil && port > 0 && !slices.Contains(p.Network.Ports, int(port)) {
+			p.Network.Ports = append(p.Network.Ports, int(port))
+		}
 	}
 	return p.with(p.survey().look())
 }

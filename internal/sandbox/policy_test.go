@@ -79,13 +79,14 @@ func TestAskNeedsPerson(t *testing.T) {
 func TestSeatbelt(t *testing.T) {
 	p := Policy{
 		Writable: []string{"/tmp/t", "/w/p"}, Protected: []string{"/w/p/.claude", "/w/p/a/.mcp.json"}, Git: []string{"/w/p/.git"},
-		Hidden: []string{`/h/.ssh "x"`}, Readable: []string{"/h/.ssh/known_hosts"}, Network: Network{Unix: []string{"/run/docker.sock"}},
+		Hidden: []string{`/h/.ssh "x"`}, Readable: []string{"/h/.ssh/known_hosts"}, Network: Network{Unix: []string{"/run/docker.sock"}, Ports: []int{3000}},
 	}
 	got := seatbelt(p, 4711)
 	for _, want := range []string{
 		"(deny default)", `(allow file-write* (subpath "/w/p"))`, `(deny file-write* (subpath "/w/p/.claude"))`, `(deny file-write* (subpath "/w/p/.git/hooks"))`,
 		`(deny file-write* (subpath "/w/p/.git/config"))`, `(deny file-write-unlink (literal "/w/p/.git"))`, `(deny file-write-unlink (literal "/w/p/a"))`,
 		`(deny file-read* file-write* (subpath "/h/.ssh \"x\""))`, `(allow network-outbound (remote ip "localhost:4711"))`, `(allow network-outbound (literal "/run/docker.sock"))`,
+		`(allow network-outbound (remote ip "localhost:3000"))`,
 	} {
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("no %s in\n%s", want, got)

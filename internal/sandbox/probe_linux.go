@@ -47,7 +47,7 @@ func probeAll(ctx context.Context, c Config, open bool) probed {
 		abi, err := landlockABI()
 		if err == nil {
 			abi = min(abi, knownLandlock)
-			l := Level{Name: "landlock", Strength: Partial, Detail: fmt.Sprintf("Landlock version %d with a system call filter", abi), Weaker: landlockWeaker(abi, c.Settings.Network.LocalBinding), Why: why, Hint: hint}
+			l := Level{Name: "landlock", Strength: Partial, Detail: fmt.Sprintf("Landlock version %d with a system call filter", abi), Weaker: landlockWeaker(abi, c.Settings.Network), Why: why, Hint: hint}
 			return probed{level: l, start: func(ctx context.Context, s *Sandbox) (mechanism, error) { return startLandlock(ctx, s, abi) }}
 		}
 		if why != "" {
@@ -76,7 +76,7 @@ func lookAtBwrap(ctx context.Context, path string) (version string, err error) {
 // startEarly starts the helper that most sandboxes need, nil where this one may
 // not. A failure is told when it is needed.
 func startEarly(ctx context.Context, c Config, path string) *helper {
-	if c.Cache == "" && c.Ask == nil && len(c.Settings.Network.AllowedDomains) == 0 {
+	if c.Cache == "" && c.Ask == nil && len(c.Settings.Network.AllowedDomains) == 0 && len(c.Settings.Network.LocalPorts) == 0 {
 		return nil
 	}
 	enter := findTool(c, "nsenter")

@@ -61,6 +61,9 @@ type Config struct {
 	// Cold is told at once, and at most once, why each command is started from
 	// nothing, which takes longer. It must be quick. nil tells nobody.
 	Cold func(why string)
+	// Note is told at once what of the settings cannot be had here. It must be quick.
+	// nil tells nobody.
+	Note func(text string)
 	// Temp is the session's temporary folder; "" makes one that Close removes.
 	Temp string
 	// TempRoot is where that one is made; "" asks the system.

@@ -60,6 +60,9 @@ func seatbelt(p Policy, port int) string {
 	if port != 0 {
 		line("(allow network-outbound (remote ip \"localhost:%d\"))", port)
 	}
+	for _, own := range p.Network.Ports {
+		line("(allow network-outbound (remote ip \"localhost:%d\"))", own)
+	}
 	if p.Network.Listen {
 		line("(allow network-bind network-inbound (local ip \"localhost:*\"))")
 		line("(allow network-outbound (remote ip \"localhost:*\"))")

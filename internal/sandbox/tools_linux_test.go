@@ -11,7 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -348,6 +350,95 @@ func listening(t *testing.T) int {
 	}
 	t.Cleanup(func() { l.Close() })
 	return l.Addr().(*net.TCPAddr).Port
+}
+
+// answering is the port of a service of this machine that says text to who connects.
+func answering(t *testing.T, address, text string) int {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Skip(err)
+	}
+	var served sync.WaitGroup
+	served.Go(func() { // ends when the listener is closed
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(c, text)
+			_ = c.Close()
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); served.Wait() })
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// TestLocalPorts: with a port in the settings a command reaches what listens on this
+// machine's localhost there, on no other port and on no other address.
+func TestLocalPorts(t *testing.T) {
+	need(t, "python3")
+	read := func(host string, port int) string {
+		return fmt.Sprintf(`python3 -c 'import socket; s=socket.create_connection(("%s", %d), 5); print(s.recv(100).decode())'`, host, port)
+	}
+	both(t, func(t *testing.T, mech string) {
+		four, six, other := answering(t, "127.0.0.1:0", "four"), answering(t, "[::1]:0", "six"), answering(t, "127.0.0.1:0", "other")
+		silent := listening(t)
+		c := testConfig(t, mech)
+		c.Settings.Network.LocalPorts = []string{strconv.Itoa(four), strconv.Itoa(six), "1"}
+		var notes []string
+		c.Note = func(text string) { notes = append(notes, text) }
+		s := open(t, c)
+		for _, x := range []struct{ script, want string }{
+			{read("127.0.0.1", four), "four"}, {read("localhost", four), "four"}, {read("::1", six), "six"},
+			{read("127.0.0.1", other), ""}, {read("::1", other), ""}, {read("127.0.0.1", silent), ""}, {read("127.0.0.1", 1), ""},
+		} {
+			out, code := sh(t, s, x.script)
+			if code == 0 != (x.want != "") || x.want != "" && out != x.want {
+				t.Errorf("%s: code %d, %q, want %q", x.script, code, out, x.want)
+			}
+		}
+		if len(notes) > 0 {
+			t.Errorf("told %q", notes)
+		}
+		if mech != "bwrap" {
+			return
+		}
+		// Inside, ::1 leads to whatever listens outside, and the port of it is taken.
+		if out, code := sh(t, s, read("127.0.0.1", six)); code != 0 || out != "six" {
+			t.Errorf("code %d, %q", code, out)
+		}
+		out, code := sh(t, s, fmt.Sprintf("python3 -m http.server %d --bind 127.0.0.1 || { echo port %d: Address already in use; exit 1; }", four, four))
+		if why, ok := s.Denial("", code, out); !ok || !strings.HasPrefix(why, "listening on port") {
+			t.Errorf("%q is explained as %q", out, why)
+		}
+		if out, code := sh(t, s, "env | grep -i ^http_proxy= | cut -d: -f3 | tail -1"); code != 0 || out == "" {
+			t.Fatalf("no proxy: %q", out)
+		}
+		if out, code := sh(t, s, fmt.Sprintf(`python3 -c 'import urllib.request as u; u.build_opener(u.ProxyHandler({"http": __import__("os").environ["HTTP_PROXY"]})).open("http://localhost:%d/")'`, other)); code == 0 {
+			t.Errorf("the proxy leads to another port: %s", out)
+		}
+	})
+}
+
+// TestLocalPortMissing: a port that cannot be had is told, and commands run.
+func TestLocalPortMissing(t *testing.T) {
+	c := testConfig(t, "bwrap")
+	c.Settings.Network.LocalPorts = []string{"4999"}
+	var notes []string
+	c.Note = func(text string) { notes = append(notes, text) }
+	s := open(t, c)
+	b := s.mech.(*bubblewrap)
+	if b.net == nil {
+		t.Skipf("no network here: %v", s.level.Weaker)
+	}
+	b.ports() // they are taken by now
+	if len(notes) != 1 || !strings.Contains(notes[0], "port 4999 of this machine is not reached") || len(s.level.Weaker) != 1 {
+		t.Errorf("told %q, weaker %q", notes, s.level.Weaker)
+	}
+	if out, code := sh(t, s, "echo runs"); code != 0 || out != "runs" {
+		t.Errorf("code %d: %s", code, out)
+	}
 }
 
 // asUser runs one test of this binary as a user who is not root. It reports

@@ -163,7 +163,7 @@ func (b *Set) confine(ctx context.Context, cfg *config.Config, roots, shown []st
 			return nil, err
 		}
 		c.Shown = shown
-		c.Temp, c.Ask, c.Stays, c.Took, c.Cold, c.Resolve, c.Dial = b.conf.Temp, b.connect, b.lenient, b.took, b.isCold, b.conf.Resolve, b.conf.Dial
+		c.Temp, c.Ask, c.Stays, c.Took, c.Cold, c.Note, c.Resolve, c.Dial = b.conf.Temp, b.connect, b.lenient, b.took, b.isCold, b.conf.Note, b.conf.Resolve, b.conf.Dial
 		return sandbox.New(context.WithoutCancel(ctx), c)
 	}}
 }

@@ -3,6 +3,7 @@
 // what the rules allow or a person says yes to. It resolves names itself,
 // refuses addresses that are not public unless a rule names their host, and
 // dials exactly the address it checked. It never looks into what it carries.
+// Beside that it leads single ports to this machine's own.
 package netproxy
 
 import (
@@ -10,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"net/url"
@@ -46,13 +48,13 @@ type Config struct {
 // A Proxy is running. Make one with Serve and end it with Close.
 type Proxy struct {
 	config Config
-	l      net.Listener
 	ctx    context.Context // ends with Close; only connections use it
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 	slots  chan struct{}
 
-	mu      sync.Mutex           // guards the fields below
+	mu      sync.Mutex // guards the fields below
+	listens []net.Listener
 	asked   map[string]*question // by host
 	refused map[string]string
 	conns   map[net.Conn]struct{}
@@ -75,12 +77,25 @@ func Serve(l net.Listener, c Config) *Proxy {
 	}
 	ctx, stop := context.WithCancel(context.Background()) // the proxy's own life
 	p := &Proxy{
-		config: c, l: l, ctx: ctx, stop: stop, slots: make(chan struct{}, maxClients),
+		config: c, ctx: ctx, stop: stop, slots: make(chan struct{}, maxClients),
 		asked: map[string]*question{}, refused: map[string]string{}, conns: map[net.Conn]struct{}{},
 	}
-	p.wg.Add(1)
-	go p.accept() // ends when the listener is closed
+	p.listen(l, p.serve)
 	return p
+}
+
+// Local leads what connects to l to a port of this machine, by way of its own
+// addresses, until Close. Where nothing listens, a connection ends at once. It owns l.
+func (p *Proxy) Local(l net.Listener, port uint16) {
+	p.listen(l, func(c net.Conn) { p.local(c, port) })
+}
+
+func (p *Proxy) listen(l net.Listener, serve func(net.Conn)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.listens = append(p.listens, l)
+	p.wg.Add(1)
+	go p.accept(l, serve) // ends when the listener is closed
 }
 
 // Address is where clients reach it, host:port.
@@ -97,24 +112,26 @@ func (p *Proxy) Refused() map[string]string {
 
 // Close ends every connection and waits for all to be over.
 func (p *Proxy) Close() error {
-	err := p.l.Close()
 	p.stop()
 	p.mu.Lock()
+	var errs []error
+	for _, l := range p.listens {
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
 	for c := range p.conns {
 		_ = c.Close()
 	}
 	p.mu.Unlock()
 	p.wg.Wait()
-	if errors.Is(err, net.ErrClosed) {
-		return nil
-	}
-	return err
+	return errors.Join(errs...)
 }
 
-func (p *Proxy) accept() {
+func (p *Proxy) accept(l net.Listener, serve func(net.Conn)) {
 	defer p.wg.Done()
 	for {
-		c, err := p.l.Accept()
+		c, err := l.Accept()
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) || p.ctx.Err() != nil {
 				return
@@ -141,7 +158,7 @@ func (p *Proxy) accept() {
 			defer p.wg.Done()
 			defer func() { <-p.slots }()
 			defer p.forget(c)
-			p.serve(c)
+			serve(c)
 		}()
 	}
 }
@@ -163,6 +180,21 @@ func (p *Proxy) forget(c net.Conn) {
 	p.mu.Lock()
 	delete(p.conns, c)
 	p.mu.Unlock()
+}
+
+// local carries between c and what listens on a port of this machine.
+func (p *Proxy) local(c net.Conn, port uint16) {
+	ctx, cancel := context.WithTimeout(p.ctx, dialTimeout)
+	defer cancel()
+	for _, host := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()} {
+		if server, err := p.config.Dial(ctx, netip.AddrPortFrom(host, port)); err == nil {
+			p.carry(c, c, server)
+			return
+		}
+	}
+	if t, ok := c.(interface{ SetLinger(int) error }); ok {
+		_ = t.SetLinger(0) // a reset, which no program takes for an empty answer
+	}
 }
 
 func (p *Proxy) serve(c net.Conn) {
@@ -255,8 +287,9 @@ func (p *Proxy) refuse(host, why string) error {
 	return &Refusal{host, why}
 }
 
-// carry copies both ways until one side is done or nothing moves.
-func (p *Proxy) carry(client net.Conn, r *bufio.Reader, server net.Conn) {
+// carry copies both ways until one side is done or nothing moves; r reads what the
+// client sends.
+func (p *Proxy) carry(client net.Conn, r io.Reader, server net.Conn) {
 	if !p.track(server) {
 		_ = server.Close()
 		return
@@ -276,7 +309,7 @@ func (p *Proxy) carry(client net.Conn, r *bufio.Reader, server net.Conn) {
 }
 
 // pipe copies until an end or idle; from is the connection behind r.
-func pipe(to net.Conn, r interface{ Read([]byte) (int, error) }, from net.Conn) {
+func pipe(to net.Conn, r io.Reader, from net.Conn) {
 	buf := make([]byte, 32<<10)
 	for {
 		_ = from.SetReadDeadline(time.Now().Add(idle))

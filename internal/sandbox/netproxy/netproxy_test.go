@@ -317,6 +317,50 @@ func TestTunnelCarries(t *testing.T) {
 	}
 }
 
+// TestLocal: a port leads to this machine's own addresses, the first that answers, and
+// to nothing else; where none does, the connection ends.
+func TestLocal(t *testing.T) {
+	var mu sync.Mutex
+	var dialed []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "here") }))
+	defer server.Close()
+	listen := func() net.Listener {
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	p := Serve(listen(), Config{Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+		mu.Lock()
+		dialed = append(dialed, to.String())
+		mu.Unlock()
+		if to.Port() != 3000 || to.Addr().Is4() {
+			return nil, errors.New("nothing listens")
+		}
+		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
+	}})
+	one, none := listen(), listen()
+	p.Local(one, 3000)
+	p.Local(none, 3001)
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	if code, body := get(t, c, "http://"+one.Addr().String()); code != 200 || body != "here" {
+		t.Errorf("%d %s", code, body)
+	}
+	if code, body := get(t, c, "http://"+none.Addr().String()); code != 0 {
+		t.Errorf("%d %s", code, body)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if code, body := get(t, c, "http://"+one.Addr().String()); code != 0 {
+		t.Errorf("closed: %d %s", code, body)
+	}
+	if got, want := fmt.Sprint(dialed[:2], dialed[len(dialed)-2:]), "[127.0.0.1:3000 [::1]:3000] [127.0.0.1:3001 [::1]:3001]"; got != want {
+		t.Errorf("dialed %s, want %s", got, want)
+	}
+}
+
 func FuzzHost(f *testing.F) {
 	for _, s := range []string{"example.com", "a\x00.b", "[::1]", "127.1", "*.x", "ÄÖ", "a.-b"} {
 		f.Add(s)
