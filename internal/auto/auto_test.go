@@ -99,7 +99,7 @@ func TestFailsClosed(t *testing.T) {
 		}
 	}
 	k.Call.Input = json.RawMessage(`{"command":"` + strings.Repeat("x", maxCall) + `"}`)
-	if r, _ := (Classifier{Model: never{t}}).Judge(t.Context(), k); r != (Ruling{Ask, "the call is too long for the check"}) {
+	if r, _ := (Classifier{Model: never{t}}).Judge(t.Context(), k); r != (Ruling{Ask, errLong.Error()}) {
 		t.Errorf("%+v", r)
 	}
 	k.Call.Input = json.RawMessage(`{`)

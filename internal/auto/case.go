@@ -18,7 +18,7 @@ import (
 // looks at it.
 const maxCall = 240_000
 
-var errLong = errors.New("the call is too long for the check")
+var errLong = errors.New("the call is too long for the check, which smaller ones are not")
 
 // document is the case as one JSON object. Everything a model or a file could
 // have written stands inside JSON strings, with quotes, line ends and angle
