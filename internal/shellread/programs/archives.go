@@ -60,35 +60,6 @@ func (u *Invocation) inside(s Word) *policy.Below {
 	return out
 }
 
-// unpacks adds where programs write that take the names from an archive or a
-// patch: listing that would mean to read foreign data without an end.
-func (u *Invocation) unpacks(ws []Word) {
-	var flags []string // before which, or glued to which, the folder stands
-	switch u.name {
-	case "tar", "bsdtar", "gtar":
-		if len(ws) < 2 || !slices.ContainsFunc(ws[1:], func(w Word) bool {
-			return w.Is("--extract") || w.Is("--get") || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.Contains(w.Text, "x")
-		}) && !strings.Contains(ws[1].Text, "x") {
-			return
-		}
-		flags = []string{"-C", "--directory", "--one-top-level"}
-		if slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-P") || w.Is("--absolute-names") }) {
-			u.mayWriteBelow([]Word{Lit("/")})
-		}
-	case "unzip":
-		flags = []string{"-d"}
-	case "7z", "7za", "7zr", "unrar", "rar", "unar":
-		flags = []string{"-o"}
-	case "cpio", "pax":
-		u.mayWriteBelow([]Word{Lit("/")}) // absolute names are followed
-		return
-	case "ar", "jar", "bsdcpio", "patch", "uudecode", "ditto", "degit":
-	default:
-		return
-	}
-	u.mayWriteBelow(valuesOf(ws[1:], flags))
-}
-
 // valuesOf are the values that stand behind or in flags, and the current
 // folder: what comes before a flag may count for other operands.
 func valuesOf(ws []Word, flags []string) []Word {

@@ -98,7 +98,6 @@ var changeRows = sync.OnceValue(func() map[string]*changeRow {
 		"goimports": {command{safe: true, flags: "-l -d -e -v -w -local=x", dash: true}, applyFormat},
 		"patch": {command{safe: true, flags: "-p=x -i=p -o=x -R -N -s -d=x -b -f -t -E -u -c -n -l -r=x --input=p --output=x --dry-run --reverse --forward --silent --quiet"}, func(u *Invocation) bool {
 			u.all(u.args, policy.Write{})
-			u.mayWriteBelow(u.flagged("-d", "--directory"))
 			return false
 		}},
 		"split": {command{safe: true, flags: "-l=x -b=x -n=x -C=x -a=x -d -x"}, func(u *Invocation) bool {

@@ -29,7 +29,6 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 	case "go":
 		c.goSettings(ws)
 	}
-	c.unpacks(ws)
 	c.empties(ws)
 	return append(c.Actions, u.mayWrite(ws)...)
 }

@@ -134,10 +134,6 @@ var programFlags = map[string][]string{
 	"curl": {"-K", "--config"}, "wget": {"-i", "--input-file"}, "sed": {"-f", "--file"}, "awk": {"-f", "--file"}, "gawk": {"-f", "--file"}, "mawk": {"-f"}, "jq": {"-f", "--from-file"},
 }
 
-// TakesCode reports a program that runs, as a program of its own language, what it
-// is given to read.
-func TakesCode(name string) bool { return takesCode(name) }
-
 // NamedRead is Named for what the program only reads.
 func (u *Invocation) NamedRead(text string) {
 	u.reading = true

@@ -23,6 +23,20 @@ type unpacking struct {
 // rule with a wildcard speaks of it. text is what the program is given to read, and from
 // the file that it is redirected from.
 func (u *Invocation) Unpacks(ws []Word, text string, given bool, from Word) (why string) {
+	if why = u.unpacked(ws, text, given, from); why == "" {
+		return ""
+	}
+	folders := valuesOf(ws[1:], []string{"-C", "--directory", "--one-top-level", "-d", "-o"})
+	if slices.ContainsFunc(ws, func(w Word) bool {
+		return w.Is("-P") || w.Is("--absolute-names") || w.Is("cpio") || w.Is("pax")
+	}) {
+		folders = append(folders, Lit("/"))
+	}
+	u.mayWriteBelow(folders)
+	return why
+}
+
+func (u *Invocation) unpacked(ws []Word, text string, given bool, from Word) (why string) {
 	p := unpacking{u: &Invocation{r: u.r, dirs: u.dirs, name: Base(ws[0].Text)}, archive: from}
 	switch p.u.name {
 	case "tar", "gtar", "bsdtar":
@@ -38,7 +52,7 @@ func (u *Invocation) Unpacks(ws []Word, text string, given bool, from Word) (why
 			return why
 		}
 		return p.packed(u, true)
-	case "7z", "7za", "7zr", "unrar", "rar", "unar", "cpio", "bsdcpio", "pax", "ar", "jar", "uudecode", "ditto", "dpkg-deb", "rpm2cpio":
+	case "7z", "7za", "7zr", "unrar", "rar", "unar", "cpio", "bsdcpio", "pax", "ar", "jar", "uudecode", "ditto", "degit":
 		if lists(ws) {
 			return ""
 		}
@@ -67,7 +81,7 @@ func lists(ws []Word) bool {
 		return true
 	}
 	verb := strings.TrimLeft(ws[1].Text, "-")
-	return verb == "" || !strings.ContainsAny(verb[:1], "xei") && Base(ws[0].Text) != "uudecode" && Base(ws[0].Text) != "ditto" && Base(ws[0].Text) != "unar"
+	return verb == "" || !strings.ContainsAny(verb[:1], "xei") && Base(ws[0].Text) != "uudecode" && Base(ws[0].Text) != "ditto" && Base(ws[0].Text) != "unar" && Base(ws[0].Text) != "degit"
 }
 
 // tar reads the words of tar; extracts is false for one that unpacks nothing.
