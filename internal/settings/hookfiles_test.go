@@ -3,6 +3,7 @@ package settings
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,5 +93,22 @@ func TestProgramsBelowTheProject(t *testing.T) {
 		if want := (policy.Steer{Path: filepath.Join(p.Dir, "tools", "no.sh"), Why: "a hook runs it"}); len(runs.Found) != 1 || runs.Found[0] != want {
 			t.Errorf("%s: %+v", line, runs.Found)
 		}
+	}
+}
+
+// A person's settings are protected in a folder to work in whatever the folder that has
+// them is called.
+func TestSettingsElsewhereAreProtected(t *testing.T) {
+	e := run(t, map[string]string{"conf/adze/settings.json": `{}`, "~/.adze/settings.json": `{}`})
+	e.Env = func(name string) string {
+		return map[string]string{"XDG_CONFIG_HOME": filepath.Join(e.Dir, "conf")}[name]
+	}
+	p, cfg, err := Load(e, Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(e.Dir, "conf", "adze", "settings.json")
+	if list := Programs(cfg, p, []string{e.Dir}); !slices.ContainsFunc(list, func(s policy.Steer) bool { return s.Path == want }) {
+		t.Errorf("%s is not among %v", want, list)
 	}
 }

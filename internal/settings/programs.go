@@ -158,7 +158,7 @@ func leading(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
 		inside(cfg.Given, own)
 	}
 	for _, f := range cfg.Files {
-		if real, err := place.Resolve(f.Path); err == nil && real != f.Path { // the others are known by their names
+		if real, err := place.Resolve(f.Path); err == nil && (real != f.Path || f.Scope == config.User) { // the others are known by their names
 			inside(f.Path, own)
 		}
 	}

@@ -61,6 +61,9 @@ func Settings(o Config, cfg *config.Config, roots []string) (sandbox.Config, err
 	set := cfg.Sandbox
 	set.Network.DeniedDomains = append(slices.Clip(set.Network.DeniedDomains), deniedDomains(cfg)...)
 	state := []string{o.Folders.State, o.Folders.Config, o.Folders.Cache}
+	if o.Folders.Further != "" {
+		state = append(state, o.Folders.Further)
+	}
 	if o.Temps != "" {
 		state = append(state, o.Temps)
 	}
