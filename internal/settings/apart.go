@@ -59,10 +59,33 @@ func (p Paths) ServerDirs() string { return filepath.Join(p.State, serverDirs) }
 // pathVariable are variables that name the folder of the session.
 var pathVariable = pattern.Lazy(`\$\{?(PWD|[A-Z]+_PROJECT_DIR)`)
 
+// behindCmd is what "cmd /c" runs, as servers are written for Windows, where npx is a
+// batch file. What else cmd.exe is told stays as it is.
+func behindCmd(argv []string) []string {
+	name := strings.ToLower(argv[0][strings.LastIndexAny(argv[0], `/\`)+1:])
+	if name != "cmd" && name != "cmd.exe" {
+		return argv
+	}
+	for i, a := range argv[1:] {
+		switch strings.ToLower(a) {
+		case "/d", "/s", "/q":
+		case "/c":
+			if rest := argv[i+2:]; len(rest) > 0 {
+				return rest
+			}
+			return argv
+		default:
+			return argv
+		}
+	}
+	return argv
+}
+
 // searches reports whether a program runs code that it finds by the folder in which it
 // starts: packages, modules, tasks.
 func searches(argv []string) bool {
-	name := strings.TrimRight(strings.TrimSuffix(filepath.Base(argv[0]), ".exe"), "0123456789.")
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(argv[0]), ".exe"), ".cmd")
+	name = strings.TrimRight(name, "0123456789.")
 	switch {
 	case slices.Contains(launchers, name) || manifests[name] != nil || slices.Contains([]string{"make", "gmake", "deno", "bun", "pnpx", "tsx", "ts-node", "bundler", "mise", "direnv"}, name):
 		return true

@@ -66,7 +66,7 @@ func (r *Runs) Server(s servers.Server, what string) {
 	r.following = true
 	defer func() { r.following = false }()
 	if s.Transport == servers.Stdio {
-		r.Command(append([]string{s.Command}, s.Args...), what)
+		r.Command(behindCmd(append([]string{s.Command}, s.Args...)), what)
 	}
 	r.Line(s.HeadersHelper, what)
 }
