@@ -263,7 +263,14 @@ func (b *runner) confined(in input) bool {
 // blame says what the sandbox blocked, when that is why a command failed.
 func (b *runner) blame(in input, r *tool.Result) {
 	t, ok := r.View.(view.Terminal)
-	if !ok || !r.IsErr && t.Exit != 0 || in.NoSandbox || b.Wrap == nil || b.Denial == nil {
+	if !ok || !b.confined(in) || b.Denial == nil {
+		return
+	}
+	if t.Exit != 0 && seeksProcess(in.Command, t.Output) && len(b.tasks.Running()) > 0 {
+		r.Text = join(r.Text, []string{ownProcesses})
+		return
+	}
+	if !r.IsErr && t.Exit != 0 {
 		return
 	}
 	if why := b.blocked(in.Command, t.Exit, t.Output); why != "" {

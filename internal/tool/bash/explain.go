@@ -3,11 +3,13 @@ package bash
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // silent is what exit code 1 of a program means that uses it as an answer.
@@ -87,6 +89,26 @@ func meaning(command string, quiet bool) string {
 		return answers[last]
 	}
 	return ""
+}
+
+// ownProcesses is said of a command in the sandbox that looked for a process, while
+// another command runs in the background.
+const ownProcesses = "in the sandbox a command sees its own processes only, not those of a command in the background: end that with KillShell"
+
+var noProcess = pattern.Lazy(`(?i)no such process|no process found|\bkill: usage:|ProcessLookupError|\bESRCH\b`)
+
+// seeksProcess reports whether a command that failed says that there is no such
+// process, or does by its last program, which prints nothing then.
+func seeksProcess(command, output string) bool {
+	if noProcess().MatchString(output) {
+		return true
+	}
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil || len(f.Stmts) == 0 || strings.TrimSpace(output) != "" {
+		return false
+	}
+	names := deciders(f.Stmts[len(f.Stmts)-1])
+	return slices.Contains([]string{"pkill", "pgrep", "pidof"}, names[len(names)-1])
 }
 
 // deciders names the programs one of which gives a statement's exit code; a

@@ -111,3 +111,45 @@ func TestBlockedInTheBackground(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A command in the sandbox that looks for a process of one in the background is told
+// that it cannot see it; where none runs, nothing is said of it.
+func TestOwnProcesses(t *testing.T) {
+	for _, c := range []struct {
+		command, output string
+		want            bool
+	}{
+		{"kill $(cat pid)", "bash: line 1: kill: (4711) - No such process", true},
+		{"kill $(pgrep server)", "bash: line 1: kill: usage: kill [-s sigspec | -n signum | -sigspec] pid", true},
+		{"python3 stop.py", "ProcessLookupError: [Errno 3] No such process", true},
+		{"killall node", "node: no process found", true},
+		{"cd d && pkill -f server", "", true}, {"pgrep node", "", true},
+		{"pkill -f server; false", "", false}, {"grep x f", "", false}, {"npm test", "1 failed", false}, {"if pkill", "", false},
+	} {
+		if got := seeksProcess(c.command, c.output); got != c.want {
+			t.Errorf("%s: %v", c.command, got)
+		}
+	}
+	wrap := func(*proc.Command, policy.Needs) (policy.Kept, error) { return policy.Kept{}, nil }
+	for _, confined := range []bool{true, false} {
+		r := newRig(t, func(c *Config) {
+			if confined {
+				c.Wrap = wrap
+			}
+			c.Denial = func(string, int, string) string { return "" }
+		})
+		kill := func() string {
+			return r.call(t.Context(), "Bash", map[string]any{"command": "kill 99999999"}).Text
+		}
+		if got := kill(); !strings.Contains(got, "No such process") || strings.Contains(got, "KillShell") {
+			t.Errorf("no task runs: %s", got)
+		}
+		r.call(t.Context(), "Bash", map[string]any{"command": "sleep 60", "run_in_background": true})
+		if got := kill(); strings.Contains(got, "its own processes only") != confined {
+			t.Errorf("confined %v: %s", confined, got)
+		}
+		if got := r.call(t.Context(), "Bash", map[string]any{"command": "exit 3"}).Text; strings.Contains(got, "KillShell") {
+			t.Errorf("another failure: %s", got)
+		}
+	}
+}
