@@ -116,7 +116,7 @@ var userPlaces = []string{
 	".config/starship.toml", ".config/nushell", ".config/powershell", ".config/elvish", ".config/xonsh", ".xonshrc", ".bash_completion", ".local/share/bash-completion", ".config/bash", ".config/shell", ".xsessionrc", ".dmrc",
 	".config/bspwm", ".config/sxhkd", ".config/openbox", ".config/qtile", ".config/river", ".config/niri", ".config/labwc", ".config/waybar", ".config/polybar", ".config/rofi", ".config/dunst", ".config/mako",
 	".config/ranger", ".config/lf", ".config/yazi", ".config/mpv", ".config/lazygit", ".config/tig", ".tigrc", ".config/ripgrep", ".config/bat", ".config/fd", ".config/npm", ".config/pypoetry", ".config/nix", ".config/home-manager", ".config/pre-commit",
-	".gdbearlyinit", ".config/gdb", ".radare2rc", ".sbclrc", ".guile", ".clojure", ".lein/profiles.clj", ".sbt", ".m2/extensions.xml", ".bundle/config", ".cmake", ".conan", ".conan2",
+	".gdbearlyinit", ".config/gdb", ".radare2rc", ".sbclrc", ".guile", ".clojure", ".lein/profiles.clj", ".sbt", ".gradle/init.gradle", ".gradle/init.gradle.kts", ".gradle/init.d", ".gradle/gradle.properties", ".m2/extensions.xml", ".bundle/config", ".cmake", ".conan", ".conan2",
 }
 
 // systemPlaces are what the system, or whoever logs in, runs or takes settings

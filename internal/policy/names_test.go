@@ -60,6 +60,30 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// What runs at a start is known at home by what such files are called, whatever the
+// program is; not in a project there.
+func TestStartsAtHome(t *testing.T) {
+	for path, want := range map[string]bool{
+		".foorc": true, ".FooRC": true, ".foo_profile": true, ".fooprofile": true, ".foo_login": true, ".foo_logout": true, ".fooenv": true, ".foo_aliases": true, ".bashrc.d/x": true, ".foo.d/x/y": true, ".fooinit": true,
+		".foo/init.gradle": true, ".foo/init.d/x.gradle": true, ".foo/foorc": true, ".foo/startup.py": true, ".foo/profile.d": true, ".foo/.foorc": true,
+		".config/foorc": true, ".config/foo/init.lua": true, ".config/foo/foorc": true, ".config/foo/conf.d/x": true, ".config/foo/autostart.sh": true,
+		".gradle/init.gradle": true, ".gradle/init.gradle.kts": true, ".gradle/init.d/x.gradle": true, ".gradle/gradle.properties": true,
+		"foorc": false, "src/.foorc": false, ".env": false, ".src/x": false, ".cache/foo/init.d/x": false, ".foo/data": false, ".foo/x/init.lua": false, ".config/foo/data.json": false, ".foo_history": false, ".gradle/caches/x": false,
+		".worktrees/login/main.go": true,
+	} {
+		r := Rules{Home: "/home/u", Dir: "/w"}
+		if why, _ := protected(r, "/home/u/"+path); (why != "") != want {
+			t.Errorf("%s: %q", path, why)
+		}
+		if why, _ := protected(Rules{Home: "/home/u", Dir: "/home/u"}, "/home/u/"+path); (why != "") != want {
+			t.Errorf("%s, with the session at home: %q", path, why)
+		}
+	}
+	if why, _ := protected(Rules{Home: "/home/u", Dir: "/home/u/.worktrees/login"}, "/home/u/.worktrees/login/main.go"); why != "" {
+		t.Errorf("in a project: %s", why)
+	}
+}
+
 // TestNameProtects: in a project only what programs read there counts.
 func TestNameProtects(t *testing.T) {
 	for _, c := range []struct {

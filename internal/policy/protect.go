@@ -42,6 +42,11 @@ func protected(r Rules, file string) (why string, ci bool) {
 			return "a build server runs what this says", true
 		}
 	}
+	if StartsAtHome(r.Home, file) && !slices.ContainsFunc(append(slices.Clone(r.Dirs), r.Dir), func(d string) bool { // of a project there, its own names count
+		return d != "" && !Within(d, r.Home, r.FoldCase) && Within(d, file, r.FoldCase)
+	}) {
+		return "a program that starts may run what has such a name in a home folder", false
+	}
 	// A bare git folder: its parts are known by their neighbours' names, and
 	// wherever there is a commondir git may take what it names for a repository.
 	if segs[len(segs)-1] == "commondir" {

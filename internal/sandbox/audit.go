@@ -131,7 +131,7 @@ func (p Policy) items(s sight) map[string]item {
 		}
 		parent, name := filepath.Split(path)
 		why := policy.NameProtects(filepath.Base(parent), name, true)
-		out[path] = item{why: cmp.Or(why, "programs read it")}
+		out[path] = item{why: cmp.Or(why, policy.RunAtLogin(p.home, path), "programs read it")}
 	}
 	for _, path := range s.kin {
 		out[path] = item{why: "version control takes its settings from it, which can run programs"}

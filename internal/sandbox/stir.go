@@ -60,7 +60,7 @@ func (t *auditor) matters(path string) bool {
 	if mounts := t.mounts.Load(); mounts != nil && (*mounts)[filepath.Clean(path)] {
 		return true
 	}
-	if name == ".git" || kin[name] != nil || policy.NameProtects(parent, name, true) != "" {
+	if name == ".git" || kin[name] != nil || policy.NameProtects(parent, name, true) != "" || policy.StartsAtHome(t.policy.home, path) {
 		return true
 	}
 	if gits := t.about.Load(); gits != nil && slices.ContainsFunc(*gits, func(g string) bool { return paths.Within(g, dir) }) {
