@@ -250,21 +250,12 @@ func gitConfigBeyond(args []Word) string {
 	if gitConfigReads(args[1:]) {
 		return ""
 	}
-	const flags = " --global --local --system --worktree --add --unset --unset-all --replace-all --append --all --type=bool --type=int --bool --int "
-	var names []string
-	for i, w := range args[1:] {
-		switch {
-		case w.Kind != Exact:
-			return "git config of something that is not known"
-		case len(names) == 0 && (strings.Contains(flags, " "+w.Text+" ") || i == 0 && (w.Is("set") || w.Is("unset"))):
-		case len(names) == 0 && strings.HasPrefix(w.Text, "-"):
-			return "git config " + w.Text + " may make git run a program"
-		default:
-			names = append(names, w.Text)
-		}
+	sets := gitConfigSets(args[1:], "--global", "--system", "--append", "--type=bool", "--type=int")
+	if sets == "" {
+		return "git config in a form that may do more than set one setting"
 	}
-	if len(names) == 0 || len(names) > 3 || !plainSetting(strings.Join(names[:min(len(names), 2)], "=")) {
-		return "git config " + strings.Join(append(names, "")[:1], "") + " may make git run a program"
+	if !plainSetting(sets) {
+		return "git config " + sets + " may make git run a program"
 	}
 	return ""
 }

@@ -6,8 +6,9 @@ import (
 )
 
 // gitConfigSets is the one setting that git config sets or removes, as
-// policy.Write.Sets has it; "" where its words do not say.
-func gitConfigSets(args []Word) string {
+// policy.Write.Sets has it; "" where its words do not say. flags are further ones that
+// say nothing of it.
+func gitConfigSets(args []Word, flags ...string) string {
 	remove := false
 	var operands []string
 	for i, w := range args {
@@ -18,7 +19,7 @@ func gitConfigSets(args []Word) string {
 			remove = true
 		case i == 0 && w.Text == "set":
 		case len(operands) == 0 && strings.HasPrefix(w.Text, "-"):
-			if !slices.Contains([]string{"--local", "--worktree", "--add", "--replace-all", "--all", "--bool", "--int", "--path"}, w.Text) {
+			if !slices.Contains([]string{"--local", "--worktree", "--add", "--replace-all", "--all", "--bool", "--int", "--path"}, w.Text) && !slices.Contains(flags, w.Text) {
 				return ""
 			}
 		default:
