@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/shellread/scan"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -288,22 +287,8 @@ func applyMode(u *Invocation) bool {
 
 // applySed is sed -i.
 func applySed(u *Invocation) bool {
-	args, okay := u.args, true
-	scripts := []Word{}
-	for _, f := range u.flags {
-		switch f.name {
-		case "-e", "--expression":
-			scripts = append(scripts, f.val)
-		case "-f", "--file":
-			okay = false
-		}
-	}
-	if len(scripts) == 0 && okay && len(args) > 0 {
-		scripts, args = args[:1], args[1:]
-	}
-	for _, s := range scripts {
-		okay = okay && s.Kind == Exact && scan.Sed(s.Text) == ""
-	}
+	args, why := u.sedScripts()
+	okay := why == ""
 	for _, w := range args {
 		u.get(w, policy.Read{})
 		if u.has("-i", "--in-place") {

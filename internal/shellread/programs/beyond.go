@@ -191,30 +191,11 @@ func (t *Table) beyondSed(args []Word) string {
 	if why := u.parse(&row.command, args); why != "" {
 		return why
 	}
-	var scripts []Word
-	for _, f := range u.flags {
-		switch f.name {
-		case "-e", "--expression":
-			scripts = append(scripts, f.val)
-		case "-f", "--file":
-			return "sed takes its script from a file"
-		}
-	}
 	if u.has("--version", "--help") {
 		return ""
 	}
-	if len(scripts) == 0 && len(u.args) > 0 {
-		scripts = u.args[:1]
-	}
-	for _, s := range scripts {
-		if s.Kind != Exact {
-			return "the script of sed is not known before it runs"
-		}
-		if why := scan.Sed(s.Text); why != "" {
-			return why
-		}
-	}
-	return ""
+	_, why := u.sedScripts()
+	return why
 }
 
 // gitConfigReads knows the forms that only read settings of the usual files.

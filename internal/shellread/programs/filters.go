@@ -15,27 +15,38 @@ func checkSed(u *Invocation) string {
 			return "the line length of sed is not a number"
 		}
 	}
+	if len(u.args) == 0 && !u.has("-e", "--expression") {
+		return "sed without a script"
+	}
+	_, why := u.sedScripts()
+	return why
+}
+
+// sedScripts are the operands of sed that are files. why says which of its scripts does
+// more than print and change lines, or is not known.
+func (u *Invocation) sedScripts() (files []Word, why string) {
 	var scripts []Word
 	for _, f := range u.flags {
-		if f.name == "-e" || f.name == "--expression" {
+		switch f.name {
+		case "-e", "--expression":
 			scripts = append(scripts, f.val)
+		case "-f", "--file":
+			why = "sed takes its script from a file"
 		}
 	}
-	if len(scripts) == 0 {
-		if len(u.args) == 0 {
-			return "sed without a script"
-		}
-		scripts = append(scripts, u.args[0])
+	if files = u.args; len(scripts) == 0 && why == "" && len(files) > 0 {
+		scripts, files = files[:1], files[1:]
 	}
 	for _, s := range scripts {
-		if s.Kind != Exact {
-			return "the script of sed is not known before it runs"
-		}
-		if why := scan.Sed(s.Text); why != "" {
-			return why
+		switch {
+		case why != "":
+		case s.Kind != Exact:
+			why = "the script of sed is not known before it runs"
+		default:
+			why = scan.Sed(s.Text)
 		}
 	}
-	return ""
+	return files, why
 }
 
 // IsAwk reports whether a program is awk, under any of its names.
