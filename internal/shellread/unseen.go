@@ -15,6 +15,14 @@ func (r *reader) holds(e *policy.Exec, least policy.Holding, ws []word, st state
 	if e.Holds = least; least < policy.HoldsWords && r.Table.MayRun(prog, ws) {
 		e.Holds = policy.HoldsWords
 	}
+	if programs.IsAwk(prog) && e.Unseen != "" {
+		e.Holds = policy.HoldsSurely // its program starts others
+	}
+	for i, w := range ws[1:] {
+		if name, val, _ := strings.Cut(w.Text, "="); prog == "git" && ws[i].Is("-c") && strings.HasPrefix(strings.ToLower(name), "alias.") {
+			e.Also = append(e.Also, append([]string{"git"}, strings.Fields(val)...))
+		}
+	}
 	e.Said = r.Invoke(prog, st.dirs).Prose(ws)
 	if text := r.input.text + r.input.said; text != "" && prog != "git" && prog != "gh" { // to them it is a message
 		e.Fed = []string{text}
