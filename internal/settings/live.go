@@ -220,6 +220,9 @@ func (l *Live) reload() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was, began := l.now.Load(), time.Now()
+	if l.seen == "" { // nobody watches yet
+		l.seen = l.fingerprint(was, nil)
+	}
 	now, err := l.load(was)
 	l.stamps = l.stamp(now, began)
 	print := l.fingerprint(now, err)
