@@ -131,11 +131,17 @@ func sandboxExplain(sys System, f *runFlags) *cobra.Command {
 			sc.Ask = func(context.Context, string, int) netproxy.Answer { return netproxy.Answer{} }
 			sc.Mechanism, sc.Temp = mechanism, filepath.Join(sys.ground(p.Dir).temp, "adze-…")
 			level, pol := sandbox.Probe(cmd.Context(), sc), sandbox.NewPolicy(sc)
+			var packages []string
+			if pol.Network.Registries {
+				for _, h := range pol.Registries(sc) {
+					packages = append(packages, h.String())
+				}
+			}
 			if asJSON {
-				return printJSON(sys, map[string]any{"level": level, "policy": pol, "enabled": cfg.Sandbox.Enabled})
+				return printJSON(sys, map[string]any{"level": level, "policy": pol, "enabled": cfg.Sandbox.Enabled, "registries": packages})
 			}
 			explainLevel(sys.Stdout, cfg.Sandbox, level)
-			explainPolicy(sys.Stdout, pol)
+			explainPolicy(sys.Stdout, pol, packages)
 			if via := sc.Upstream.Host(); via != "" && !pol.Network.Off() {
 				fmt.Fprintf(sys.Stdout, "%-10s behind it: %s, which looks the names up\n", "", clip.Visible(via))
 			}
@@ -170,7 +176,9 @@ func explainLevel(w io.Writer, c config.Sandbox, l sandbox.Level) {
 	}
 }
 
-func explainPolicy(w io.Writer, p sandbox.Policy) {
+// explainPolicy tells of a policy; packages are the hosts that it lets package managers
+// fetch from.
+func explainPolicy(w io.Writer, p sandbox.Policy, packages []string) {
 	list := func(name string, items []string, none string) {
 		if len(items) == 0 {
 			items = []string{none}
@@ -197,12 +205,18 @@ func explainPolicy(w io.Writer, p sandbox.Policy) {
 	default:
 		list("network", append([]string{"through adze's proxy, only to:"}, n.Allowed...), "")
 	}
-	var ports []string
-	for _, port := range n.Ports {
-		ports = append(ports, fmt.Sprintf("and localhost:%d of this machine", port))
+	var more []string
+	for _, host := range packages {
+		more = append(more, "and to fetch packages, no uploads: "+host)
 	}
-	if len(ports) > 0 {
-		list("", ports, "")
+	if n.Registries && len(packages) == 0 {
+		more = append(more, "no host of a package registry was found in the settings of npm, pip, cargo, go or apt")
+	}
+	for _, port := range n.Ports {
+		more = append(more, fmt.Sprintf("and localhost:%d of this machine", port))
+	}
+	if len(more) > 0 {
+		list("", more, "")
 	}
 	if n.AllUnix {
 		list("sockets", []string{"all unix sockets"}, "")

@@ -229,6 +229,7 @@ type SandboxNetwork struct {
 	AllUnixSockets  bool     `json:"allow_all_unix_sockets"`
 	LocalBinding    bool     `json:"allow_local_binding"`
 	LocalPorts      []string `json:"local_ports"` // numbers
+	Registries      bool     `json:"registries"`
 }
 
 // SandboxFilesystem adds to what may be read and written inside.

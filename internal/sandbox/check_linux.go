@@ -55,7 +55,7 @@ func Check(ctx context.Context, c Config) (Level, []Try, error) {
 	c.Dir, c.Roots, c.Temp, c.Cache, c.Env, c.Ask = sc.Project, nil, "", filepath.Join(root, "home", ".adze", "cache"), nil, nil
 	c.Home, c.State, c.Run = filepath.Join(root, "home"), []string{filepath.Dir(sc.State)}, filepath.Join(root, "home", ".adze", "sandbox")
 	c.Settings.Network.AllowedDomains = []string{"allowed.invalid"}
-	c.Settings.Network.UnixSockets, c.Settings.Network.AllUnixSockets, c.Settings.Network.LocalPorts = nil, false, nil
+	c.Settings.Network.UnixSockets, c.Settings.Network.AllUnixSockets, c.Settings.Network.LocalPorts, c.Settings.Network.Registries = nil, false, nil, false
 	s, err := New(ctx, c)
 	if err != nil {
 		return Level{}, nil, err

@@ -56,6 +56,9 @@ type Network struct {
 	Denied  []string `json:"denied"`
 	// Ask: a domain no list names is asked about; otherwise it is refused.
 	Ask bool `json:"ask"`
+	// Registries: where it would ask, those hosts that the person's package managers are
+	// set to can be read from.
+	Registries bool `json:"registries,omitempty"`
 	// Unix are the unix sockets that can be connected to; AllUnix is all.
 	Unix    []string `json:"unix"`
 	AllUnix bool     `json:"all_unix"`
@@ -68,7 +71,7 @@ type Network struct {
 }
 
 // Off reports that nothing can leave.
-func (n Network) Off() bool { return len(n.Allowed) == 0 && !n.Ask }
+func (n Network) Off() bool { return len(n.Allowed) == 0 && !n.Ask && !n.Registries }
 
 // NewPolicy works out the policy of a session. It looks at the file system to
 // resolve links and to find the repository; it changes nothing.
@@ -109,9 +112,10 @@ func NewPolicy(c Config) Policy {
 	}
 	p.denials, p.far = c.Denials, newFar(c.Denials, p.surveys, c.Home)
 	n := c.Settings.Network
+	others := !n.StrictAllowlist && (n.AllowedDomains == nil || len(n.AllowedDomains) > 0)
 	p.Network = Network{
 		Allowed: n.AllowedDomains, Denied: n.DeniedDomains,
-		Ask:  c.Ask != nil && !n.StrictAllowlist && (n.AllowedDomains == nil || len(n.AllowedDomains) > 0),
+		Ask: c.Ask != nil && others, Registries: n.Registries && others,
 		Unix: c.paths(n.UnixSockets), AllUnix: n.AllUnixSockets, Listen: n.LocalBinding,
 	}
 	for _, text := range n.LocalPorts {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -264,5 +265,53 @@ func TestAbsentBelow(t *testing.T) {
 	}
 	if absentBelow(dir)(dir + "/.aws") {
 		t.Error("a folder with more than is looked at says nothing of what is in it")
+	}
+}
+
+// TestRegistries: what sets a person's package managers counts, and nothing that a
+// command could have written.
+func TestRegistries(t *testing.T) {
+	root := real(t.TempDir())
+	home, project := filepath.Join(root, "home"), filepath.Join(root, "project")
+	for path, text := range map[string]string{
+		"home/.npmrc": "registry=https://npm.example.com\n", "project/.npmrc": "registry=https://evil.example.com\n", "project/pip.conf": "index-url=https://evil.example.com\n",
+		"project/go/bin/go": "", "project/go/go.env": "GOPROXY=https://evil.example.com\n", "project/env": "GOPROXY=https://evil.example.com\n", "project/cargo/config.toml": "index=\"https://evil.example.com\"\n",
+		"go/bin/go": "", "go/go.env": "GOPROXY=https://go.example.com\n", "project/apt": "",
+	} {
+		at := filepath.Join(root, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{".pip": project, ".cargo": filepath.Join(project, "cargo")} {
+		if err := os.Symlink(to, filepath.Join(home, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	env := map[string]string{"UV_INDEX_URL": "https://uv.example.com", "GOENV": filepath.Join(project, "env")}
+	c := Config{
+		Dir: project, Home: home, Temp: filepath.Join(root, "temp"), Env: func(name string) string { return env[name] },
+		Path: strings.Join([]string{filepath.Join(project, "go", "bin"), filepath.Join(root, "go", "bin")}, string(filepath.ListSeparator)),
+	}
+	c.Settings.Network.Registries = true
+	got := map[string]bool{}
+	for _, h := range NewPolicy(c).Registries(c) {
+		got[h.Name] = true
+	}
+	if got["evil.example.com"] || !got["npm.example.com"] || !got["uv.example.com"] || !got["go.example.com"] {
+		t.Errorf("found %v", got)
+	}
+	c.Dir = home // where the person's own files are the repository's
+	for _, h := range NewPolicy(c).Registries(c) {
+		if h.Name == "npm.example.com" {
+			t.Error("a file of the workspace counts")
+		}
+	}
+	// What refuses all other domains refuses these.
+	for _, n := range []config.SandboxNetwork{{Registries: true, StrictAllowlist: true}, {Registries: true, AllowedDomains: []string{}}, {}} {
+		c.Settings.Network = n
+		if p := NewPolicy(c); p.Network.Registries || !p.Network.Off() {
+			t.Errorf("%+v: %+v", n, p.Network)
+		}
 	}
 }

@@ -76,7 +76,8 @@ func lookAtBwrap(ctx context.Context, path string) (version string, err error) {
 // startEarly starts the helper that most sandboxes need, nil where this one may
 // not. A failure is told when it is needed.
 func startEarly(ctx context.Context, c Config, path string) *helper {
-	if c.Cache == "" && c.Ask == nil && len(c.Settings.Network.AllowedDomains) == 0 && len(c.Settings.Network.LocalPorts) == 0 {
+	n := c.Settings.Network
+	if c.Cache == "" && c.Ask == nil && len(n.AllowedDomains)+len(n.LocalPorts) == 0 && !n.Registries {
 		return nil
 	}
 	enter := findTool(c, "nsenter")

@@ -370,6 +370,9 @@ func (s *Sandbox) serve(l net.Listener) {
 	if n.Ask {
 		c.Ask = s.config.Ask
 	}
+	if n.Registries {
+		c.Reads = s.policy.registries(s.config).Has
+	}
 	s.proxy = netproxy.Serve(l, c)
 }
 

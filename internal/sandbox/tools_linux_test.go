@@ -3,10 +3,14 @@ package sandbox
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +24,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 )
@@ -419,6 +424,42 @@ func TestLocalPorts(t *testing.T) {
 			t.Errorf("the proxy leads to another port: %s", out)
 		}
 	})
+}
+
+// TestRegistriesInside: packages are fetched without a question, and nothing is sent.
+func TestRegistriesInside(t *testing.T) {
+	need(t, "python3")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "%s for %s", r.Method, r.Host) }))
+	defer server.Close()
+	c := testConfig(t, "bwrap")
+	c.Settings.Network = config.SandboxNetwork{Registries: true, DeniedDomains: []string{"denied.example.com"}}
+	c.Env = func(name string) string {
+		return map[string]string{"GOPROXY": "https://registry.example.com,https://denied.example.com"}[name]
+	}
+	c.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+	}
+	c.Dial = func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
+	}
+	s := open(t, c)
+	if s.proxy == nil {
+		t.Skipf("no network here: %v", s.level.Weaker)
+	}
+	for _, x := range []struct{ host, data, want, why string }{
+		{"registry.example.com", "None", "GET for registry.example.com", ""},
+		{"registry.example.com", `b"x"`, "", "uploads to package registries are not part of sandbox.network.registries"},
+		{"other.example.com", "None", "", "other.example.com is refused, no rule allows it"},
+		{"denied.example.com", "None", "", "denied.example.com is refused, the settings deny it"},
+	} {
+		out, code := sh(t, s, fmt.Sprintf(`python3 -c 'import urllib.request as u; print(u.urlopen("http://%s/", data=%s).read().decode())'`, x.host, x.data))
+		if code == 0 != (x.why == "") || x.why == "" && out != x.want {
+			t.Errorf("%s: code %d, %s", x.host, code, out)
+		}
+		if why, _ := s.Denial("", code, out); !strings.Contains(why, x.why) {
+			t.Errorf("%s is explained as %q", x.host, why)
+		}
+	}
 }
 
 // TestLocalPortMissing: a port that cannot be had is told, and commands run.

@@ -54,21 +54,31 @@ func (p *Proxy) Forget() {
 	}
 }
 
-// permitted is "" when the rules or Ask allow the host.
-func (p *Proxy) permitted(c client, host string, port int) (why string) {
+// permitted is why a host is refused; "" when the rules, Reads or Ask allow it. reads:
+// it is Reads that does.
+func (p *Proxy) permitted(c client, host string, port int) (reads bool, why string) {
 	switch p.config.Rules.judge(host, port) {
 	case allowed:
-		return ""
+		return false, ""
 	case denied:
-		return "the settings deny it"
+		return false, "the settings deny it"
 	case unknown:
 	}
-	if p.config.Ask == nil {
-		return "no rule allows it"
+	a, err := netip.ParseAddr(host)
+	inside := err == nil && netaddr.Inside(a) != "" // no answer opens that, only a rule
+	switch {
+	case !inside && p.config.Reads != nil && p.config.Reads(host, port):
+		return true, ""
+	case p.config.Ask == nil:
+		return false, "no rule allows it"
+	case inside:
+		return false, "it is " + netaddr.Inside(a)
 	}
-	if a, err := netip.ParseAddr(host); err == nil && netaddr.Inside(a) != "" {
-		return "it is " + netaddr.Inside(a) // no answer opens that, only a rule
-	}
+	return false, p.answer(c, host, port)
+}
+
+// answer is what Ask says of a host, or why nobody waits for that any more.
+func (p *Proxy) answer(c client, host string, port int) (why string) {
 	q := p.question(host, port)
 	defer p.unwait(host, q)
 	c.whileOpen(p.ctx, func(open context.Context) {

@@ -35,6 +35,9 @@ const (
 type Config struct {
 	Rules Rules
 	Ask   Ask // nil refuses
+	// Reads says that packages come from a host that no rule names: it is let through
+	// without a question, for reading only. nil lets none through.
+	Reads func(host string, port int) bool
 	// Resolve turns a name into addresses; nil asks the system.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Dial connects to an address that was checked; nil uses the network.
@@ -188,7 +191,7 @@ func (p *Proxy) local(c net.Conn, port uint16) {
 	defer cancel()
 	for _, host := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()} {
 		if server, err := p.config.Dial(ctx, netip.AddrPortFrom(host, port)); err == nil {
-			p.carry(c, c, server)
+			p.carry(c, c, way{Conn: server})
 			return
 		}
 	}
@@ -222,37 +225,46 @@ type client struct {
 	r *bufio.Reader
 }
 
+// A way is a connection to a host that was let through.
+type way struct {
+	net.Conn
+	host  string
+	reads bool     // nothing may be uploaded
+	via   *url.URL // the further proxy that a plain request has to be put to; nil: none
+}
+
 // connect checks and dials for c. The host is as the client wrote it. plain:
-// for one plain request; when that has to be put to a further proxy, via is
-// that proxy.
-func (p *Proxy) connect(c client, rawHost string, port int, plain bool) (server net.Conn, via *url.URL, err error) {
-	host, err := cleanHost(rawHost)
-	if err != nil {
-		return nil, nil, p.refuse(fmt.Sprintf("%q", rawHost), err.Error())
+// for one plain request.
+func (p *Proxy) connect(c client, rawHost string, port int, plain bool) (w way, err error) {
+	if w.host, err = cleanHost(rawHost); err != nil {
+		return w, p.refuse(fmt.Sprintf("%q", rawHost), err.Error())
 	}
+	host := w.host
 	if port < 1 || port > 65535 {
-		return nil, nil, p.refuse(host, "there is no port "+strconv.Itoa(port))
+		return w, p.refuse(host, "there is no port "+strconv.Itoa(port))
 	}
-	if why := p.permitted(c, host, port); why != "" {
-		return nil, nil, p.refuse(host, why)
+	reads, why := p.permitted(c, host, port)
+	if w.reads = reads; why != "" {
+		return w, p.refuse(host, why)
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, dialTimeout)
 	defer cancel()
-	if via, err = p.config.Upstream.via(host, port, plain); err != nil {
-		return nil, nil, err
+	via, err := p.config.Upstream.via(host, port, plain)
+	if err != nil {
+		return w, err
 	}
 	if via == nil {
-		server, err = p.reach(ctx, host, port)
-		return server, nil, err
+		w.Conn, err = p.reach(ctx, host, port)
+		return w, err
 	}
 	if a, err := netip.ParseAddr(host); (err == nil && netaddr.Inside(a) != "" || here(host)) && !p.config.Rules.exactly(host, port) {
-		return nil, nil, p.refuse(host, "it is an address of the proxy's own network")
+		return w, p.refuse(host, "it is an address of the proxy's own network")
 	}
 	plain = plain && strings.HasPrefix(via.Scheme, "http")
-	if server, err = dial(ctx, via, host, port, !plain); err != nil || !plain {
-		via = nil
+	if w.Conn, err = dial(ctx, via, host, port, !plain); err == nil && plain {
+		w.via = via
 	}
-	return server, via, err
+	return w, err
 }
 
 // reach looks the name up and dials what it checked.
@@ -289,18 +301,26 @@ func (p *Proxy) refuse(host, why string) error {
 
 // carry copies both ways until one side is done or nothing moves; r reads what the
 // client sends.
-func (p *Proxy) carry(client net.Conn, r io.Reader, server net.Conn) {
+func (p *Proxy) carry(client net.Conn, r io.Reader, w way) {
+	server, back := w.Conn, io.Reader(w.Conn)
 	if !p.track(server) {
 		_ = server.Close()
 		return
 	}
 	defer p.wg.Done()
 	defer p.forget(server)
+	if w.reads {
+		m := &meter{over: func() {
+			_ = p.refuse(w.host, noUploads)
+			_, _ = client.Close(), server.Close()
+		}}
+		r, back = sent{r, m}, heard{back, m}
+	}
 	var both sync.WaitGroup
 	both.Add(1)
 	go func() { // ends when either side is closed
 		defer both.Done()
-		pipe(client, server, server)
+		pipe(client, back, server)
 		closeWrite(client)
 	}()
 	pipe(server, r, client)

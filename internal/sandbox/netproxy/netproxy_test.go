@@ -68,6 +68,11 @@ func (w *world) dials() []string {
 
 func start(t *testing.T, r Rules, ask Ask, names map[string]string) (*world, *httptest.Server) {
 	t.Helper()
+	return startWith(t, Config{Rules: r, Ask: ask}, names)
+}
+
+func startWith(t *testing.T, c Config, names map[string]string) (*world, *httptest.Server) {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(w, "%s %s host=%s auth=%q body=%s", r.Method, r.URL.Path, r.Host, r.Header.Get("Proxy-Authorization"), b)
@@ -78,22 +83,20 @@ func start(t *testing.T, r Rules, ask Ask, names map[string]string) (*world, *ht
 		t.Fatal(err)
 	}
 	w := &world{}
-	w.Proxy = Serve(l, Config{
-		Rules: r, Ask: ask,
-		Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
-			a, ok := names[host]
-			if !ok {
-				return nil, errors.New("no such host")
-			}
-			return []netip.Addr{netip.MustParseAddr(a)}, nil
-		},
-		Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
-			w.mu.Lock()
-			w.dialed = append(w.dialed, to.String())
-			w.mu.Unlock()
-			return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
-		},
-	})
+	c.Resolve = func(_ context.Context, host string) ([]netip.Addr, error) {
+		a, ok := names[host]
+		if !ok {
+			return nil, errors.New("no such host")
+		}
+		return []netip.Addr{netip.MustParseAddr(a)}, nil
+	}
+	c.Dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+		w.mu.Lock()
+		w.dialed = append(w.dialed, to.String())
+		w.mu.Unlock()
+		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
+	}
+	w.Proxy = Serve(l, c)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)

@@ -46,7 +46,7 @@ func (p *Proxy) tunnel(c net.Conn, r *bufio.Reader, req *http.Request) {
 		say(c, http.StatusBadRequest, "CONNECT needs host:port")
 		return
 	}
-	server, _, err := p.connect(client{c, r}, host, port, false)
+	server, err := p.connect(client{c, r}, host, port, false)
 	if err != nil {
 		sayError(c, err)
 		return
@@ -76,17 +76,21 @@ func (p *Proxy) forward(c net.Conn, r *bufio.Reader, req *http.Request) bool {
 			return false
 		}
 	}
-	server, via, err := p.connect(client{c, r}, u.Hostname(), port, true)
+	server, err := p.connect(client{c, r}, u.Hostname(), port, true)
 	if err != nil {
 		sayError(c, err)
 		return false
 	}
-	if !p.track(server) {
+	if !p.track(server.Conn) {
 		_ = server.Close()
 		return false
 	}
 	defer p.wg.Done()
-	defer p.forget(server)
+	defer p.forget(server.Conn)
+	if server.reads && !onlyReads(req) {
+		sayError(c, p.refuse(server.host, noUploads))
+		return false
+	}
 	for _, h := range strings.Split(req.Header.Get("Connection"), ",") {
 		req.Header.Del(strings.TrimSpace(h))
 	}
@@ -99,8 +103,8 @@ func (p *Proxy) forward(c net.Conn, r *bufio.Reader, req *http.Request) bool {
 	_ = server.SetDeadline(time.Now().Add(idle))
 	_ = c.SetDeadline(time.Now().Add(idle))
 	write := req.Write
-	if via != nil {
-		if auth := credentials(via.User); auth != "" {
+	if server.via != nil {
+		if auth := credentials(server.via.User); auth != "" {
 			req.Header.Set("Proxy-Authorization", auth)
 		}
 		write = req.WriteProxy
@@ -169,7 +173,7 @@ func (p *Proxy) socks(c net.Conn, r *bufio.Reader) {
 		return
 	}
 	_ = c.SetDeadline(time.Time{})
-	server, _, err := p.connect(client{c, r}, host, port, false)
+	server, err := p.connect(client{c, r}, host, port, false)
 	if err != nil {
 		code := byte(socksNoHost)
 		var no *Refusal
