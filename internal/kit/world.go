@@ -3,6 +3,7 @@ package kit
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/git/object"
@@ -11,18 +12,28 @@ import (
 	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
-// world is the file system as a command that starts in dir would find it.
+// lookTime bounds how long a decision waits for git.
+const lookTime = 5 * time.Second
+
+// world is the file system as a command that starts in dir would find it. Of two commits
+// git says what they do not have alike: with pinned settings, and only where conf.Safe
+// says that it then runs nothing but itself.
 func (c Config) world(dir string) world.World {
 	w := place.World(dir, c.Home)
 	w.Changed = func(dir, from, to string) ([]string, bool) {
 		repo, err := conf.Find(dir)
-		environ, _ := c.Variables()
-		git, found := proc.Lookup("git", proc.Getenv(environ, "PATH"), []string{dir})
-		if ok, _ := conf.Safe(dir); err != nil || !found || !ok {
+		if err != nil {
 			return nil, false
 		}
+		environ, _ := c.Variables()
+		git, found := proc.Lookup("git", proc.Getenv(environ, "PATH"), []string{dir, repo.Top})
+		if ok, _ := conf.Safe(dir); !found || !ok {
+			return nil, false
+		}
+		ctx, stop := context.WithTimeout(context.Background(), lookTime)
+		defer stop()
 		r := object.Repo{Repo: repo, Git: git, Env: append(proc.Quiet(proc.Scrub(environ, nil)), conf.PinnedEnv()...)}
-		names, err := r.Changed(context.Background(), from, to) // ends within seconds
+		names, err := r.Changed(ctx, from, to)
 		for i, n := range names {
 			names[i] = filepath.Join(repo.Top, filepath.FromSlash(n))
 		}

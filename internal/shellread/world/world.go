@@ -1,10 +1,10 @@
 // Package world is what the meaning of a shell script depends on besides its
 // text: folders, files, repositories. It only looks, through functions it is
-// given, and never runs anything.
+// given.
 package world
 
 // A World is what a script's meaning depends on. Its functions may look at
-// the file system but never change it and never run anything.
+// the file system but never change it. They run nothing but Changed, which starts git.
 type World struct {
 	Dir  string // where the script starts: absolute, resolved
 	Home string
@@ -45,7 +45,8 @@ type World struct {
 	Packed func(path string, zipped bool) (names []string, ok bool)
 	// Changed lists the files, as absolute paths, that two commits of a folder's repository
 	// do not have alike; ok is false when that is not known, or one is no commit. nil means
-	// that nobody can look.
+	// that nobody can look. Only git itself knows, so it is asked, with pinned settings, for
+	// some seconds at the most, and only in a repository where it then runs nothing else.
 	Changed func(dir, from, to string) (files []string, ok bool)
 	// Tracked lists the files below a folder that its git repository tracks, as
 	// absolute paths; ok is false when that is not known. nil means unknown.
