@@ -92,6 +92,8 @@ type (
 		Visible bool
 		// List means that only names and sizes are read, not content.
 		List bool
+		// Folder means that Path is known to be a folder: it holds what files in it hold.
+		Folder bool
 		// MayWrite means that a program of which that is not known may just as well
 		// write Path: what is protected needs a person then.
 		MayWrite bool

@@ -91,6 +91,9 @@ func HoldsSecrets(file string) bool {
 	if strings.HasSuffix(name, ".json") && (strings.HasPrefix(name, "client_secret") || strings.Contains(name, "firebase-adminsdk")) {
 		return true
 	}
+	if (appSecrets[name] || keptSecret(segs)) && !published(segs) && !slices.ContainsFunc(segs[max(0, len(segs)-4):len(segs)-1], func(s string) bool { return wording[s] }) {
+		return true
+	}
 	for _, suf := range secretSuffixes {
 		if strings.HasSuffix(name, suf) && !published(segs) {
 			return true

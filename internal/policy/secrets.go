@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -86,6 +87,48 @@ var secretNames = map[string]bool{
 	"master.key": true, "shadow": true, ".vault-token": true, ".dockercfg": true, ".boto": true, ".s3cfg": true, "kubeconfig": true,
 	"terraform.tfstate": true, "wallet.dat": true, ".credentials.json": true,
 	".dev.vars": true, ".secrets": true, ".aws-credentials": true, "terraform.tfvars": true, "secrets.tfvars": true,
+}
+
+// appSecrets are names that programs and people give files with passwords and tokens, and
+// others to files of words and styles: those lie in folders of wording.
+var appSecrets = map[string]bool{
+	"secrets.toml": true, "secret.yaml": true, "secret.yml": true, "secret.json": true, "secret.toml": true, ".secret": true,
+	"password.txt": true, "passwords.txt": true, "auth.json": true, "token": true, ".token": true, "tokens.json": true,
+}
+
+// wording are folders of translations, of design tokens, and of templates, which name
+// what is filled in later.
+var wording = map[string]bool{
+	"locales": true, "locale": true, "lang": true, "langs": true, "i18n": true, "l10n": true, "translations": true, "messages": true, "templates": true,
+	"design": true, "design-tokens": true, "tokens": true, "theme": true, "themes": true, "styles": true, "style-dictionary": true, "figma": true,
+}
+
+// keptSecret reports whether a file lies in a folder for secrets, or one below it, and
+// is of a kind that holds them: such a folder may be a package of source code as well,
+// or a project.
+func keptSecret(segs []string) bool {
+	n := len(segs) - 1
+	if !slices.ContainsFunc(segs[max(0, n-2):n], func(s string) bool { return s == "secrets" || s == ".secrets" }) {
+		return false
+	}
+	switch name := segs[n]; path.Ext(name) {
+	case "":
+		return slices.ContainsFunc(credentialWords, func(w string) bool { return strings.Contains(name, w) })
+	case ".json", ".yaml", ".yml", ".toml":
+		return !projectFiles[strings.TrimSuffix(name, path.Ext(name))]
+	case ".txt", ".ini", ".conf", ".cfg", ".properties", ".secret", ".token", ".pass", ".password", ".b64":
+		return !strings.HasPrefix(name, "readme") && !strings.HasPrefix(name, "license") && !strings.HasPrefix(name, "requirements")
+	}
+	return false
+}
+
+// credentialWords are in the names of files without an ending that hold one secret.
+var credentialWords = []string{"pass", "pwd", "secret", "token", "key", "cred", "auth", "jwt", "cert", "dsn"}
+
+// projectFiles describe a project, whatever its folder is called, without their endings.
+var projectFiles = map[string]bool{
+	"package": true, "package-lock": true, "tsconfig": true, "jsconfig": true, "cargo": true, "pyproject": true, "composer": true, "deno": true, "go": true, "chart": true, "kustomization": true,
+	"docker-compose": true, "compose": true, "mkdocs": true, "pnpm-lock": true, "schema": true, "action": true, "openapi": true, "rustfmt": true, "book": true,
 }
 
 var secretSuffixes = []string{".pem", ".p12", ".pfx", ".key", ".jks", ".keystore", ".ppk", ".kdbx", ".p8", ".asc.key"}

@@ -40,6 +40,10 @@ func TestHoldsSecrets(t *testing.T) {
 		"server.pem": true, "id_rsa": true, "id_rsa.pub": false, ".npmrc": true,
 		"node_modules/agent/test/snakeoil.key": false, "node_modules/a/.npmrc": false, ".venv/lib/python3.12/site-packages/certifi/cacert.pem": false, "usr/lib/python3/dist-packages/x/t.pem": false, "etc/cacert.pem": false,
 		"node_modules/a/.env": true, "node_modules/id_rsa": true, "node_modules.pem": true, "site-packages.d/t.key": true,
+		"secrets.toml": true, ".streamlit/secrets.toml": true, "secret.yaml": true, "k8s/secret.yml": true, "secret.json": true, "secret.toml": true, "password.txt": true, "Passwords.txt": true, "auth.json": true, ".secret": true, "token": true, ".token": true, "tokens.json": true,
+		"chart/templates/secret.yaml": false, "public/locales/en/auth.json": false, "src/styles/tokens.json": false, "design-tokens/tokens.json": false, "node_modules/x/tokens.json": false, "tokens.js": false, "token.go": false, "secret.py": false, "password.md": false, "auth.yaml": false,
+		"secrets/db_password": true, ".secrets/prod/api-key": true, "secrets/app.yaml": true, "secrets/prod/app.json": true, "secrets/db.txt": true, "secrets/x.conf": true,
+		"internal/secrets/secrets.go": false, "internal/secrets/README": false, "secrets/readme.txt": false, "secrets/store.py": false, "secrets/index.ts": false, "secrets/docs.md": false, "secrets/package.json": false, "secrets/Makefile": false, "secrets/a/b/c.yaml": false, "secrets/Cargo.toml": false, "secrets/.gitignore": false, "secrets": false,
 	} {
 		if got := policy.HoldsSecrets("/w/" + file); got != want {
 			t.Errorf("%s: %v, want %v", file, got, want)

@@ -106,7 +106,11 @@ func (v secretVar) places(value string) (out []string) {
 // secret reports whether the content of a file is read that is known to hold secrets: by
 // the path that it is at, by a name that leads there, or because a variable names it.
 func (r Rules) secret(a Read) bool {
-	return !a.List && (r.holdsSecrets(a.Path) || HoldsSecrets(a.Asked) || r.holdsSecrets(a.Named))
+	in := ""
+	if a.Folder {
+		in = "/f"
+	}
+	return !a.List && (r.holdsSecrets(a.Path+in) || HoldsSecrets(a.Asked+in) || r.holdsSecrets(a.Named+in))
 }
 
 func (r Rules) holdsSecrets(file string) bool {

@@ -127,3 +127,20 @@ func lines(t *testing.T, file string) (out []string) {
 	}
 	return out
 }
+
+// TestFoldersOfSecretNames: a folder is no secret because a file of its name would be one.
+func TestFoldersOfSecretNames(t *testing.T) {
+	f := newFixture()
+	f.mkdir("/home/u/project/token")
+	f.files["/home/u/project/token/scan.go"] = true
+	for _, command := range []string{"grep -rn x token", "rg x token/", "gofmt -l token", "git log -- token", "git diff token/"} {
+		if v := decide(t, f, command, policy.Default); v.Effect != policy.Allow {
+			t.Errorf("%q: %s (%s)", command, v.Effect, v.Reason)
+		}
+	}
+	f = newFixture()
+	f.files["/home/u/project/token"] = true
+	if v := decide(t, f, "cat token", policy.Default); v.Check != policy.CheckSecret {
+		t.Errorf("a file: %s (%s)", v.Effect, v.Reason)
+	}
+}

@@ -54,6 +54,7 @@ func (r *Recorder) Read(w Word, dirs []string, like policy.Read) {
 		if safeDevice(p.Named) {
 			continue
 		}
+		a.Folder = (policy.HoldsSecrets(a.Path) || policy.HoldsSecrets(a.Named)) && r.IsFolder(a.Path)
 		r.Add(a)
 	}
 }

@@ -73,7 +73,7 @@ func (t *tools) plan(asked, title string, env tool.Env) (tool.Plan, error) {
 	}
 	t.calls.Plan(env.Call, asked, path)
 	return tool.Plan{
-		Actions:  []policy.Action{policy.Read{Path: path, Asked: asked}},
+		Actions:  []policy.Action{policy.Read{Path: path, Asked: asked, Folder: !isFile(path)}},
 		Title:    title,
 		Parallel: true,
 		Fold:     "search",

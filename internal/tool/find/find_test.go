@@ -243,7 +243,7 @@ func TestPlans(t *testing.T) {
 		raw, _ := json.Marshal(m)
 		tl, _ := b.set.Get(name)
 		p, err := tl.Plan(raw, b.env)
-		if err != nil || !p.Parallel || len(p.Actions) != 1 || p.Actions[0] != (policy.Read{Path: filepath.Join(b.dir, "sub"), Asked: "./sub"}) {
+		if err != nil || !p.Parallel || len(p.Actions) != 1 || p.Actions[0] != (policy.Read{Path: filepath.Join(b.dir, "sub"), Asked: "./sub", Folder: true}) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
