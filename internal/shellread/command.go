@@ -80,7 +80,7 @@ func (r *reader) prefix(a *syntax.Assign, st state) {
 		r.Recorder.Read(lit(v.text), st.dirs, policy.Read{Mention: true})
 	}
 	if namesFile(a.Name.Value) && v.kind == exact {
-		r.Invoke(a.Name.Value, st.dirs).Named(v.text)
+		r.Invoke(a.Name.Value, st.dirs).Named(v.text, true)
 	}
 	r.setEnv(a.Name.Value, v, r.source(a))
 }

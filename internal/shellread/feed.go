@@ -346,12 +346,8 @@ func (r *reader) fedLines(s *syntax.Stmt, text string, st state) {
 		}
 		return true
 	})
-	switch u := r.Invoke("read", st.dirs); {
-	case !reads:
-	case writes:
-		u.Named(text)
-	default:
-		u.NamedRead(text)
+	if reads {
+		r.Invoke("read", st.dirs).Named(text, writes)
 	}
 }
 

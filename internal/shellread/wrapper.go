@@ -249,7 +249,7 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 		return st, st
 	}
 	if !r.Invoke(programs.Base(rest[0].Text), st.dirs).OnlyReads() {
-		r.Invoke("xargs", st.dirs).Named(r.input.text + r.input.said)
+		r.Invoke("xargs", st.dirs).Named(r.input.text+r.input.said, true)
 	}
 	rest = append([]word(nil), rest...)
 	for i, w := range rest {

@@ -161,7 +161,6 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 		if strings.HasPrefix(text, "-") {
 			_, val, has := strings.Cut(text, "=")
 			if !has {
-				c.glued(w)
 				continue
 			}
 			text = val
@@ -173,15 +172,12 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 			named = named || seekers[u.name] && operands > 1 && u.r.there(name, u.dirs)
 		}
 		c.get(name, policy.Read{Tree: tree, MayWrite: told[i+1], Edits: told[i+1] && (!alone || outputFlag(ws[i], w))})
-		c.glued(w)
 	}
 	if u.name == "find" && slices.ContainsFunc(ws, func(w Word) bool { return strings.HasPrefix(w.Text, "-exec") || strings.HasPrefix(w.Text, "-ok") }) {
 		c.starts(ws[1:])
 	}
-	c.mentions(ws, told)
-	c.urls(ws)
-	c.inValues(ws)
-	c.elsewhere(ws)
+	c.namesIn(ws, told)
+	c.curlPatterns(ws)
 	c.fromList(ws)
 	c.eachFound(ws)
 	if seekers[u.name] && !named {

@@ -82,8 +82,6 @@ type Invocation struct {
 	Actions []policy.Action
 	// visible: files and folders whose names begin with a dot are skipped.
 	visible bool
-	// code: what is mentioned stands in code; reading: that only reads it.
-	code, reading bool
 	// pick says which files of a tree are read.
 	pick pick
 	// Why says what of a change is not known.
