@@ -100,7 +100,12 @@ func TestEndlessReplies(t *testing.T) {
 			if codeOf(err) != 1 || !strings.Contains(words.String(), "larger than") && !strings.Contains(words.String(), "longer than") {
 				t.Errorf("%v: %s", err, words.String())
 			}
-			if rss > most {
+			// Linux counts for a process what it was started from was, until it is larger.
+			var own syscall.Rusage
+			if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+				t.Fatal(err)
+			}
+			if rss > max(most, own.Maxrss<<10) {
 				t.Errorf("%d MB resident", rss>>20)
 			}
 		})

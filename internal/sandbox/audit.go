@@ -34,9 +34,8 @@ type Found struct {
 }
 
 // An auditor sees to it that nothing a confined command made is what steers
-// programs outside: it knows what was there when each command began, looks
-// while commands run and when each of them ends, and judges what is new by
-// its content. What is not harmless goes to quarantine.
+// programs outside: it knows what was there when each command began, looks while they
+// run and when each ends, and judges what is new. What is not harmless goes to quarantine.
 type auditor struct {
 	policy  Policy
 	dir     string // of the quarantine
@@ -77,14 +76,6 @@ type started struct {
 	halt     chan string         // ends it, and says why
 	takes    int
 	halted   bool
-}
-
-// A setting is a path in which a program keeps its settings, open to one command.
-type setting struct {
-	Path string   `json:"path"`
-	Sets []string `json:"sets,omitempty"` // that the command itself names
-	// Before is what was in each file there that steers git, when the command began.
-	Before map[string][]byte `json:"before,omitempty"`
 }
 
 type suspicion struct {
@@ -366,6 +357,7 @@ func (t *auditor) audit(final, all bool, mine func(path string) bool) (news bool
 		items = t.policy.items(seen)
 	}
 	known := t.known(seen)
+	t.restore()
 	for _, path := range slices.Sorted(maps.Keys(items)) {
 		it := items[path]
 		if !t.suspect(path, it, final) || !mine(path) {
@@ -377,11 +369,11 @@ func (t *auditor) audit(final, all bool, mine func(path string) bool) (news bool
 		}
 		news = true
 		why := t.why(path, it, known)
-		if why == "" || t.stays(path) || t.asBefore(path) {
+		if why == "" || t.stays(path) || t.asBefore(path) || it.why != "" && t.copied(path, seen) {
 			t.accepted[path] = stamp
 			continue
 		}
-		if !final && t.wait(path, it, stamp) {
+		if !final && !t.strays(path, why) && t.wait(path, it, stamp) {
 			continue
 		}
 		f := t.take(path, why)

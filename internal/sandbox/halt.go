@@ -104,6 +104,10 @@ func (t *auditor) lost() {
 			if identify(m.path) == m.is {
 				continue
 			}
+			if t.share(r, m.path) {
+				r.kept[i].is = identify(m.path)
+				continue
+			}
 			r.end(fmt.Sprintf("another program replaced %s, which the sandbox kept from it, and no longer can", m.path))
 			for h := range r.had {
 				if paths.Within(m.path, h) {
@@ -145,12 +149,17 @@ func (t *auditor) putBack(f *Found) {
 	if !ok || f.At == "" {
 		return
 	}
-	file, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o644)
-	if err != nil {
-		return // something else is there already, which is looked at again
-	}
-	_, err = file.Write(text)
-	if errors.Join(err, file.Close()) == nil {
+	if writeNew(f.Path, text) == nil { // else something is there already, which is looked at again
 		f.before = text
 	}
+}
+
+// writeNew makes a file where nothing is.
+func writeNew(path string, text []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
 }

@@ -6,17 +6,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/changed"
 	"github.com/adze-agent/adze/internal/git/conf"
-	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -60,56 +56,6 @@ func allowed(open []string, path string) bool {
 		return nil
 	}) == nil
 }
-
-// setting is the one of the settings open to a command that a path is in; nil if none is.
-func (r *started) setting(path string) *setting {
-	for i := range r.settings {
-		if paths.Within(r.settings[i].Path, path) {
-			return &r.settings[i]
-		}
-	}
-	return nil
-}
-
-// opened notes what the settings say that a command may write, to put it back if need
-// be; t.mu is held.
-func (t *auditor) opened(s policy.Setting, items map[string]item) setting {
-	out := setting{Path: s.Path, Sets: s.Sets, Before: map[string][]byte{}}
-	for path := range items {
-		if paths.Within(s.Path, path) {
-			if b := t.text(path); b != nil {
-				out.Before[path] = b
-			}
-		}
-	}
-	maps.Copy(t.before, out.Before)
-	return out
-}
-
-// why says why what is at path matters, and the command may not have written it; ""
-// when it does not.
-func (t *auditor) why(path string, it item, known []string) string {
-	for r := range t.runs {
-		s := r.setting(path)
-		if s == nil || it.why != "" || it.steer.Kind != conf.Config {
-			continue
-		}
-		before, ok := s.Before[path]
-		now, err := readSmall(path)
-		if !ok || err != nil {
-			continue // it is judged as what is new
-		}
-		return clip.Line(strings.Join(conf.Strayed(before, now, s.Sets), "; "), maxWhy)
-	}
-	why := it.judge(path, known)
-	if why != "" && it.why == "" && !t.more(it, known) {
-		return "" // no more than it had to run already
-	}
-	return why
-}
-
-// maxWhy bounds how much of what settings say is told, in characters.
-const maxWhy = 1000
 
 // more reports whether a list of a rebase, or git's settings, have more to run
 // than when each command began.

@@ -83,6 +83,8 @@ func TestGitSettings(t *testing.T) {
 		{"git push -u origin x", "routine"}, {"git pull --set-upstream origin x", "routine"}, {"git branch -u origin/x", "routine"}, {"git switch -c x origin/y", "routine"},
 		{"git submodule update --init", "routine"}, {"git submodule init", "routine"}, {"git submodule sync", ""}, {"git submodule set-url a b", ""},
 		{"git remote add o https://example.com/x", "routine remote.o.url=https://example.com/x"}, {"git remote add -f -t main o ../x", "routine remote.o.url=../x"},
+		{"git -c core.hooksPath=hk switch -qc n origin/y", ""}, {"git --exec-path=x push -u origin y", ""}, {"git push -u --receive-pack=x origin y", ""}, {"git fetch --set-upstream --upload-pack x origin y", ""}, {"git -C . push -u origin y", "routine"},
+		{"git push -u origin $x", ""}, {"git push -u origin HEAD --force-with-lease", "routine"}, {"git submodule update --init --recursive", "routine"}, {"git remote add --mirror=fetch o u", "remote.o.url=u"},
 		{"git remote add o ext::x", "remote.o.url=ext::x"}, {"git remote add o $x", ""}, {"git remote set-url o u", "remote.o.url=u"}, {"git remote set-url --push o u", "remote.o.pushurl=u"},
 		{"git remote rename a b", ""}, {"git lfs install --local", ""}, {"git init --template=x", ""},
 		{"git config User.Name 'x y'", "user.name=x y"}, {"git config set a.B.C d", "a.B.c=d"}, {"git config --add a.b c", "a.b=c"}, {"git config --unset a.b", "a.b"}, {"git config unset a.b", "a.b"},

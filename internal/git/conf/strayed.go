@@ -28,7 +28,7 @@ func Strayed(before, now []byte, sets []string) []string {
 		}
 	}
 	for _, s := range was {
-		if !slices.Contains(is, s) && !d.named(s.name()) && s.section != "branch" && s.section != "remote" && s.section != "submodule" && !s.sparse() {
+		if !slices.Contains(is, s) && !d.named(s.name()) && !d.goes(s) {
 			out = append(out, "it no longer sets "+s.name()+" = "+s.value)
 		}
 	}
@@ -79,15 +79,36 @@ func (d daily) keeps(s set) bool {
 	case "branch.merge", "branch.rebase", "submodule.active":
 		return true
 	case "branch.remote":
-		return s.value == "." || d.remote(s.value)
+		return s.value == "." || d.remote(s.value) && !d.followed(s)
 	case "remote.url", "remote.pushurl":
 		return d.address(s.value)
 	case "remote.fetch":
-		return d.remote(s.sub)
+		_, to, _ := strings.Cut(s.value, ":")
+		return d.remote(s.sub) && strings.HasPrefix(to, "refs/remotes/")
 	case "submodule.url":
 		return plainAddress(s.value) && !slices.ContainsFunc(d.was, func(w set) bool { return w.section == s.section && w.sub == s.sub && w.key == s.key })
 	}
 	return false
+}
+
+// goes reports whether a setting goes every day: of branches, submodules and remotes that
+// go as a whole.
+func (d daily) goes(s set) bool {
+	switch s.section {
+	case "branch", "submodule":
+		return true
+	case "remote":
+		return s.key == "fetch" || !slices.ContainsFunc(d.is, func(i set) bool { return i.section == "remote" && i.sub == s.sub })
+	}
+	return s.sparse()
+}
+
+// followed reports whether a branch followed another remote, which is still there.
+func (d daily) followed(s set) bool {
+	return slices.ContainsFunc(d.was, func(w set) bool {
+		return w.section == "branch" && w.sub == s.sub && w.key == "remote" && w.value != s.value && w.value != "." &&
+			slices.ContainsFunc(d.is, func(i set) bool { return i.section == "remote" && i.sub == w.value })
+	})
 }
 
 // address reports whether an address was there before, or the command names it.

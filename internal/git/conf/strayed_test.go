@@ -7,7 +7,7 @@ import (
 
 // TestStrayed: what a command may leave of the settings that it was given to write.
 func TestStrayed(t *testing.T) {
-	const was = "[core]\n\tbare = false\n\thooksPath = .husky\n[user]\n\temail = a@b\n[remote \"origin\"]\n\turl = https://h/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[submodule \"s\"]\n\turl = https://h/s\n"
+	const was = "[core]\n\tbare = false\n\thooksPath = .husky\n[user]\n\temail = a@b\n[remote \"origin\"]\n\turl = https://h/x\n\tpushurl = no\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[submodule \"s\"]\n\turl = https://h/s\n[branch \"m\"]\n\tremote = origin\n\tmerge = refs/heads/m\n"
 	for _, c := range []struct {
 		name, now string // added to was, or in its place where it begins with "="
 		sets      string
@@ -25,6 +25,12 @@ func TestStrayed(t *testing.T) {
 		{"one that it changes", "=" + strings.Replace(was, ".husky", "hooks", 1), "core.hookspath=hooks", ""},
 		{"remotes and branches that go", "=[core]\n\tbare = false\n\thooksPath = .husky\n[user]\n\temail = a@b\n", "", ""},
 
+		{"a branch that follows another one there", "=" + was + "[branch \"m\"]\n\tremote = origin\n\tmerge = refs/heads/y\n", "", ""},
+
+		{"a branch that followed another remote", "=" + strings.Replace(was, "[branch \"m\"]\n\tremote = origin", "[branch \"m\"]\n\tremote = o", 1) + "[remote \"o\"]\n\turl = https://h/o\n", "remote.o.url=https://h/o", "it sets branch.m.remote = o"},
+		{"a mirror", "[remote \"o\"]\n\turl = https://h/o\n\tfetch = +refs/*:refs/*\n", "remote.o.url=https://h/o", "it sets remote.o.fetch = +refs/*:refs/*"},
+		{"what overwrites branches", "[remote \"origin\"]\n\tfetch = +refs/heads/*:refs/heads/*\n", "", "it sets remote.origin.fetch = "},
+		{"where a remote was not to be pushed", "=" + strings.Replace(was, "\tpushurl = no\n", "", 1), "", "it no longer sets remote.origin.pushurl = no"},
 		{"a program", "[core]\n\tfsmonitor = x\n", "", "it sets core.fsmonitor = x"},
 		{"a program beside what the command names", "[core]\n\tfsmonitor = x\n\teditor = vim\n", "core.editor=vim", "it sets core.fsmonitor = x"},
 		{"another value than the command names", "[core]\n\teditor = evil\n", "core.editor=vim", "it sets core.editor = evil"},

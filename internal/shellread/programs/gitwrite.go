@@ -17,13 +17,36 @@ func (u *Invocation) gitSteers(ws []Word) {
 	}
 	for _, rest := range gitRests(ws[1:]) {
 		if rest[0].Kind == Exact && slices.Contains(gitSteering, rest[0].Text) {
-			u.gitSteersBy(rest)
+			u.gitSteersBy(rest, u.gitAlone(ws[1:len(ws)-len(rest)], rest[1:]))
 		}
 	}
 }
 
-// gitSteersBy is gitSteers for one subcommand.
-func (u *Invocation) gitSteersBy(rest []Word) {
+// routineFlags are flags of routine commands that name no program.
+var routineFlags = strings.Fields(`-u --set-upstream -f --force --force-with-lease --force-if-includes --tags --follow-tags -q --quiet -v --verbose -n --no-verify --dry-run --progress --no-progress --all --atomic -t --track --no-track
+-b -B -c -C --create --force-create -m -M --move --copy --unset-upstream --set-upstream-to --init --recursive --depth --jobs -j --remote --rebase --no-rebase --ff-only --ff --no-tags --prune -p -d --delete --detach --orphan --cone --no-cone
+--merge --checkout --recommend-shallow --single-branch --lock --reason --guess --no-guess --name --branch -a -r --signoff --no-edit --autostash --no-commit -uf -fu -uq -qu -qb -qc -qt -b -qB -qC`)
+
+// gitAlone reports whether a git command, of which flags stand before the subcommand and
+// args behind it, starts no program but git's own: nothing names one, on the line or in
+// what earlier commands exported.
+func (u *Invocation) gitAlone(flags, args []Word) bool {
+	if u.r.World.Program != nil && u.r.World.Program("git") != "" {
+		return false
+	}
+	for i, w := range flags {
+		if !w.Is("-C") && !w.Is("--no-pager") && !(i > 0 && flags[i-1].Is("-C")) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(args, func(w Word) bool {
+		flag, _, _ := strings.Cut(w.Text, "=")
+		return strings.HasPrefix(w.Text, "-") && !slices.Contains(routineFlags, flag) && !w.Is("--") || w.Kind != Exact && (w.Head == "" || w.Head[0] == '-')
+	})
+}
+
+// gitSteersBy is gitSteers for one subcommand; alone says that git starts nothing else.
+func (u *Invocation) gitSteersBy(rest []Word, alone bool) {
 	for _, dir := range u.dirs {
 		common, git, ok := u.r.Repo(dir)
 		if !ok {
@@ -35,7 +58,7 @@ func (u *Invocation) gitSteersBy(rest []Word) {
 				common = git
 			}
 		}
-		g := gitWrite{u: u, dir: dir, common: common, git: git, args: rest[1:]}
+		g := gitWrite{u: u, dir: dir, common: common, git: git, args: rest[1:], alone: alone}
 		g.steer(rest[0].Text)
 	}
 }
@@ -50,6 +73,7 @@ type gitWrite struct {
 	args             []Word
 	valued           string // its short flags that take a value
 	steers           bool   // the setting makes git run a program
+	alone            bool   // git starts no program that somebody named
 	routine          bool   // it writes no setting that somebody chose
 	sets             string // as in policy.Write
 }
@@ -66,7 +90,7 @@ func (g gitWrite) own(p, asked string) {
 	if asked == "" {
 		asked = p
 	}
-	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: asked, Arg: true, Own: true, Steers: g.steers, Routine: g.routine, Sets: g.sets})
+	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: asked, Arg: true, Own: true, Steers: g.steers, Routine: g.routine && g.alone, Sets: g.sets})
 }
 
 // has reports whether one of the flags is given, alone, with a value, or among
