@@ -99,7 +99,11 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if a.Plain {
 			return Verdict{Effect: Allow, Reason: "it brings nothing but words", Check: CheckNone, Part: a.Name}, true
 		}
-	case Opaque, Net, Person:
+	case Opaque:
+		if c.hide == hideNone && readsUnseen(a) {
+			return Verdict{}, false // it may read what the call writes
+		}
+	case Net, Person:
 	}
 	if c.req.Sandboxed {
 		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: CheckSandbox, Part: part(a)}, true
@@ -145,6 +149,9 @@ func (c *call) deniedBelow(a Action) bool {
 	return false
 }
 
+// readsWritten is why a call asks that has to see a secret which it may show.
+const readsWritten = "it may read a file that the call writes, and that may hold secrets"
+
 // nothing is the answer when nothing matched.
 func (c *call) nothing(a Action) Verdict {
 	v := Verdict{Effect: Ask, Check: CheckNoRule, Part: part(a), Reason: "no rule allows this", Suggest: c.suggest(a)}
@@ -153,13 +160,16 @@ func (c *call) nothing(a Action) Verdict {
 		v.Reason = noRule(a)
 		v.Check = CheckNotReadOnly
 		if c.hide == hideNone && handlesUnnamed(a) {
-			v.Reason, v.Check = "it may read a file that the call writes, and that may hold secrets", CheckSecret
+			v.Reason, v.Check = readsWritten, CheckSecret
 		}
 		if c.mixed && a.Unpinned != "" {
 			v.Reason, v.Check = "beside a command that does more than read, it runs with all settings, and then may do more itself: "+a.Unpinned, CheckUnpinned
 		}
 	case Opaque:
 		v.Reason, v.Check = unclear(a), CheckOpaque
+		if c.hide == hideNone && readsUnseen(a) {
+			v.Reason, v.Check = readsWritten, CheckSecret
+		}
 	case Read:
 		switch {
 		case c.rules.secret(a):

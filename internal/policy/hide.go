@@ -45,7 +45,10 @@ func hiding(r Rules, m Mode, q Request) Hide {
 			git = git || len(a.Argv) > 0 && a.Argv[0] == "git"
 			shows = shows || handlesUnnamed(a)
 		case Opaque:
-			return HideValues
+			if a.Runs {
+				return HideValues
+			}
+			shows = shows || readsUnseen(a)
 		case Read:
 			shows = shows || !a.List && !a.Mention && (a.Tree || a.Elsewhere)
 		case Write:
@@ -68,6 +71,9 @@ func hiding(r Rules, m Mode, q Request) Hide {
 func handlesUnnamed(a Exec) bool {
 	return !a.Maybe && !a.ReadOnly && !a.Edits && a.Handles == HandlesAny
 }
+
+// readsUnseen reports a part that may read files which no action names, in a redirect say.
+func readsUnseen(a Opaque) bool { return !a.Runs && !a.Whole }
 
 // hides reports whether a file that an action reads without naming it is hidden.
 func (c *call) hides(p Place) bool {

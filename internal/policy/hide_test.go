@@ -58,7 +58,11 @@ func TestHide(t *testing.T) {
 		"where everything is allowed":          {as: []Action{cat, tree}, mode: Bypass, want: "allow"},
 		"where a rule asks about it":           {as: []Action{grep, tree}, rules: []Rule{{Tool: "Read", Spec: ".env", Effect: Ask}}, want: "ask", hide: HideAll},
 		"where a rule denies it":               {as: []Action{grep, tree}, rules: []Rule{{Tool: "Read", Spec: ".env", Effect: Deny}}, want: "ask", hide: HideAll},
-		"a part that nobody understands":       {as: []Action{cat, Opaque{Source: "x"}}, want: "allow", hide: HideValues},
+		"a part that nobody understands":       {as: []Action{cat, Opaque{Source: "x", Runs: true}}, want: "allow", hide: HideValues},
+		"a file whose name is not known":       {as: []Action{grep, Opaque{Source: "< $x"}}, want: "allow", hide: HideAll},
+		"a variable, read exactly":             {as: []Action{grep, Opaque{Source: "export X=1", Whole: true}}, want: "allow"},
+		"a program, and a name not known":      {as: []Action{npm, Opaque{Source: "< $x"}}, want: "allow", hide: HideValues},
+		"a file that is not known, or written": {as: []Action{grep, write, Opaque{Source: "< $x"}}, want: "ask"},
 		"a part that may mean something else":  {as: []Action{cat, Exec{Argv: []string{"x"}, Maybe: true}}, want: "allow", hide: HideAll},
 		"where the secrets of a tree are many": {as: []Action{grep, many()}, want: "ask", hide: HideAll},
 	} {

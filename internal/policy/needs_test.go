@@ -44,7 +44,7 @@ func TestNeeds(t *testing.T) {
 		"settings of its own":              {as: []Action{push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open}},
 		"those, beside what only reads":    {as: []Action{status, push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open}},
 		"those, beside what nobody allows": {as: []Action{build, push, own}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
-		"beside what nobody understands":   {as: []Action{push, own, Opaque{Source: "x"}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
+		"beside what nobody understands":   {as: []Action{push, own, Opaque{Source: "x", Runs: true}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"beside a git that runs others":    {as: []Action{push, own, Exec{Argv: []string{"git", "x"}, Unseen: "an alias"}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"where a person is asked":          {as: []Action{build, push, own, conf}, want: Needs{Settings: open, Writable: []string{"/w/.git/config"}}},
 		"an ordinary one that is given":    {as: []Action{build, Read{Path: "/w/a", Arg: true, MayWrite: true}}},

@@ -75,6 +75,9 @@ type (
 		// Listed means that all its commands are listed: what is not known is which
 		// files it touches, or with which variables.
 		Listed bool
+		// Runs means that a command may run which is not among the actions, and may be
+		// any program.
+		Runs bool
 		// Whole means that it was read exactly, and Why says what speaks against it.
 		Whole bool
 	}

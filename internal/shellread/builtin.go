@@ -211,7 +211,8 @@ func readCommand(r *reader, ws []word, st state) (state, state) {
 // readEval reads what eval would read, if it is literal. It still asks: the
 // text is joined and read anew, which shells do differently.
 func readEval(r *reader, ws []word, st state) (state, state) {
-	r.Opaque(strings.Join(programs.Literals(ws), " "), "eval runs text as a script")
+	runs := slices.ContainsFunc(ws, func(w word) bool { return w.Kind != exact }) || r.depth > maxDepth
+	r.Unclearly(policy.Opaque{Source: strings.Join(programs.Literals(ws), " "), Why: "eval runs text as a script", Runs: runs})
 	var text []string
 	args := ws[1:]
 	if len(args) > 0 && args[0].Is("--") {

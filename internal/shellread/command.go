@@ -38,7 +38,7 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 		r.TouchGlob(w, in.dirs)
 	}
 	if len(words) == 0 {
-		r.Opaque(r.source(c), "the command is not known before it runs")
+		r.OpaqueRuns(r.source(c), "the command is not known before it runs")
 		return in, in
 	}
 	ok, any = r.simple(words, c, in)
@@ -125,7 +125,7 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 		r.Opaque(name.Source, "a brace expansion makes the command")
 	}
 	if name.Kind != exact || name.Many {
-		r.Opaque(name.Source, "the command is not known before it runs")
+		r.OpaqueRuns(name.Source, "the command is not known before it runs")
 		r.markExec(ws, st, "the command is not known before it runs")
 		return st, st
 	}
@@ -145,7 +145,8 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 	}
 	if n != nil && firstVariable(n) {
 		// x=ls; $x: a shell that splits differently runs something else.
-		r.Opaque(name.Source, "the command's name comes from a variable")
+		runs := r.Table.Handles(programs.Base(name.Text), ws) == policy.NoHandling
+		r.Unclearly(policy.Opaque{Source: name.Source, Why: "the command's name comes from a variable", Runs: runs})
 		return st, st
 	}
 	if body := r.funcs[name.Text]; body != nil && r.direct() {

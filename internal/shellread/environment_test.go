@@ -36,3 +36,29 @@ func TestGiven(t *testing.T) {
 		}
 	}
 }
+
+// TestUnseenNames: files whose names the shell works out are hidden from commands that only
+// handle files, whatever form names them; a program beside them may need what is hidden.
+func TestUnseenNames(t *testing.T) {
+	f := newFixture()
+	dir := f.world().Dir
+	rules := policy.Rules{Dir: dir, Dirs: []string{dir}}
+	const x = "x=$(ls -A | grep 'env$'); "
+	for command, want := range map[string]policy.Hide{
+		x + `fold -w4 < "$x"`: policy.HideAll, `ls -A | while read -r f; do fold -w4 < "$f"; done`: policy.HideAll, `exec 3< $(ls -A); cat <&3`: policy.HideAll, `cat < $(ls) > r.txt`: policy.HideAll,
+		`mapfile -t x < <(ls -A); for i in "${x[@]}"; do fold -w4 "$i"; done`: policy.HideAll, `readarray x < <(ls); cat "${x[@]}"`: policy.HideAll, `set -- $(ls -A); fold "$1"`: policy.HideAll,
+		`exec {fd}< $(ls); fold <&$fd`: policy.HideAll, `declare -a x=($(ls)); fold "${x[@]}"`: policy.HideAll, x + `let y=1; fold < "$x"`: policy.HideAll, x + `(( y[0]=1 )); fold < "$x"`: policy.HideAll,
+		x + `coproc fold < "$x"`: policy.HideAll, x + `case $x in *) fold < "$x";; esac`: policy.HideAll, `f() { fold < "$1"; }; f "$(ls)"`: policy.HideAll, `select x in $(ls); do fold < "$x"; done`: policy.HideAll,
+		x + `read -r v < "$x"; echo ${v:0:5}`: policy.HideAll, `source ./$(ls); echo ${K:0:5}`: policy.HideAll, `eval 'fold < "$x"'`: policy.HideAll, `f=fold; $f < "$(ls)"`: policy.HideAll, x + "fold < \"$x\"\n)": policy.HideAll,
+		x + `trap - EXIT; shopt -s dotglob; fold < "$x"`: policy.HideAll, `history -r "$(ls)"; history`: policy.HideAll, x + `K=1 fold < "$x"`: policy.HideAll,
+
+		`export A=1; ls`: policy.HideNothing, `mapfile -t x < a; echo "${#x[@]}"`: policy.HideNothing,
+		x + `npm start < "$x"`: policy.HideValues, `$(which npm) start`: policy.HideValues, `c=npm; $c start`: policy.HideValues, `eval "$c"`: policy.HideValues, `mapfile -C ./each -t x < a`: policy.HideValues, `trap ./end EXIT; ls`: policy.HideValues,
+		`source ./lib.sh; build`: policy.HideValues, `enable -f ./x.so x`: policy.HideValues,
+	} {
+		v := policy.Decide(rules, policy.Default, policy.Request{Tool: "Bash", Actions: shellread.Read(command, f.world()).Actions, Sandboxed: true})
+		if v.Needs.Hide != want {
+			t.Errorf("%s: hides %q, want %q", command, v.Needs.Hide, want)
+		}
+	}
+}

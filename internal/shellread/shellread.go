@@ -67,7 +67,7 @@ func read(script string, w world.World, t *programs.Table) Script {
 func (r *reader) recovered(script string, st state) (end state) {
 	defer func() {
 		if recover() != nil {
-			r.Opaque(programs.Clip(script), "the reader gave up")
+			r.OpaqueRuns(programs.Clip(script), "the reader gave up")
 			end = state{}
 		}
 	}()

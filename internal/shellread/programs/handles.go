@@ -16,8 +16,34 @@ func (t *Table) Handles(name string, ws []Word) policy.Handling {
 		return handlesGit(ws)
 	case t.handles[name] || t.changes[name] != nil || walkers[name] || packers[name]:
 		return policy.HandlesAny
+	case runsNothing(name, ws):
+		return policy.HandlesQuietly
+	case (name == "source" || name == ".") && len(ws) > 1 && ws[1].Kind != Exact, name == "history", name == "fc":
+		return policy.HandlesAny
 	}
 	return policy.NoHandling
+}
+
+// ofShell are what the shell does itself, with the letters of the flags by which that runs
+// something.
+var ofShell = map[string]string{
+	"set": "", "read": "", "printf": "", "unset": "", "test": "", "[": "", "exit": "", "return": "", "break": "", "continue": "", "shift": "", "wait": "", "umask": "", "ulimit": "", "hash": "", "let": "", "alias": "", "unalias": "",
+	"export": "", "declare": "", "typeset": "", "readonly": "", "local": "", "getopts": "", "popd": "", "dirs": "", "shopt": "", "disown": "", "bg": "", "fg": "", "caller": "", "times": "", "suspend": "", "logout": "", "compopt": "",
+	"mapfile": "C", "readarray": "C", "enable": "f", "bind": "x", "complete": "CF", "compgen": "CF",
+}
+
+// runsNothing reports what the shell does itself, in a form that runs no command.
+func runsNothing(name string, ws []Word) bool {
+	if name == "trap" {
+		return len(ws) < 2 || ws[1].Kind == Exact && (ws[1].Text == "" || ws[1].Text[0] == '-')
+	}
+	letters, ok := ofShell[name]
+	return ok && (letters == "" || !slices.ContainsFunc(ws[1:], func(w Word) bool {
+		if w.Kind != Exact {
+			return w.Head == "" || w.Head[0] == '-'
+		}
+		return len(w.Text) > 1 && w.Text[0] == '-' && strings.ContainsAny(w.Text[1:], letters)
+	}))
 }
 
 // packers are further programs that pack, split and encode files.

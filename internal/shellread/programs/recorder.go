@@ -363,6 +363,11 @@ func (r *Recorder) OpaqueListed(source, why string) {
 	r.Unclearly(policy.Opaque{Source: source, Why: why, Listed: true})
 }
 
+// OpaqueRuns notes a part that may run a command which is not listed.
+func (r *Recorder) OpaqueRuns(source, why string) {
+	r.Unclearly(policy.Opaque{Source: source, Why: why, Runs: true})
+}
+
 // Unclearly notes a part that is not judged by what was read of it.
 func (r *Recorder) Unclearly(o policy.Opaque) {
 	key := o.Source + "\x00" + o.Why
