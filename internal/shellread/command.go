@@ -283,10 +283,9 @@ func (r *reader) mark(ws []word, st state, known policy.Exec) {
 	e.Handles = r.Table.Handles(programs.Base(ws[0].Text), ws)
 	r.Add(e)
 	r.fed(len(r.Actions)-1, ws, st)
-	for _, a := range r.Invoke(programs.Base(ws[0].Text), st.dirs).MayRead(ws) {
-		r.Add(a)
-	}
-	r.Invoke(programs.Base(ws[0].Text), st.dirs).Wholes(ws)
+	u := r.Invoke(programs.Base(ws[0].Text), st.dirs)
+	u.Actions = u.MayRead(ws)
+	u.Wholes(ws)
 	r.heldActions(e, ws, st)
 	r.fedNames(ws, st)
 }
@@ -357,9 +356,7 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	r.Add(e)
 	r.fed(len(r.Actions)-1, ws, st)
-	for _, a := range u.Actions {
-		r.Add(a)
-	}
+	u.Record()
 	if !e.ReadOnly {
 		r.Invoke(prog, st.dirs).Wholes(ws)
 		r.startsFound(prog, ws, st)

@@ -309,9 +309,7 @@ func (r *reader) namedFiles(ws, rest []word, replace string, st state) bool {
 	e.Also = append(e.Also, programs.Literals(rest))
 	r.cmds++
 	r.Add(e)
-	for _, a := range u.Actions {
-		r.Add(a)
-	}
+	u.Record()
 	r.forRules(rest, st)
 	return true
 }

@@ -38,11 +38,8 @@ func (u *Invocation) changed(ws []Word) (acts []policy.Action, ok bool) {
 		}
 	}
 	unclear := u.r.Unclear
-	saved := u.r.Actions
-	u.r.Actions = nil
-	ok = row.apply(c)
-	acts = append(c.Actions, u.r.Actions...)
-	u.r.Actions = saved
+	more := u.r.apart(func() { ok = row.apply(c) })
+	acts = append(c.Actions, more...)
 	u.Why = c.Why
 	if ok = ok && u.r.Unclear == unclear && !u.r.Fed; !ok {
 		acts = append(acts, u.mayWrite(ws)...)
@@ -52,20 +49,12 @@ func (u *Invocation) changed(ws []Word) (acts []policy.Action, ok bool) {
 
 func (u *Invocation) put(w Word, like policy.Write) {
 	like.Arg, like.Blind = true, u.r.Piped && u.name == "tee"
-	saved := u.r.Actions
-	u.r.Actions = nil
-	u.r.Write(w, u.dirs, like)
-	u.Actions = append(u.Actions, u.r.Actions...)
-	u.r.Actions = saved
+	u.Actions = append(u.Actions, u.r.apart(func() { u.r.Write(w, u.dirs, like) })...)
 }
 
 func (u *Invocation) get(w Word, like policy.Read) {
 	like.Arg = true
-	saved := u.r.Actions
-	u.r.Actions = nil
-	u.r.Read(w, u.dirs, like)
-	u.Actions = append(u.Actions, u.fill(u.r.Actions)...)
-	u.r.Actions = saved
+	u.Actions = append(u.Actions, u.fill(u.r.apart(func() { u.r.Read(w, u.dirs, like) }))...)
 }
 
 // A changeRow says what a command that changes files does to its operands.

@@ -177,11 +177,8 @@ func (u *Invocation) moveGit(d Word) string {
 	if d.Kind != Exact {
 		return "the folder git works in is not known before it runs"
 	}
-	saved := u.r.Actions
-	u.r.Actions = nil
-	found := u.r.Resolve(d, u.dirs)
-	u.Actions = append(u.Actions, u.r.Actions...)
-	u.r.Actions = saved
+	var found []target
+	u.Actions = append(u.Actions, u.r.apart(func() { found = u.r.Resolve(d, u.dirs) })...)
 	if len(found) == 0 {
 		return "the folder git works in is not known"
 	}

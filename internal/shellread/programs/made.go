@@ -244,9 +244,8 @@ func (u *Invocation) carried(dir, folder string, src Word) (out []string) {
 	if src.Kind != Exact && src.Kind != Pattern {
 		return nil
 	}
-	saved := u.r.Actions
-	found := u.r.Resolve(src, []string{dir})
-	u.r.Actions = saved
+	var found []target
+	u.r.apart(func() { found = u.r.Resolve(src, []string{dir}) })
 	for _, t := range found {
 		parent, err := u.r.Real(path.Dir(t.Named))
 		if err != nil || t.Real == path.Join(parent, path.Base(t.Named)) {

@@ -221,13 +221,9 @@ func (u *Invocation) getMatches(w Word, like policy.Read) {
 
 // everywhere adds what words may name in a folder that is not known.
 func (u *Invocation) everywhere(ws []Word) {
-	saved := u.r.Actions
-	u.r.Actions = nil
 	for _, w := range ws {
 		if w.Kind == Exact && len(w.Text) < 1000 && !strings.HasPrefix(w.Text, "-") {
-			u.r.somewhere(w, nil, false)
+			u.Actions = append(u.Actions, u.r.apart(func() { u.r.somewhere(w, nil, false) })...)
 		}
 	}
-	u.Actions = append(u.Actions, u.r.Actions...)
-	u.r.Actions = saved
 }

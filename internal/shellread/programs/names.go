@@ -90,9 +90,7 @@ func (u *Invocation) pieces(text string) (out []string) {
 // it may write them.
 func (u *Invocation) Named(text string, write bool) {
 	u.named(text+" ", policy.Read{MayWrite: write}, !IsAwk(u.name))
-	for _, a := range u.Actions {
-		u.r.Add(a)
-	}
+	u.Record()
 }
 
 // Fed adds the paths that the text on an interpreter's standard input names, and those

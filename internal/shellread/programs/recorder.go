@@ -81,6 +81,23 @@ func (r *Recorder) Write(w Word, dirs []string, like policy.Write) {
 	}
 }
 
+// apart are the actions that f adds, which are not added.
+func (r *Recorder) apart(f func()) []policy.Action {
+	saved := r.Actions
+	r.Actions = nil
+	f()
+	added := r.Actions
+	r.Actions = saved
+	return added
+}
+
+// Record adds what was found out about a command.
+func (u *Invocation) Record() {
+	for _, a := range u.Actions {
+		u.r.Add(a)
+	}
+}
+
 // A target is one path that a word may mean.
 type target struct{ Asked, Named, Real string }
 
@@ -202,14 +219,9 @@ func (r *Recorder) mayBe(file string) bool {
 
 // there reports whether something of that name is there now.
 func (r *Recorder) there(w Word, dirs []string) bool {
-	saved := r.Actions
-	defer func() { r.Actions = saved }()
-	for _, t := range r.Resolve(w, dirs) {
-		if len(r.Glob(world.EscapeGlob(t.Real))) > 0 {
-			return true
-		}
-	}
-	return false
+	var found []target
+	r.apart(func() { found = r.Resolve(w, dirs) })
+	return slices.ContainsFunc(found, func(t target) bool { return len(r.Glob(world.EscapeGlob(t.Real))) > 0 })
 }
 
 // There reports whether a file or folder of that name is there, or may be.

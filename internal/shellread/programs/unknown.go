@@ -114,16 +114,12 @@ func (u *Invocation) unknownOperand(w Word, nth int) {
 	if row != nil && operandKind(row, nth) == 'x' || row == nil && u.name == "sed" && nth == 0 {
 		return
 	}
-	saved := u.r.Actions
-	u.r.Actions = nil
 	if !NamesOnly(u.name) {
-		u.r.MayName(w, u.dirs, false)
+		u.mayName(w, false)
 	}
 	if changes {
-		u.r.MayName(w, u.dirs, true)
+		u.mayName(w, true)
 	}
-	u.Actions = append(u.Actions, u.r.Actions...)
-	u.r.Actions = saved
 }
 
 // operandKind is what a row says of its nth operand.
@@ -156,7 +152,7 @@ func (u *Invocation) fromList(ws []Word) {
 		})
 	}
 	if some {
-		u.unknownBelow()
+		u.mayName(Word{Kind: Unknown, Source: u.name}, false)
 	}
 }
 
@@ -168,13 +164,9 @@ func clustered(text string, c byte) bool {
 // stdinNames are programs that read the names of files from their standard input.
 var stdinNames = map[string]bool{"cpio": true, "bsdcpio": true, "pax": true, "afio": true}
 
-// unknownBelow adds everything below the folder as maybe read.
-func (u *Invocation) unknownBelow() {
-	saved := u.r.Actions
-	u.r.Actions = nil
-	u.r.MayName(Word{Kind: Unknown, Source: u.name}, u.dirs, false)
-	u.Actions = append(u.Actions, u.r.Actions...)
-	u.r.Actions = saved
+// mayName adds what a word that is not known may name.
+func (u *Invocation) mayName(w Word, write bool) {
+	u.Actions = append(u.Actions, u.r.apart(func() { u.r.MayName(w, u.dirs, write) })...)
 }
 
 // eachFound adds, of fd that starts a program for what it finds, all that this may

@@ -302,15 +302,14 @@ func (u *Invocation) touch(kind byte, w Word) string {
 	}
 	u.pick.tracked = strings.HasPrefix(u.name, "git ") && !u.has("--untracked", "--no-index")
 	like := policy.Read{Visible: u.visible, Arg: true, List: kind == 'l' || kind == 'd', Tree: kind == 't' || kind == 'd'}
-	saved := u.r.Actions
-	u.r.Actions = nil
-	u.r.Read(w, u.dirs, like)
+	read := u.r.apart(func() {
+		u.r.Read(w, u.dirs, like)
+		if like.Tree && w.Kind == Pattern {
+			u.listOnly(w)
+		}
+	})
 	u.pick.visible = u.visible
-	if like.Tree && w.Kind == Pattern {
-		u.listOnly(w)
-	}
-	u.Actions = append(u.Actions, u.fill(u.r.Actions)...)
-	u.r.Actions = saved
+	u.Actions = append(u.Actions, u.fill(read)...)
 	return ""
 }
 
@@ -325,9 +324,7 @@ func (r *Recorder) ReadFound(w Word, dirs []string, list bool) bool {
 	if w.Found == nil || w.Many || !u.touchFound(kind, w.Found) {
 		return false
 	}
-	for _, a := range u.Actions {
-		r.Add(a)
-	}
+	u.Record()
 	return true
 }
 

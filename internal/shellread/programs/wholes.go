@@ -95,9 +95,7 @@ func (u *Invocation) Wholes(ws []Word) {
 			}
 		}
 	}
-	for _, a := range u.Actions {
-		u.r.Add(a)
-	}
+	u.Record()
 }
 
 // modules are names that count behind python -m alone, managers start programs and
@@ -130,8 +128,6 @@ func (u *Invocation) whole(f whole, ws []Word) {
 		u.gitPacks(ws)
 		return
 	}
-	saved := u.r.Actions
-	u.r.Actions = nil
 	named := false
 	for _, w := range ws {
 		if w.Kind != Exact && w.Kind != Pattern || w.Kind == Exact && strings.HasPrefix(w.Text, "-") {
@@ -152,8 +148,6 @@ func (u *Invocation) whole(f whole, ws []Word) {
 	if !named {
 		u.wholeFolder(f, Lit("."))
 	}
-	u.Actions = append(u.Actions, u.r.Actions...)
-	u.r.Actions = saved
 }
 
 // gitPacks adds what git copies or packs of a repository here: the files it tracks.
@@ -199,7 +193,7 @@ func (u *Invocation) wholeFolder(f whole, w Word) {
 	for _, t := range u.r.Resolve(w, u.dirs) {
 		if !u.r.IsFolder(t.Real) {
 			if f.writes {
-				u.r.Add(policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Maybe: true})
+				u.Actions = append(u.Actions, policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Maybe: true})
 			}
 			continue
 		}
@@ -207,9 +201,9 @@ func (u *Invocation) wholeFolder(f whole, w Word) {
 		switch {
 		case below == nil:
 		case f.writes:
-			u.r.Add(policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Within: true, Maybe: true, Mention: true, Below: below})
+			u.Actions = append(u.Actions, policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Within: true, Maybe: true, Mention: true, Below: below})
 		default:
-			u.r.Add(policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Tree: true, Mention: true, Below: below})
+			u.Actions = append(u.Actions, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Tree: true, Mention: true, Below: below})
 		}
 	}
 }
