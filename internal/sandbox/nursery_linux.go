@@ -84,7 +84,6 @@ func (n *nursery) at(b *bubblewrap, l laid, usual bool) *parent {
 	}
 	l.key += strconv.Itoa(n.outside())
 	if i := slices.IndexFunc(n.now, func(p *parent) bool { return p.layout == l.key }); i >= 0 {
-		n.missed = ""
 		p := n.now[i]
 		n.now = slices.Insert(slices.Delete(n.now, i, i+1), 0, p)
 		return p

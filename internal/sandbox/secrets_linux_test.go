@@ -74,9 +74,10 @@ func TestTwoZygotes(t *testing.T) {
 	put(t, filepath.Join(c.Dir, ".env"), "A=1\n")
 	s := open(t, c)
 	hide := policy.Needs{Hide: policy.HideAll}
-	shNeeds(t, s, "true", policy.Needs{})
-	shNeeds(t, s, "true", hide) // the first of a layout
-	shNeeds(t, s, "true", hide)
+	for range 2 { // the first of a layout may be the last
+		shNeeds(t, s, "true", policy.Needs{})
+		shNeeds(t, s, "true", hide)
+	}
 	_, before := zygotePid(t, s)
 	for range 3 {
 		shNeeds(t, s, "true", policy.Needs{})
