@@ -114,6 +114,9 @@ type (
 		// Code, of a Mention, means that what the path stands in is given to a program
 		// that reads files by the names in it.
 		Code bool
+		// Kept, of a Mention, means that the repository takes in what it names though git
+		// ignores that, and all who may read the repository can read it from there.
+		Kept bool
 		// Below, of a Tree, are the files that would be read; nil when nobody looked.
 		Below *Below
 	}

@@ -28,6 +28,9 @@ func (c *call) tree(a Action) (v Verdict, ok bool) {
 		switch {
 		case a.Below == nil || !a.Tree || a.List:
 		case a.Mention:
+			if v, ok := c.kept(a); ok {
+				return v, true
+			}
 			return c.mayName(a, a.Path, a.Below, func(p, named string) Action { return Read{Path: p, Named: named} }), true
 		default:
 			return c.readTree(a), true
@@ -84,6 +87,19 @@ func (c *call) readTree(a Read) Verdict {
 		}
 	}
 	return v
+}
+
+// kept asks about secrets that a command takes into the repository, unless it cannot read them.
+func (c *call) kept(a Read) (Verdict, bool) {
+	if !a.Kept || c.mode == Bypass {
+		return Verdict{}, false
+	}
+	for _, p := range a.Below.Paths {
+		if one := (Read{Path: p.Path, Named: p.Named}); c.rules.secret(one) && !c.hides(p) && c.find(Allow, one) == nil && c.find(Deny, one) == nil {
+			return c.classifiable(Verdict{Effect: Ask, Reason: a.Asked + " would put " + p.Path + ", which may hold secrets, into the repository", Check: CheckSecret, Part: p.Path, Suggest: c.suggest(one)}), true
+		}
+	}
+	return Verdict{}, false
 }
 
 // mayName asks about files that a command may mean and a rule denies. In the

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread"
 )
 
 // TestGitStages: what git add and git stash take in of files that are not tracked may
@@ -34,6 +35,31 @@ func TestGitStages(t *testing.T) {
 			if v := decide(t, f, c.command, policy.Bypass, "deny:Read(.npmrc)"); v.Effect != policy.Allow {
 				t.Errorf("%q without a denied file: %s (%s)", c.command, v.Effect, v.Reason)
 			}
+		}
+	}
+}
+
+// TestGitKeeps: what git takes into the repository though it ignores it is a question where
+// it may hold secrets, and no rule allows to read it.
+func TestGitKeeps(t *testing.T) {
+	f := newFixture()
+	dir := f.world().Dir
+	f.files[dir+"/src/.env"] = true
+	f.ignores = ".env"
+	for command, want := range map[string]policy.Check{
+		"git add -f .": policy.CheckSecret, "git add -f src": policy.CheckSecret, "git add --force -- :/": policy.CheckSecret, "git -C src add -f .": policy.CheckSecret, "cd src && git add -Af": policy.CheckSecret,
+		"git add -f --pathspec-from-file=l": policy.CheckSecret, "git stash -a": policy.CheckSecret, "git update-index --add src/.env": policy.CheckSecret,
+		"git stage -f '*env'": "", "ls -A | xargs git add -f": "", "git add -f $(ls -A)": "", "git update-index --add $(ls)": "", "ls | git update-index --add --stdin": "", "git add -f . && git diff --cached": "", // hidden
+		"git add -A": "", "git add .": "", "git add -f bin": "", "git add -f main.go": "", "git add -f '*.go'": "", "git stash -u": "", "git stash": "", "git update-index --refresh": "", "git add -nf .": "",
+	} {
+		q := policy.Request{Tool: "Bash", Actions: shellread.Read(command, f.world()).Actions, Sandboxed: true}
+		rules := policy.Rules{Dir: dir, Dirs: []string{dir}}
+		if v := policy.Decide(rules, policy.Default, q); (v.Effect == policy.Ask) != (want != "") || want != "" && v.Check != want {
+			t.Errorf("%q: %s (%s, %s), want %q", command, v.Effect, v.Check, v.Reason, want)
+		}
+		rules.List = []policy.Rule{{Tool: "Read", Spec: "**/.env", Root: dir}}
+		if v := policy.Decide(rules, policy.Default, q); v.Effect != policy.Allow {
+			t.Errorf("%q, with a rule: %s (%s)", command, v.Effect, v.Reason)
 		}
 	}
 }

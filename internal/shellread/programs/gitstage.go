@@ -40,7 +40,7 @@ func (u *Invocation) gitStages(rest []Word) {
 			}
 		}
 		if len(below.Paths) > 0 || below.Short != "" {
-			u.Actions = append(u.Actions, policy.Read{Path: top, Named: top, Asked: "git " + rest[0].Text, Arg: true, Tree: true, Mention: true, Below: below})
+			u.Actions = append(u.Actions, policy.Read{Path: top, Named: top, Asked: "git " + rest[0].Text, Arg: true, Tree: true, Mention: true, Kept: ignored, Below: below})
 		}
 	}
 }
@@ -61,6 +61,8 @@ func gitTakes(command string, args []Word) (specs []Word, ignored, some bool) {
 			return nil, false, false
 		}
 		return gitOperands(args), f.short("f") || f.has("--force"), true
+	case "update-index":
+		return gitOperands(args), true, f.has("--add")
 	case "stash":
 		if len(args) > 0 && slices.Contains([]string{"list", "show", "drop", "pop", "apply", "branch", "clear", "create", "store"}, args[0].Text) {
 			return nil, false, false
