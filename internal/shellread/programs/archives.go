@@ -1,7 +1,6 @@
 package programs
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -19,20 +18,6 @@ var (
 func pickGo(u *Invocation) string {
 	u.pick.names = []string{"*.go"}
 	return ""
-}
-
-// flagged are the values of flags, the current folder when there are none.
-func (u *Invocation) flagged(names ...string) []Word {
-	var out []Word
-	for _, f := range u.flags {
-		if slices.Contains(names, f.name) {
-			out = append(out, f.val)
-		}
-	}
-	if len(out) == 0 {
-		out = []Word{Lit(".")}
-	}
-	return out
 }
 
 // mayWriteBelow adds folders below which something is written, not known what.

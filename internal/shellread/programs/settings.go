@@ -117,19 +117,6 @@ func (u *Invocation) settings(ws []Word) bool {
 	return len(files) > 0
 }
 
-// Settings are the protected files that a command writes which another one may start.
-func (u *Invocation) Settings(ws []Word) []policy.Action {
-	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
-	c.settings(ws)
-	for i, a := range c.Actions {
-		if w, ok := a.(policy.Write); ok {
-			w.Maybe = true
-			c.Actions[i] = w
-		}
-	}
-	return c.Actions
-}
-
 // fits reports whether words may be this form: its verbs stand one behind the other,
 // the first at the beginning or behind flags and their values.
 func (f settingWriter) fits(ws []Word) bool {
