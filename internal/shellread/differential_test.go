@@ -265,8 +265,8 @@ func (r *result) differs(shell string) string {
 	}
 	for _, name := range r.wrote {
 		if !slices.ContainsFunc(r.got.Actions, func(a policy.Action) bool {
-			if e, ok := a.(policy.Exec); ok && e.Loose && !e.ReadOnly && !e.Edits && e.Argv[0] == "touch" {
-				return true // "command -p" ran the real one, with words that were said to be open
+			if e, ok := a.(policy.Exec); ok && e.Loose && !e.ReadOnly && !e.Edits && (e.Argv[0] == "touch" || e.Argv[0] == "tee") {
+				return true // "command -p" or a shell of its own ran the real one, with words that were said to be open
 			}
 			w, ok := a.(policy.Write)
 			return ok && (w.Path == r.dir+"/"+name || w.Path == "/w/d" || w.Path == r.dir)
