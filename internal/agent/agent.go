@@ -175,9 +175,9 @@ type Loop struct {
 	Structured string
 	MaxCalls   int // at once; 0 is 10
 	CacheKey   string
-	// Mask hides secrets in a result before anybody sees or keeps it; nil
+	// Mask hides secrets in the result of a call before anybody sees or keeps it; nil
 	// hides nothing.
-	Mask func(tool.Result) tool.Result
+	Mask func([]policy.Action, tool.Result) tool.Result
 	// Spill keeps a whole result and returns where; nil cuts without keeping.
 	Spill func(call, text string) (path string, err error)
 	// Results are what calls returned, as it came, of events after one, of no more

@@ -54,7 +54,7 @@ func (c *calls) exec(k *call) {
 		f.res.Effects = append(f.res.Effects, c.changes(f)...)
 	}
 	if c.r.Mask != nil {
-		f.res = c.r.Mask(f.res)
+		f.res = c.r.Mask(k.actions, f.res)
 	}
 	if k.started {
 		f.res = c.called(k, f)

@@ -30,7 +30,7 @@ func (c *calls) called(k *call, f finding) tool.Result {
 		res.Text = text(a.Output)
 		res.View = nil
 		if c.r.Mask != nil {
-			res = c.r.Mask(res)
+			res = c.r.Mask(k.actions, res)
 		}
 	}
 	c.heed(a)

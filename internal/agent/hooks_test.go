@@ -70,7 +70,7 @@ func TestHooksOnResults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, []tool.Tool{shown}, fake.Use(use("1", "show")), fake.Say("done"))
-			r.loop.Mask = func(res tool.Result) tool.Result {
+			r.loop.Mask = func(_ []policy.Action, res tool.Result) tool.Result {
 				res.Text = strings.ReplaceAll(res.Text, "hunter2", "***")
 				return res
 			}

@@ -618,7 +618,10 @@ func TestResultsAreMaskedAndTimed(t *testing.T) {
 		})
 		where := returning(tool.Spec{Name: "where"}, func(env tool.Env) tool.Result { return tool.Result{Text: env.Dir} })
 		r := newRig(t, []tool.Tool{slow, where}, fake.Use(use("a", "slow")), fake.Use(use("b", "where"), use("c", "slow"), use("d", "slow")), fake.Say("done"))
-		r.loop.Mask = func(res tool.Result) tool.Result { res.Text = strings.ReplaceAll(res.Text, "123", "***"); return res }
+		r.loop.Mask = func(_ []policy.Action, res tool.Result) tool.Result {
+			res.Text = strings.ReplaceAll(res.Text, "123", "***")
+			return res
+		}
 		r.loop.Touched = func(_ event.Seq, paths []string) []string { return []string{"about " + strings.Join(paths, " ")} }
 		r.host.rule = func(q agent.Question) agent.Verdict {
 			v := agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}}

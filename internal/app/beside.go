@@ -27,7 +27,7 @@ func (r *Running) accompany() {
 func (r *Running) company() beside.Config {
 	w := r.world
 	return beside.Config{
-		Session: r.Session, After: r.After, State: w.Paths.State, Loop: r.loop, Home: w.Paths.Home, Hide: w.hide.String, Mask: w.hide.Result,
+		Session: r.Session, After: r.After, State: w.Paths.State, Loop: r.loop, Home: w.Paths.Home, Hide: w.hide.String, Mask: r.mask,
 		Titler: func(ctx context.Context) (beside.Completer, bool) {
 			m := w.models.Load()
 			if !w.Config().Titles || m == nil {

@@ -337,10 +337,15 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 		Patient: !w.front.Print,
 		Results: r.results,
 		Stale:   r.kit.Stale, Notes: r.sessionNotes,
-		Mask: w.hide.Result, Structured: r.kit.Structured, CacheKey: r.ID,
+		Mask: r.mask, Structured: r.kit.Structured, CacheKey: r.ID,
 		Spill: func(_, text string) (string, error) { return r.log.Spill(text) },
 		Now:   time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 	}
+}
+
+// mask hides secrets in the result of a call, those of the workspace among them.
+func (r *Running) mask(as []policy.Action, res tool.Result) tool.Result {
+	return r.world.hide.With(r.sandboxes.Secrets(as)).Result(res)
 }
 
 // result looks in the log for what a call returned.

@@ -46,7 +46,7 @@ type Config struct {
 	Loop          agent.Loop // of the session: what requests have in common
 	Home          string
 	Hide          func(string) string
-	Mask          func(tool.Result) tool.Result
+	Mask          func([]policy.Action, tool.Result) tool.Result
 }
 
 // Start begins. stop ends everything and waits for it; the session is still

@@ -49,7 +49,7 @@ type Spec struct {
 	// Aliases, Redirects and Record are as in agent.Loop.
 	Aliases, Redirects map[string]string
 	Record             func(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string)
-	Mask               func(tool.Result) tool.Result // as in agent.Loop
+	Mask               func([]policy.Action, tool.Result) tool.Result // as in agent.Loop
 	// Spent is told what a request cost as soon as that is known. An error ends
 	// the helper.
 	Spent func(event.Spent) error

@@ -82,7 +82,7 @@ type Kit struct {
 func New(c Config) (Kit, error) {
 	shell := bash.Config{
 		Vars: c.Variables, Pins: append(conf.PinnedEnv(), goPins...), Temp: c.Temp, Confined: c.Confined,
-		Mask:    func(to io.Writer, files map[string]string) io.Writer { return c.Hide.Files(files).Writer(to) },
+		Mask:    func(to io.Writer, values []string) io.Writer { return c.Hide.With(values).Writer(to) },
 		Limits:  proc.Limits{Memory: c.Limits.MaxMemory.Of(proc.Memory()), Processes: c.Limits.MaxProcesses},
 		Account: c.Memory, Guardian: true, Groups: true,
 		World: c.world,

@@ -35,14 +35,7 @@ func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 		}
 	}
 	out.Needs = needs(r, q.Actions, all, out.Effect)
-	switch hide := hiding(r, m, q); hide {
-	case HideUntracked, HideAll:
-		out.Needs.Confined = true
-		fallthrough
-	case HideValues:
-		out.Needs.Hide, out.Needs.Shown = hide, shown(r, q.Actions, all)
-	case HideNothing, hideNone:
-	}
+	out.Needs.keep(r, hiding(r, m, q), q.Actions, all)
 	return out, all
 }
 

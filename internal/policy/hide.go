@@ -7,7 +7,7 @@ type Hide string
 // The ways.
 const (
 	HideNothing   Hide = ""
-	HideValues    Hide = "values"    // its programs may need them: what is in them is masked in what they print
+	HideValues    Hide = "values"    // its programs may need them, or it reads none: what is in them is masked in what it prints
 	HideUntracked Hide = "untracked" // it cannot read those that git does not track: git needs the rest
 	HideAll       Hide = "all"       // it cannot read them
 	// hideNone: they would have to be hidden, but the call writes one of them, so that it
@@ -19,9 +19,9 @@ const (
 type Kept struct {
 	// Hidden are those that the call could not read, because it only handles files.
 	Hidden []string
-	// Masked is what is in those that it could read, by path: no value in them is to be
-	// in what it prints.
-	Masked map[string]string
+	// Masked are the values in all that it does not read by name: none is to be in what
+	// it prints, as another command may have written them elsewhere.
+	Masked []string
 }
 
 // maxHidden bounds the secrets in a tree that are hidden one by one.
@@ -58,7 +58,7 @@ func hiding(r Rules, m Mode, q Request) Hide {
 	}
 	switch {
 	case !shows:
-		return HideNothing
+		return HideValues
 	case writes:
 		return hideNone
 	case git:
@@ -84,6 +84,46 @@ func (c *call) hides(p Place) bool {
 // sandbox, and is masked in what the program prints.
 func (c *call) given(a Read) bool {
 	return a.Given && c.hide == HideValues && c.inDirs(a.Path)
+}
+
+// keep says how secrets are kept from a call.
+func (n *Needs) keep(r Rules, hide Hide, as []Action, vs []Verdict) {
+	switch hide {
+	case HideNothing:
+		return
+	case HideUntracked, HideAll:
+		n.Confined = true
+	case hideNone:
+		hide = HideValues
+	case HideValues:
+	}
+	n.Hide, n.Shown = hide, shown(r, as, vs)
+}
+
+// Shows are the secrets whose values the result of a call may hold: those that it reads or
+// writes by name. masks is false for a command, whose output is masked by its Needs, and
+// for what touches no file.
+func Shows(as []Action) (named []string, masks bool) {
+	for _, a := range as {
+		switch a := a.(type) {
+		case Exec, Opaque:
+			return nil, false
+		case Read:
+			masks = true
+			if (Rules{}).secret(a) {
+				named = append(named, a.Path)
+			}
+		case Write:
+			masks = true
+			if HoldsSecrets(a.Path) || HoldsSecrets(a.Named) {
+				named = append(named, a.Path)
+			}
+		case Call, Net:
+			masks = true
+		case Spawn, Skill, Person, None:
+		}
+	}
+	return named, masks
 }
 
 // shown are the secrets that a call reads by name, or by a rule: whoever allows the call

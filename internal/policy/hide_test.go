@@ -35,21 +35,21 @@ func TestHide(t *testing.T) {
 		hide  Hide
 		shown []string
 	}{
-		"reading what is named":                {as: []Action{grep, Read{Path: "/w/a"}}, want: "allow"},
+		"reading what is named":                {as: []Action{grep, Read{Path: "/w/a"}}, want: "allow", hide: HideValues},
 		"reading a tree":                       {as: []Action{grep, tree}, want: "allow", hide: HideAll},
 		"reading a tree, allowed by a rule":    {as: []Action{grep, tree}, rules: []Rule{{Tool: "Read", Spec: "./**", Root: "/w"}}, want: "allow", hide: HideAll},
 		"reading what is not known":            {as: []Action{cat}, want: "allow", hide: HideAll},
 		"packing":                              {as: []Action{zip, tree}, want: "allow", hide: HideAll},
-		"a secret by name":                     {as: []Action{grep, env()}, want: "ask"},
+		"a secret by name":                     {as: []Action{grep, env()}, want: "ask", hide: HideValues, shown: []string{"/w/.env"}},
 		"a secret by name, beside a tree":      {as: []Action{grep, env(), tree}, want: "ask", hide: HideAll, shown: []string{"/w/.env"}},
 		"names that come from elsewhere":       {as: []Action{cat, env(func(r *Read) { r.Mention, r.Code = true, true })}, want: "allow", hide: HideAll},
-		"git, which shows nothing":             {as: []Action{add}, want: "allow"},
+		"git, which shows nothing":             {as: []Action{add}, want: "allow", hide: HideValues},
 		"git, which shows something":           {as: []Action{add, show}, want: "allow", hide: HideUntracked},
 		"git beside a tree":                    {as: []Action{add, grep, tree}, want: "allow", hide: HideUntracked},
 		"git beside a tree that it tracks":     {as: []Action{add, grep, kept}, want: "ask", hide: HideUntracked},
-		"a copy of what is named":              {as: []Action{cp, Read{Path: "/w/a"}, write}, want: "allow"},
-		"a copy, and who knows what":           {as: []Action{cp, write, cat}, want: "ask"},
-		"a copy, and a tree":                   {as: []Action{cp, write, grep, tree}, want: "ask"},
+		"a copy of what is named":              {as: []Action{cp, Read{Path: "/w/a"}, write}, want: "allow", hide: HideValues},
+		"a copy, and who knows what":           {as: []Action{cp, write, cat}, want: "ask", hide: HideValues},
+		"a copy, and a tree":                   {as: []Action{cp, write, grep, tree}, want: "ask", hide: HideValues},
 		"a program":                            {as: []Action{npm}, want: "allow", hide: HideValues},
 		"a program, and a tree":                {as: []Action{npm, grep, tree}, want: "ask", hide: HideValues},
 		"a program that a secret is given to":  {as: []Action{source, env(given), npm}, want: "allow", hide: HideValues},
@@ -60,9 +60,9 @@ func TestHide(t *testing.T) {
 		"where a rule denies it":               {as: []Action{grep, tree}, rules: []Rule{{Tool: "Read", Spec: ".env", Effect: Deny}}, want: "ask", hide: HideAll},
 		"a part that nobody understands":       {as: []Action{cat, Opaque{Source: "x", Runs: true}}, want: "allow", hide: HideValues},
 		"a file whose name is not known":       {as: []Action{grep, Opaque{Source: "< $x"}}, want: "allow", hide: HideAll},
-		"a variable, read exactly":             {as: []Action{grep, Opaque{Source: "export X=1", Whole: true}}, want: "allow"},
+		"a variable, read exactly":             {as: []Action{grep, Opaque{Source: "export X=1", Whole: true}}, want: "allow", hide: HideValues},
 		"a program, and a name not known":      {as: []Action{npm, Opaque{Source: "< $x"}}, want: "allow", hide: HideValues},
-		"a file that is not known, or written": {as: []Action{grep, write, Opaque{Source: "< $x"}}, want: "ask"},
+		"a file that is not known, or written": {as: []Action{grep, write, Opaque{Source: "< $x"}}, want: "ask", hide: HideValues},
 		"a part that may mean something else":  {as: []Action{cat, Exec{Argv: []string{"x"}, Maybe: true}}, want: "allow", hide: HideAll},
 		"where the secrets of a tree are many": {as: []Action{grep, many()}, want: "ask", hide: HideAll},
 	} {
@@ -80,6 +80,28 @@ func TestHide(t *testing.T) {
 		}
 		if out := Decide(rules, mode, Request{Tool: "Bash", Actions: c.as}); out.Needs.Hide != HideNothing {
 			t.Errorf("%s, outside the sandbox: %+v", name, out.Needs)
+		}
+	}
+}
+
+// TestShows: of which secrets the result of a tool's call may show the values.
+func TestShows(t *testing.T) {
+	env := Read{Path: "/w/.env", Asked: ".env"}
+	for name, c := range map[string]struct {
+		as    []Action
+		named []string
+		masks bool
+	}{
+		"a file":              {as: []Action{Read{Path: "/w/t.log"}}, masks: true},
+		"a secret":            {as: []Action{env}, named: []string{"/w/.env"}, masks: true},
+		"writing one":         {as: []Action{Write{Path: "/w/.env"}}, named: []string{"/w/.env"}, masks: true},
+		"a server's tool":     {as: []Action{Call{Server: "s"}}, masks: true},
+		"a command":           {as: []Action{Exec{Argv: []string{"cat"}}, env}},
+		"what nobody reads":   {as: []Action{Opaque{Source: "x"}}},
+		"output of a command": {as: []Action{None{}}},
+	} {
+		if named, masks := Shows(c.as); !reflect.DeepEqual(named, c.named) || masks != c.masks {
+			t.Errorf("%s: %v, %v", name, named, masks)
 		}
 	}
 }

@@ -34,15 +34,15 @@ func TestNeeds(t *testing.T) {
 		"a part nobody understands":        {as: []Action{status, Opaque{Source: "x"}}},
 		"no command":                       {as: []Action{Read{Path: "/w/a"}}},
 		"in the sandbox":                   {as: []Action{build}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
-		"in the sandbox for nothing":       {as: []Action{status}, sandboxed: true, want: Needs{Pinned: true}},
+		"in the sandbox for nothing":       {as: []Action{status}, sandboxed: true, want: Needs{Pinned: true, Hide: HideValues}},
 		"a protected path":                 {as: []Action{build, conf, conf}, want: Needs{Writable: []string{"/w/.git/config"}}},
 		"a protected path, only perhaps":   {as: []Action{build, Write{Path: "/w/.git/config", Maybe: true}}},
 		"a protected path of an edit tool": {as: []Action{conf}, want: Needs{Writable: []string{"/w/.git/config"}}},
 		"a protected path that is given":   {as: []Action{build, given, given}, want: Needs{Writable: []string{"/w/.git/config"}}},
 		"one that is named in code":        {as: []Action{build, mayBe}, want: Needs{Writable: []string{"/w/.git/config"}}},
 		"one that is only read":            {as: []Action{build, named}},
-		"settings of its own":              {as: []Action{push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open}},
-		"those, beside what only reads":    {as: []Action{status, push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open}},
+		"settings of its own":              {as: []Action{push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open, Hide: HideValues}},
+		"those, beside what only reads":    {as: []Action{status, push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open, Hide: HideValues}},
 		"those, beside what nobody allows": {as: []Action{build, push, own}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"beside what nobody understands":   {as: []Action{push, own, Opaque{Source: "x", Runs: true}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"beside a git that runs others":    {as: []Action{push, own, Exec{Argv: []string{"git", "x"}, Unseen: "an alias"}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
@@ -52,6 +52,9 @@ func TestNeeds(t *testing.T) {
 		for _, m := range []Mode{Default, AcceptEdits, Bypass} {
 			if m == Bypass && c.want.Confined {
 				continue // the mode is the reason, and needs no sandbox
+			}
+			if m == Bypass {
+				c.want.Hide = HideNothing
 			}
 			got := Decide(Rules{Dir: "/w", Dirs: []string{"/w"}}, m, Request{Tool: "Bash", Actions: c.as, Sandboxed: c.sandboxed}).Needs
 			if !reflect.DeepEqual(got, c.want) {

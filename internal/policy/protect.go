@@ -127,6 +127,18 @@ func envFile(name string) (is, example bool) {
 	return is || name == ".envrc" || strings.HasPrefix(name, ".env."), example
 }
 
+// Examples are files that may stand beside one with secrets and show how it is written:
+// what both say is public.
+func Examples(file string) (out []string) {
+	for _, e := range []string{"example", "sample", "template", "dist", "defaults"} {
+		out = append(out, file+"."+e)
+		if name := filepath.Base(file); strings.HasPrefix(name, ".env.") {
+			out = append(out, filepath.Join(filepath.Dir(file), ".env."+e))
+		}
+	}
+	return out
+}
+
 // published reports whether a file is public whatever its ending says: a bundle of
 // authorities' certificates, or test data in a package that a package manager
 // installed, which anybody can download.

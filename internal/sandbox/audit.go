@@ -61,6 +61,8 @@ type auditor struct {
 	says     map[string]said
 	before   map[string][]byte // what files said that were replaced while commands ran
 	mounts   atomic.Pointer[map[string]bool]
+	holders  []holder        // files with secrets, when a command began last
+	public   map[string]bool // values in their examples, before the first command
 }
 
 // A started is one command.

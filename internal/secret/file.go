@@ -28,6 +28,9 @@ var (
 	paired = pattern.Lazy(`(?:["']?([\w./-]+)["']?\s*[=:]\s*)?(?:"((?:[^"\\]|\\.)*)"|'([^']*)')`)
 	// harmless are values that no name makes a secret.
 	harmless = pattern.Lazy(`^(?:[a-z]+://[^@?#]*|[\w.-]+@[\w.-]+|[\w-]+(?:\.[\w-]+)+(?::\d+)?|localhost(?::\d+)?|[A-Za-z]+(?:[ _-][A-Za-z]+)*|[\d .,:+-]+|[\w./~-]*/[\w./~-]*)$`)
+	// common are values that stand in for a secret, or are one that everybody knows: hiding
+	// them would blank out ordinary words.
+	common = pattern.Lazy(`(?i)^(?:postgres(?:ql)?|mongodb|rabbitmq|keycloak|wordpress|minioadmin|changeme|change[-_]me|changeit|development|production|administrator|anonymous|placeholder|undefined|localhost|password\d{0,3}|your[-_ ].*|x{8,}|\*{8,}|<.*>|\$\w+|\$\{.*\}|\{\{.*\}\}|%\w+%)$`)
 	// choices matches names that say how secrets are used, by a word of their own.
 	choices = pattern.Lazy(`(?i)[_.-](?:PROVIDER|STRATEGY|MODE|DRIVER|BACKEND|ISSUER|AUDIENCE|DOMAIN|HOST|USER|USERNAME|ALGORITHM|ALG|REGION|SCHEME|REALM|FORMAT|HEADER|POLICY|LEVEL)$`)
 )
@@ -53,7 +56,7 @@ func Values(file, text string) []string {
 	default:
 		v.lines(text)
 	}
-	return usable(v.out)
+	return usable(slices.DeleteFunc(v.out, func(s string) bool { return common().MatchString(strings.TrimSpace(s)) }))
 }
 
 // values are those that were found.
@@ -212,12 +215,8 @@ func bareValue(v string) string {
 	return strings.TrimSpace(v)
 }
 
-// Files returns a redactor that hides what r does, and the values in files, by path.
-func (r *Redactor) Files(files map[string]string) *Redactor {
-	var values []string
-	for file, text := range files {
-		values = append(values, Values(file, text)...)
-	}
+// With returns a redactor that hides what r does, and more values.
+func (r *Redactor) With(values []string) *Redactor {
 	if values = usable(values); len(values) == 0 {
 		return r
 	}

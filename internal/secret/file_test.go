@@ -64,6 +64,7 @@ func TestValuesOfKinds(t *testing.T) {
 		{"secrets.toml", "[db]\npassword = \"" + a + "\"\nkeys = ['" + b + "']\n", []string{a, b}},
 		{".env", "SENTRY_DSN=https://" + a + "@sentry.example/12\nREPO=https://somebody@git.example/x\n", []string{a}},
 		{".env", "AUTH_PROVIDER=keycloak\nTOKEN_ALGORITHM=hmacsha\nSECRET=lettersonly\n", []string{"lettersonly"}},
+		{".env", "DB_PASSWORD=postgres\nDATABASE_URL=postgres://postgres:postgres@db.example/app\nA_TOKEN=${OTHER_TOKEN}\nB_KEY=your-key-here\nC_KEY=<your key>\n", []string{"postgres://postgres:postgres@db.example/app"}},
 	} {
 		if got := Values(c.file, c.text); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q gives %q, want %q", c.file, c.text, got, c.want)
@@ -71,26 +72,26 @@ func TestValuesOfKinds(t *testing.T) {
 	}
 }
 
-// TestFiles: what is in files is hidden beside what a redactor hides already, also what it
+// TestWith: values are hidden beside what a redactor hides already, also what it
 // is told later.
-func TestFiles(t *testing.T) {
+func TestWith(t *testing.T) {
 	r := New("basesecret")
-	files := map[string]string{".env": "A_TOKEN=filesecret"}
-	of := r.Files(files)
+	values := []string{"filesecret"}
+	of := r.With(values)
 	if got := of.String("basesecret filesecret"); strings.Contains(got, "secret") {
 		t.Error(got)
 	}
 	if got := r.String("filesecret"); got != "filesecret" {
 		t.Errorf("it stays hidden: %s", got)
 	}
-	if r.Files(files) != of {
+	if r.With(values) != of {
 		t.Error("it is made anew")
 	}
 	r.Add("latersecret")
-	if got := r.Files(files).String("latersecret filesecret"); strings.Contains(got, "secret") {
+	if got := r.With(values).String("latersecret filesecret"); strings.Contains(got, "secret") {
 		t.Error(got)
 	}
-	if r.Files(map[string]string{".env": "PORT=3000"}) != r {
-		t.Error("a file without secrets makes another redactor")
+	if r.With([]string{"short"}) != r {
+		t.Error("no value makes another redactor")
 	}
 }

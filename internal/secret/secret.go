@@ -24,7 +24,7 @@ const minValue = 8
 type Redactor struct {
 	mu sync.Mutex // held by Add, and guards more
 	ix atomic.Pointer[index]
-	// more is what Files made last, of which index and values.
+	// more is what With made last, of which index and values.
 	more   *Redactor
 	moreOf *index
 	moreBy []string

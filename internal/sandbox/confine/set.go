@@ -193,6 +193,25 @@ func (b *Set) Wrap(cmd *proc.Command, needs policy.Needs) (policy.Kept, error) {
 // ErrOff is why a command that is to be confined cannot run, in words behind its name.
 var ErrOff = errors.New("is to run in the sandbox, which is off (sandbox.enabled)")
 
+// Secrets are the values that are masked in the result of a call of any tool: those in
+// files that hold secrets, as the last command found them, but in those that the call
+// itself names, and was allowed to.
+func (b *Set) Secrets(as []policy.Action) (out []string) {
+	shown, masks := policy.Shows(as)
+	b.mu.Lock()
+	boxes, s := b.all, b.session
+	b.mu.Unlock()
+	if !masks || len(boxes) == 0 || s != nil && s.Mode() == policy.Bypass {
+		return nil
+	}
+	for _, c := range boxes {
+		if box := c.made.Load(); box != nil {
+			out = append(out, box.Secrets(shown)...)
+		}
+	}
+	return out
+}
+
 // Confine puts a command inside that must not run elsewhere.
 func (b *Set) Confine(cmd *proc.Command) error {
 	if !b.Active() {

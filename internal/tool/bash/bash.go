@@ -73,9 +73,9 @@ type Config struct {
 	// ctx. nil sees to nothing.
 	Quarantined func(ctx context.Context) []string
 	// Mask wraps the writer of a command's output to hide secrets, before
-	// anything is kept, and with them the values in files, by path, that hold some; a
-	// Flush() error method, if it has one, is called at the end. nil hides nothing.
-	Mask func(w io.Writer, files map[string]string) io.Writer
+	// anything is kept, and with them more values; a Flush() error method, if it has
+	// one, is called at the end. nil hides nothing.
+	Mask func(w io.Writer, values []string) io.Writer
 	// Temp is a private folder for output that does not fit elsewhere; "" makes
 	// one. Commands in the sandbox must not be able to write there.
 	Temp string

@@ -130,8 +130,8 @@ func (t *Tasks) temp() (string, error) {
 	return t.dir, nil
 }
 
-// start runs c as a job; what is in files is masked in what it prints.
-func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env, files map[string]string) (*job, error) {
+// start runs c as a job; the values are masked in what it prints.
+func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env, masked []string) (*job, error) {
 	temp, err := t.temp()
 	if err != nil {
 		refuse(c, h)
@@ -170,7 +170,7 @@ func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env, files
 	}
 	j.mask = j.out
 	if t.conf.Mask != nil {
-		j.mask = t.conf.Mask(j.out, files)
+		j.mask = t.conf.Mask(j.out, masked)
 	}
 	t.mu.Lock()
 	if t.closed {

@@ -308,7 +308,7 @@ func (m *masker) Write(p []byte) (int, error) {
 func (m *masker) Flush() error { _, err := m.w.Write(m.held); return err }
 
 func TestMask(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Mask = func(w io.Writer, _ map[string]string) io.Writer { return &masker{w: w} } })
+	r := newRig(t, func(c *Config) { c.Mask = func(w io.Writer, _ []string) io.Writer { return &masker{w: w} } })
 	if got := r.bash("printf se; sleep 0.1; printf 'cret\\nend'"); got.Text != "******\nend" {
 		t.Errorf("%q", got.Text)
 	}
