@@ -62,3 +62,23 @@ func TestUnseenNames(t *testing.T) {
 		}
 	}
 }
+
+// TestHandlesPlainly: what an archive leaves out is not written, and the mode of a secret is
+// not its content; neither is a question in the sandbox.
+func TestHandlesPlainly(t *testing.T) {
+	f := newFixture()
+	dir := f.world().Dir
+	f.files[dir+"/.env"] = true
+	for command, want := range map[string]policy.Effect{
+		"tar czf x.tgz --exclude=.git src": policy.Allow, "tar czf x.tgz --exclude='./.git' --exclude=bin src": policy.Allow, "zip -qr x.zip src -x '.git/*' '.git/hooks/*'": policy.Allow, "rsync -a --exclude .git src out": policy.Allow, "rsync -a --exclude=.git src out": policy.Allow,
+		"chmod 600 .env": policy.Allow, "chmod 600 .env; ls -l src": policy.Allow,
+
+		"zip -b -x .git/config a": policy.Ask, "zip -x .git/config": policy.Ask, "tar xf a.tar --exclude=x .git/config": policy.Ask, "rsync -a -e --exclude .git out": policy.Ask,
+		"chmod 600 .env; cat $(ls -A)": policy.Ask, "chmod 600 .env; x=$(ls -A); fold < \"$x\"": policy.Ask, "cp .env x": policy.Ask,
+	} {
+		q := policy.Request{Tool: "Bash", Actions: shellread.Read(command, f.world()).Actions, Sandboxed: true}
+		if v := policy.Decide(policy.Rules{Dir: dir, Dirs: []string{dir}}, policy.Default, q); v.Effect != want {
+			t.Errorf("%s: %s (%s), want %s", command, v.Effect, v.Reason, want)
+		}
+	}
+}

@@ -67,7 +67,10 @@ func valuesOf(ws []Word, flags []string) []Word {
 func (u *Invocation) synced(ws []Word) {
 	var names []Word
 	loose := false
-	for _, w := range ws {
+	for i, w := range ws {
+		if i > 1 && ws[i-1].Is("--exclude") && takesNone(ws[i-2]) {
+			continue
+		}
 		if w.Kind == Exact && strings.HasPrefix(w.Text, "-") {
 			loose = loose || strings.HasPrefix(w.Text, "--delete") || strings.HasPrefix(w.Text, "--files-from") || strings.HasPrefix(w.Text, "--remove") || w.Text == "-R" || w.Text == "--relative"
 			u.flags = append(u.flags, given{name: w.Text})
@@ -89,6 +92,13 @@ func (u *Invocation) synced(ws []Word) {
 	if u.copied(dst, srcs, true, false) != "" || loose {
 		u.mayWriteBelow([]Word{dst})
 	}
+}
+
+// takesNone reports a word of rsync's that is no flag, or one which takes no value from
+// the word behind it.
+func takesNone(w Word) bool {
+	flags, long := strings.CutPrefix(w.Text, "-")
+	return w.Kind == Exact && (!long || strings.Contains(w.Text, "=") || flags != "" && strings.Trim(flags, "avzrtlpuhnqciPHAXSW") == "" || w.Is("--archive") || w.Is("--delete") || w.Is("--progress"))
 }
 
 // gitTrees adds what git commands may change of the working tree by themselves:

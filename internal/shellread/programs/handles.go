@@ -14,15 +14,19 @@ func (t *Table) Handles(name string, ws []Word) policy.Handling {
 	switch {
 	case name == "git":
 		return handlesGit(ws)
+	case runsNothing(name, ws), namesOnly[name]:
+		return policy.HandlesQuietly
 	case t.handles[name] || t.changes[name] != nil || walkers[name] || packers[name]:
 		return policy.HandlesAny
-	case runsNothing(name, ws):
-		return policy.HandlesQuietly
 	case (name == "source" || name == ".") && len(ws) > 1 && ws[1].Kind != Exact, name == "history", name == "fc":
 		return policy.HandlesAny
 	}
 	return policy.NoHandling
 }
+
+// namesOnly are programs that make, change and remove files, and neither print what is in
+// one nor give it another name.
+var namesOnly = map[string]bool{"chmod": true, "chown": true, "chgrp": true, "touch": true, "mkdir": true, "rmdir": true, "rm": true}
 
 // ofShell are what the shell does itself, with the letters of the flags by which that runs
 // something.

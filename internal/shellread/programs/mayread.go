@@ -171,7 +171,7 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 			operands++
 			named = named || seekers[u.name] && operands > 1 && u.r.there(name, u.dirs)
 		}
-		c.get(name, policy.Read{Tree: tree, MayWrite: told[i+1], Edits: told[i+1] && (!alone || outputFlag(ws[i], w))})
+		c.get(name, policy.Read{Tree: tree, List: namesOnly[u.name], MayWrite: told[i+1], Edits: told[i+1] && (!alone || outputFlag(ws[i], w))})
 	}
 	if u.name == "find" && slices.ContainsFunc(ws, func(w Word) bool { return strings.HasPrefix(w.Text, "-exec") || strings.HasPrefix(w.Text, "-ok") }) {
 		c.starts(ws[1:])

@@ -27,7 +27,13 @@ func (u *Invocation) mayWrite(ws []Word) []policy.Action {
 			}
 		}
 	case writers[u.name] || u.r.Table.changes[u.name] != nil:
-		c.eachWord(ws[1:])
+		var kept []Word
+		for i, w := range ws[1:] {
+			if !u.excluded(ws, i+1) {
+				kept = append(kept, w)
+			}
+		}
+		c.eachWord(kept)
 	case u.name == "find":
 		c.findTargets(ws[1:])
 	}

@@ -52,7 +52,7 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 			continue
 		}
 		switch {
-		case slices.Contains(readingFlags[u.name], before):
+		case slices.Contains(readingFlags[u.name], before), u.excluded(ws, i):
 		case script && (before == "-o" || before == "--output"): // time -o, strace -o
 			told[i] = true
 		case slices.Contains(folderFlags, before):
@@ -64,6 +64,19 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 		}
 	}
 	return told
+}
+
+// excluded reports a word that says what an archive or a copy leaves out.
+func (u *Invocation) excluded(ws []Word, i int) bool {
+	switch u.name {
+	case "tar", "bsdtar", "gtar", "rsync":
+		return ws[i].Kind == Exact && strings.HasPrefix(ws[i].Text, "--exclude=")
+	case "zip":
+		for i--; i > 2 && ws[i].Kind == Exact && !strings.HasPrefix(ws[i].Text, "-"); i-- {
+		}
+		return i > 2 && ws[i].Is("-x") && ws[i-1].Kind == Exact && !strings.HasPrefix(ws[i-1].Text, "-") // no value of another flag
+	}
+	return false
 }
 
 // gluedOutput reports a word of short flags of git with a file behind -o (-qo.git/x).
