@@ -5,10 +5,12 @@ import (
 	"archive/zip"
 	"compress/bzip2"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
@@ -21,17 +23,23 @@ const (
 )
 
 // packed lists the names in an archive, as unzip finds them or as tar does; ok is false for
-// one that cannot be looked into, or in which a name leads through a link of its own.
-func packed(path string, zipped bool) (names []string, ok bool) {
-	f, info, err := regular.Open(path)
+// one that cannot be looked into, that holds what some unpackers read otherwise, or in which
+// a name leads through a link of its own, or is one.
+func packed(file string, zipped bool) (names []string, ok bool) {
+	f, info, err := regular.Open(file)
 	if err != nil {
 		return nil, false
 	}
 	defer f.Close()
 	links := map[string]bool{}
+	seen := map[string]bool{}
 	add := func(name string, link bool) bool {
-		if link {
-			links[strings.TrimSuffix(name, "/")] = true
+		plain := path.Clean(name)
+		if link && seen[plain] || links[plain] {
+			return false
+		}
+		if seen[plain] = true; link {
+			links[strings.TrimSuffix(name, "/")], links[plain] = true, true
 		}
 		names = append(names, name)
 		return len(names) <= maxPacked
@@ -56,8 +64,47 @@ func inZip(f *os.File, size int64, add func(name string, link bool) bool) bool {
 		return false
 	}
 	for _, e := range z.File {
-		if !add(e.Name, e.Mode()&fs.ModeSymlink != 0) {
+		if renames(e.Extra) || localRenames(f, e) || !add(e.Name, e.Mode()&fs.ModeSymlink != 0) {
 			return false
+		}
+	}
+	return true
+}
+
+// renames reports whether the further fields of an entry give it another name (Info-ZIP's
+// Unicode Path, 0x7075, PKWARE's APPNOTE 4.6.9), or cannot be read.
+func renames(extra []byte) bool {
+	for len(extra) > 0 {
+		if len(extra) < 4 {
+			return true
+		}
+		id, n := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
+		if id == 0x7075 || len(extra) < 4+n {
+			return true
+		}
+		extra = extra[4+n:]
+	}
+	return false
+}
+
+// localRenames is renames of what stands before the content of an entry.
+func localRenames(f io.ReaderAt, e *zip.File) bool {
+	const head = 30 // bytes before the name
+	at, err := e.DataOffset()
+	if err != nil {
+		return true
+	}
+	b := make([]byte, min(at, head+2*0xffff))
+	if _, err := f.ReadAt(b, at-int64(len(b))); err != nil {
+		return true
+	}
+	for i := len(b) - head; i >= 0; i-- {
+		if string(b[i:i+4]) != "PK\x03\x04" {
+			continue
+		}
+		name, extra := int(binary.LittleEndian.Uint16(b[i+26:])), int(binary.LittleEndian.Uint16(b[i+28:]))
+		if i+head+name+extra == len(b) {
+			return string(b[i+head:i+head+name]) != e.Name || renames(b[i+head+name:])
 		}
 	}
 	return true
@@ -100,8 +147,28 @@ func tarNames(r io.Reader, add func(name string, link bool) bool) (some, whole b
 			return some, some
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath):
 			return some, false
-		case !add(h.Name, h.Typeflag == tar.TypeSymlink || h.Typeflag == tar.TypeLink):
+		case !usual(h) || !add(h.Name, h.Typeflag == tar.TypeSymlink):
 			return true, false
 		}
 	}
+}
+
+// usual reports an entry that all programs unpack to its name: a file, a folder or a
+// symbolic link, with no further records than those that say nothing of names.
+func usual(h *tar.Header) bool {
+	switch h.Typeflag {
+	case tar.TypeReg, tar.TypeDir, tar.TypeSymlink, tar.TypeXGlobalHeader:
+	default:
+		return false
+	}
+	for key := range h.PAXRecords {
+		switch key {
+		case "path", "linkpath", "size", "uid", "gid", "uname", "gname", "mtime", "atime", "ctime", "comment":
+		default:
+			if !strings.HasPrefix(key, "SCHILY.xattr.") && !strings.HasPrefix(key, "LIBARCHIVE.") {
+				return false
+			}
+		}
+	}
+	return true
 }

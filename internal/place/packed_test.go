@@ -23,6 +23,14 @@ func TestPacked(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
+	var named bytes.Buffer
+	z = zip.NewWriter(&named)
+	if _, err := z.CreateHeader(&zip.FileHeader{Name: "x", Extra: []byte{0x75, 0x70, 1, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
 	g := gzip.NewWriter(&gz)
 	if _, err := g.Write(plain); err != nil {
 		t.Fatal(err)
@@ -37,8 +45,12 @@ func TestPacked(t *testing.T) {
 	}{
 		"tar": {plain, false, []string{"a/b", "../c"}}, "tar.gz": {gz.Bytes(), false, []string{"a/b", "../c"}}, "zip": {zipped.Bytes(), true, []string{".envrc"}},
 		"cut": {gz.Bytes()[:len(gz.Bytes())-20], false, nil}, "both": {append(slices.Clone(plain), zipped.Bytes()...), false, nil}, "text": {[]byte("hello"), false, nil}, "empty": {nil, false, nil}, "tar for unzip": {plain, true, nil},
-		"through a link": {tarOf(t, tar.Header{Name: "x", Typeflag: tar.TypeSymlink, Linkname: ".git"}, tar.Header{Name: "x/config", Typeflag: tar.TypeReg}), false, nil},
-		"a link":         {tarOf(t, tar.Header{Name: "x", Typeflag: tar.TypeSymlink, Linkname: "y"}), false, []string{"x"}},
+		"through a link":                         {tarOf(t, tar.Header{Name: "x", Typeflag: tar.TypeSymlink, Linkname: ".git"}, tar.Header{Name: "x/config", Typeflag: tar.TypeReg}), false, nil},
+		"a hard link":                            {tarOf(t, tar.Header{Name: "x", Typeflag: tar.TypeLink, Linkname: ".git/config"}), false, nil},
+		"a link, and what is written through it": {tarOf(t, tar.Header{Name: "x", Typeflag: tar.TypeSymlink, Linkname: "y"}, tar.Header{Name: "./x", Typeflag: tar.TypeReg}), false, nil},
+		"another name in a record":               {tarOf(t, tar.Header{Name: "x", Typeflag: tar.TypeReg, PAXRecords: map[string]string{"VENDOR.name": ".envrc"}}), false, nil},
+		"another name in a field":                {named.Bytes(), true, nil},
+		"a link":                                 {tarOf(t, tar.Header{Name: "x", Typeflag: tar.TypeSymlink, Linkname: "y"}), false, []string{"x"}},
 	} {
 		file := filepath.Join(t.TempDir(), "archive")
 		if err := os.WriteFile(file, c.content, 0o600); err != nil {

@@ -194,6 +194,9 @@ func RunAtLogin(home, file string) string {
 	if home == "" || !ok {
 		return ""
 	}
+	if strings.EqualFold(rel, ".config") {
+		return "programs take their settings from what is in it"
+	}
 	if p := firstAbove(loginPlaces, rel); p != "" {
 		return "a login, a shell or the desktop runs what is in ~/" + p
 	}

@@ -43,7 +43,7 @@ func (t *Table) Beyond(name string, ws []Word) string {
 			break
 		}
 		if args[0].Kind == Exact && !knownToGit(args[0].Text) {
-			return "git " + args[0].Text + " is no command of git's own"
+			return "git " + args[0].Text + " is none of the commands that people mean by git"
 		}
 		args = withoutStrategy(args)
 		switch args[0].Text {
@@ -106,8 +106,16 @@ func beyondWords(name string, args []Word) string {
 	return ""
 }
 
-// knownToGit reports a subcommand that no program of another name takes the place of.
-func knownToGit(sub string) bool { return gitBuiltin()[sub] || sub == "lfs" || sub == "whatchanged" }
+// knownToGit reports a subcommand that no program of another name takes the place of, and
+// that a rule for git speaks of without naming it: none of those that scripts build a
+// repository with, which write what they like to any name.
+func knownToGit(sub string) bool {
+	switch sub {
+	case "read-tree", "update-index", "checkout-index", "fast-import", "update-ref", "replace", "symbolic-ref", "send-pack", "receive-pack", "upload-pack", "upload-archive", "merge-file", "merge-index", "mktree", "mktag", "commit-tree", "unpack-objects", "index-pack":
+		return false
+	}
+	return gitBuiltin()[sub] || sub == "lfs" || sub == "whatchanged"
+}
 
 // withoutStrategy leaves out the ways to merge that git brings.
 func withoutStrategy(args []Word) (out []Word) {

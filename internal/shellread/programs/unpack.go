@@ -319,6 +319,9 @@ func patchNames(text string) (names []string) {
 				add(rest)
 			}
 		}
+		if strings.HasPrefix(line, "new file mode 12") || strings.HasPrefix(line, "new mode 12") || strings.HasPrefix(line, "new file mode 16") {
+			return nil // a link, through which the next file is written
+		}
 		if rest, ok := strings.CutPrefix(line, "diff --git "); ok {
 			for i := range rest {
 				if rest[i] == ' ' {
