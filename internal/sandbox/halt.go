@@ -143,15 +143,31 @@ func (t *auditor) text(path string) []byte {
 }
 
 // putBack writes what a file that was replaced said before, when what is there
-// now was taken away.
+// now was taken away. Where a command has settings open, what it has made there
+// meanwhile goes; else something that is there already stays, and is looked at again.
 func (t *auditor) putBack(f *Found) {
 	text, ok := t.before[f.Path]
 	if !ok || f.At == "" {
 		return
 	}
-	if writeNew(f.Path, text) == nil { // else something is there already, which is looked at again
+	put := writeNew
+	for r := range t.runs {
+		if r.setting(f.Path) != nil {
+			put = replaced
+		}
+	}
+	if put(f.Path, text) == nil {
 		f.before = text
 	}
+}
+
+// replaced writes a file in the place of whatever is there.
+func replaced(path string, text []byte) error {
+	beside := path + ".adze-" + shortID()
+	if err := writeNew(beside, text); err != nil {
+		return err
+	}
+	return os.Rename(beside, path)
 }
 
 // writeNew makes a file where nothing is.

@@ -52,7 +52,7 @@ func TestUnseenNames(t *testing.T) {
 		x + `read -r v < "$x"; echo ${v:0:5}`: policy.HideAll, `source ./$(ls); echo ${K:0:5}`: policy.HideAll, `eval 'fold < "$x"'`: policy.HideAll, `f=fold; $f < "$(ls)"`: policy.HideAll, x + "fold < \"$x\"\n)": policy.HideAll,
 		x + `trap - EXIT; shopt -s dotglob; fold < "$x"`: policy.HideAll, `history -r "$(ls)"; history`: policy.HideAll, x + `K=1 fold < "$x"`: policy.HideAll,
 
-		`export A=1; ls`: policy.HideNothing, `mapfile -t x < a; echo "${#x[@]}"`: policy.HideNothing,
+		`export A=1; ls`: policy.HideValues, `mapfile -t x < a; echo "${#x[@]}"`: policy.HideValues,
 		x + `npm start < "$x"`: policy.HideValues, `$(which npm) start`: policy.HideValues, `c=npm; $c start`: policy.HideValues, `eval "$c"`: policy.HideValues, `mapfile -C ./each -t x < a`: policy.HideValues, `trap ./end EXIT; ls`: policy.HideValues,
 		`source ./lib.sh; build`: policy.HideValues, `enable -f ./x.so x`: policy.HideValues,
 	} {
