@@ -338,9 +338,10 @@ async function granting(p, updates) {
 }
 const touching = [{ toolName: 'Bash', ruleContent: 'touch *' }]
 
+// It holds for the call that was asked about, too: a deny wins over the yes beside it.
 test('canUseTool: a rule that denies, for the session', async (p) => {
   const { out, asked, b } = await granting(p, [{ type: 'addRules', behavior: 'deny', destination: 'session', rules: touching }])
-  assert.deepEqual([asked, b, out.result.permission_denials.length], [1, false, 1])
+  assert.deepEqual([asked, b, out.result.permission_denials.length], [1, false, 2])
 })
 test('canUseTool: rules that are replaced, and removed', async (p) => {
   assert.equal((await granting(p, [{ type: 'replaceRules', behavior: 'allow', destination: 'session', rules: touching }])).asked, 1)
