@@ -119,7 +119,7 @@ func (r *Running) await(ctx context.Context, cfg *config.Config) {
 	defer cancel()
 	var late, why []string
 	if serves {
-		late, why = ext.Missed(w.ext.Await(within))
+		late, why = ext.Missed(w.ext.AwaitAll(within))
 	} else {
 		late, why = ext.Missed(w.ext.AwaitTools(within, rules))
 	}

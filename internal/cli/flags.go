@@ -21,6 +21,7 @@ type runFlags struct {
 	input      string
 	asker      string
 	partial    bool
+	replay     bool
 	schema     string
 	cont       bool
 	resume     string
@@ -71,6 +72,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.asker, "permission-prompt-tool", "", "stdio: with stream-json, questions go to the program on the pipe")
 	fs.StringVar(&f.input, "input-format", "text", "with --print: text or stream-json")
 	fs.BoolVar(&f.partial, "include-partial-messages", false, "with stream-json: the pieces of replies as they come")
+	fs.BoolVar(&f.replay, "replay-user-messages", false, "with stream-json both ways: each prompt comes back when its turn takes it up")
 	fs.StringVar(&f.schema, "json-schema", "", "the answer must fit this JSON Schema, given as text or as a file's path")
 	fs.BoolVarP(&f.cont, "continue", "c", false, "go on with the newest session of this folder")
 	fs.StringVarP(&f.resume, "resume", "r", "", "go on with a session: its id, title, or words from it")
@@ -217,6 +219,8 @@ func (f *runFlags) checkStreams() error {
 	switch {
 	case f.partial && f.output != "stream-json":
 		return usagef("add --output-format stream-json", "--include-partial-messages needs stream-json output")
+	case f.replay && (f.input != "stream-json" || f.output != "stream-json"):
+		return usagef("add --input-format stream-json --output-format stream-json", "--replay-user-messages needs stream-json both ways")
 	case f.input == "stream-json" && f.output != "stream-json":
 		return usagef("add --output-format stream-json", "--input-format stream-json needs stream-json output")
 	case f.asker != "" && f.asker != "stdio":

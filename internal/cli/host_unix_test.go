@@ -73,7 +73,8 @@ func (h *pipeHost) reply(question map[string]any, response any) {
 	}})
 }
 
-// next reads up to a line of a type (and subtype, after a slash).
+// next reads up to a line of a type (and subtype, after a slash); one that ends in
+// "_" is the beginning of a type, and "" is any.
 func (h *pipeHost) next(want string) map[string]any {
 	h.t.Helper()
 	var seen []string
@@ -89,7 +90,7 @@ func (h *pipeHost) next(want string) map[string]any {
 		if r, ok := l["request"].(map[string]any); ok {
 			kind += "/" + fmt.Sprint(r["subtype"])
 		}
-		if kind == want || strings.HasPrefix(kind, want+"/") {
+		if kind == want || strings.HasPrefix(kind, want+"/") || want == "" || strings.HasSuffix(want, "_") && strings.HasPrefix(kind, want) {
 			return l
 		}
 		seen = append(seen, h.out.Text())

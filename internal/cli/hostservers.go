@@ -147,6 +147,14 @@ func (o *invocation) inside(s print.Setup) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Servers)) {
 		mine = append(mine, givenByHost(name, s.Servers[name]))
 	}
+	// Older hosts name those that they serve in --mcp-config, alone or besides.
+	x.Servers = slices.DeleteFunc(x.Servers, func(g servers.Given) bool {
+		h := givenByHost(g.Name, g.JSON)
+		if h.Inside && !slices.ContainsFunc(mine, func(m servers.Given) bool { return m.Name == g.Name }) {
+			mine = append(mine, h)
+		}
+		return h.Inside
+	})
 	if len(mine) > 0 {
 		x.Further = mine
 	}

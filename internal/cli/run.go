@@ -222,7 +222,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	}
 	stop := interrupting(ctx, a)
 	opts := print.Options{
-		Format: print.Format(f.output), Partial: f.partial, Hooks: f.clients.hookEvents, About: a.about(), After: a.After,
+		Format: print.Format(f.output), Partial: f.partial, Replay: f.replay, Hooks: f.clients.hookEvents, About: a.about(), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
 	}
 	if f.input != "stream-json" && !o.Extensions.NoCommands {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 )
@@ -41,13 +42,19 @@ func (w *World) ready() {
 	<-w.looked
 }
 
-// AwaitTools is Await for the servers of which a rule names a tool: mcp__server,
+// AwaitTools is AwaitAll for the servers of which a rule names a tool: mcp__server,
 // mcp__server__tool, either with * in it.
 func (w *World) AwaitTools(ctx context.Context, rules []string) (missing []mcp.Status) {
-	return w.await(ctx, func(name string) bool {
-		tools := nameable("mcp__" + name)
-		return slices.ContainsFunc(rules, func(rule string) bool { return mayName(rule, tools) || mayName(rule, "mcp__"+name) })
+	return w.await(ctx, func(s servers.Server) bool {
+		tools := nameable("mcp__" + s.Name)
+		return s.Transport != servers.Host && slices.ContainsFunc(rules, func(rule string) bool { return mayName(rule, tools) || mayName(rule, "mcp__"+s.Name) })
 	})
+}
+
+// AwaitAll is Await for all servers but those that the program which drives adze
+// serves: it answers them when the session is there, so a start cannot wait for them.
+func (w *World) AwaitAll(ctx context.Context) (missing []mcp.Status) {
+	return w.await(ctx, func(s servers.Server) bool { return s.Transport != servers.Host })
 }
 
 // mayName reports whether a rule may be of the tools that begin so.
@@ -59,9 +66,9 @@ func mayName(rule, tools string) bool {
 }
 
 // Await waits until none of these servers is connecting, and returns how those are that
-// could be connected and are not by then, or when ctx ends; no names are all.
+// could be connected and are not by then, or when ctx ends.
 func (w *World) Await(ctx context.Context, names ...string) (missing []mcp.Status) {
-	return w.await(ctx, func(name string) bool { return len(names) == 0 || slices.Contains(names, name) })
+	return w.await(ctx, func(s servers.Server) bool { return slices.Contains(names, s.Name) })
 }
 
 // Missed says of servers that were waited for in vain, for people, which ones still
@@ -83,7 +90,7 @@ func Missed(missing []mcp.Status) (late, why []string) {
 	return late, why
 }
 
-func (w *World) await(ctx context.Context, which func(name string) bool) (missing []mcp.Status) {
+func (w *World) await(ctx context.Context, which func(servers.Server) bool) (missing []mcp.Status) {
 	w.Refresh()
 	select {
 	case w.hurry <- struct{}{}:
@@ -110,7 +117,7 @@ func (w *World) await(ctx context.Context, which func(name string) bool) (missin
 	}
 	var names []string
 	for _, s := range h.Status() {
-		if which(s.Server.Name) {
+		if which(s.Server) {
 			names = append(names, s.Server.Name)
 		}
 	}

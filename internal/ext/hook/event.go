@@ -108,6 +108,7 @@ var events = map[Event]facts{
 // later are events of the format that have no cause in adze yet.
 var later = map[Event]bool{
 	"TeammateIdle": true, "WorktreeCreate": true, "WorktreeRemove": true, "PreModelSwitch": true, "PostModelSwitch": true,
+	"PreSkillShellCommand": true,
 }
 
 // Events are the events that fire, in the order of a session.
@@ -118,6 +119,9 @@ func Events() []Event {
 		PreCompact, PostCompact, CwdChanged, FileChanged, ConfigChange, SessionEnd,
 	}
 }
+
+// Caused reports whether something in adze causes the event.
+func (e Event) Caused() bool { _, ok := events[e]; return ok }
 
 // Subject names what matchers of the event are compared with, "" when they are
 // compared with nothing.

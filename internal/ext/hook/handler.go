@@ -223,11 +223,24 @@ func unknownEvent(e Event) error {
 	if later[e] {
 		return fmt.Errorf("hooks of %s: nothing in this version of adze causes that event", e)
 	}
-	var known []string
+	return fmt.Errorf("hooks of %q: there is no such event%s", e, near.Hint(string(e), known()))
+}
+
+func known() (out []string) {
 	for _, k := range Events() {
-		known = append(known, string(k))
+		out = append(out, string(k))
 	}
-	return fmt.Errorf("hooks of %q: there is no such event%s", e, near.Hint(string(e), known))
+	return out
+}
+
+// Named lists names of events that there are not, for people, with those that they
+// may be meant as.
+func Named(events []string) string {
+	var out []string
+	for _, e := range events {
+		out = append(out, e+near.Hint(e, known()))
+	}
+	return strings.Join(out, ", ")
 }
 
 // check says what is wrong with a handler, and fills in what follows from the

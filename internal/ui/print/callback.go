@@ -154,8 +154,9 @@ func (r *runner) called(in reply) (ok bool) {
 }
 
 // hostHooks reads the hooks of an initialize. Those of events that nothing causes
-// yet never run, and cost nothing.
-func hostHooks(in map[string]json.RawMessage) (out []hook.Hook, err error) {
+// never run, and cost nothing: silent says which of them the format does not have
+// either, as it is known here.
+func hostHooks(in map[string]json.RawMessage) (out []hook.Hook, silent []string, err error) {
 	for _, event := range slices.Sorted(maps.Keys(in)) {
 		var groups []struct {
 			Matcher string   `json:"matcher"`
@@ -163,9 +164,12 @@ func hostHooks(in map[string]json.RawMessage) (out []hook.Hook, err error) {
 			Timeout float64  `json:"timeout"`
 		}
 		if err := json.Unmarshal(in[event], &groups); err != nil {
-			return nil, fmt.Errorf("the hooks of %s cannot be read: %s", event, fastjson.InWords(err))
+			return nil, nil, fmt.Errorf("the hooks of %s cannot be read: %s", event, fastjson.InWords(err))
 		}
-		if hook.Event(event).Later() {
+		if e := hook.Event(event); !e.Caused() {
+			if !e.Later() {
+				silent = append(silent, event)
+			}
 			continue
 		}
 		for _, g := range groups {
@@ -173,7 +177,7 @@ func hostHooks(in map[string]json.RawMessage) (out []hook.Hook, err error) {
 			for _, id := range g.IDs {
 				h, err := json.Marshal(map[string]any{"type": hook.Callback, "callback": id, "timeout": g.Timeout})
 				if err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 				handlers = append(handlers, h)
 			}
@@ -182,14 +186,14 @@ func hostHooks(in map[string]json.RawMessage) (out []hook.Hook, err error) {
 			}
 			text, err := json.Marshal(hook.Group{Matcher: g.Matcher, Hooks: handlers})
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			hooks, problems := hook.Parse(event, text, hook.Place{From: "initialize", Scope: "session"})
 			if err := errors.Join(problems...); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			out = append(out, hooks...)
 		}
 	}
-	return out, nil
+	return out, silent, nil
 }

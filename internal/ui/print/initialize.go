@@ -113,7 +113,7 @@ func (r *Request) Setup() (s Setup, err error) {
 	r.taken = true
 	s = in.setup()
 	s.Unused, _ = unused(r.raw)
-	if s.Hooks, err = hostHooks(in.Hooks); err != nil {
+	if s.Hooks, _, err = hostHooks(in.Hooks); err != nil {
 		return s, err
 	}
 	return s, in.missing()
@@ -211,6 +211,9 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 	}
 	if _, strange := unused(q.raw); len(strange) > 0 {
 		r.warn("initialize has members that this version of adze does not know, and that do nothing: " + clip.Line(clip.Visible(strings.Join(strange, ", ")), 500))
+	}
+	if _, silent, _ := hostHooks(in.Hooks); len(silent) > 0 {
+		r.warn("initialize has hooks of events that this version of adze does not know, and that never come: " + clip.Line(clip.Visible(hook.Named(silent)), 500))
 	}
 	if in.Title != "" {
 		if err := r.c.Submit(ctx, op.Rename{Title: in.Title}); err != nil {

@@ -26,7 +26,11 @@ type Input struct {
 	Reply   *reply   // to a request of ours
 	Request *Request // of the host
 	Note    string   // what to tell the host
-	Bad     error    // why the line cannot be used
+	// Said is the content of a prompt's message, as the host wrote it, and UUID its
+	// name of the message.
+	Said json.RawMessage
+	UUID string
+	Bad  error // why the line cannot be used
 }
 
 // Read sends what a stream-json input asks for until it ends. A line that
@@ -126,7 +130,7 @@ func parse(raw []byte) (Input, error) {
 		if !l.Synthetic && !l.Meta && l.Parent == nil { // a call has no person either
 			p.Typed = op.All(p.Text)
 		}
-		return Input{Op: p}, err
+		return Input{Op: p, Said: said(l.Message), UUID: l.UUID}, err
 	case "control_request":
 		return Input{Request: newRequest(l)}, nil
 	case "control_response":
@@ -134,12 +138,23 @@ func parse(raw []byte) (Input, error) {
 			return Input{}, errors.New(`a control_response needs a "response" with the "request_id" that it answers`)
 		}
 		return Input{Reply: l.Response}, nil
-	case "keep_alive":
+	case "keep_alive", "assistant", "control_cancel_request", "update_environment_variables":
+		// Nothing here needs to be kept awake, is told what was said elsewhere, runs
+		// long for a host, or takes variables while it runs.
 		return Input{}, nil
 	case "":
 		return Input{}, errors.New(`it has no "type"; a prompt is {"type":"user","message":{"role":"user","content":"…"}}`)
 	}
 	return Input{Note: "input of type " + l.Type + " is not known and was ignored"}, nil
+}
+
+// said is the content of a message.
+func said(message json.RawMessage) json.RawMessage {
+	var m struct {
+		Content json.RawMessage `json:"content"`
+	}
+	_ = fastjson.Unmarshal(message, &m) // prompt says what is wrong with it
+	return m.Content
 }
 
 // prompt reads a message, whose content is a string, or blocks of text and

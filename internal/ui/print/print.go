@@ -43,6 +43,7 @@ type Options struct {
 	Format  Format
 	Partial bool // stream events too
 	Hooks   bool // what hooks do, too
+	Replay  bool // each prompt comes back when its turn takes it up
 	About   About
 	After   event.Seq // the last event that happened before this run
 	Out     io.Writer // the result
@@ -240,7 +241,7 @@ func (r *runner) submit(ctx context.Context, in Input) error {
 	case in.Op != nil && in.Command:
 		return r.command(ctx, in.Op)
 	case in.Op != nil:
-		return r.give(ctx, in.Op)
+		return r.give(ctx, in)
 	}
 	return nil
 }
@@ -256,7 +257,8 @@ func (r *runner) bad(why error) {
 }
 
 // give submits an op, and keeps a prompt in mind until it is answered.
-func (r *runner) give(ctx context.Context, o op.Op) error {
+func (r *runner) give(ctx context.Context, in Input) error {
+	o := in.Op
 	if p, prompt := o.(op.Prompt); prompt {
 		if _, used := r.asked[p.ID]; used || p.ID == "" {
 			p.ID = r.About.NewID()
@@ -264,6 +266,9 @@ func (r *runner) give(ctx context.Context, o op.Op) error {
 		o, r.any = r.slash(p), true
 		r.asked[p.ID] = false
 		r.queued = append(r.queued, p.ID)
+		if r.Replay && in.Said != nil {
+			r.p.replays[p.ID] = replay{in.Said, in.UUID}
+		}
 	}
 	if p, prompt := o.(op.Prompt); prompt && !p.Verbatim && slashed(p.Text) {
 		p.Command = true

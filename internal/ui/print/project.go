@@ -3,6 +3,7 @@ package print
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,6 +73,16 @@ type projection struct {
 	ended   *event.TurnEnded
 	offered []event.Offer // the slash commands that the host was told last
 	begun   bool          // it was told any
+	// replays are the prompts that the host reads again when their turn takes them,
+	// by ID, and opening those of the turn that begins.
+	replays map[string]replay
+	opening []any
+}
+
+// A replay is a prompt as the host wrote it.
+type replay struct {
+	content json.RawMessage
+	uuid    string
 }
 
 // totals are of one turn.
@@ -93,7 +104,7 @@ func (t totals) refused() []event.ToolFinished {
 }
 
 func newProjection(a About, withPartial, withHooks bool) *projection {
-	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, tasks: map[string]event.TaskStarted{}, prompts: map[string]string{}}
+	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, tasks: map[string]event.TaskStarted{}, prompts: map[string]string{}, replays: map[string]replay{}}
 	if withPartial {
 		p.partial = &partial{}
 	}
@@ -144,6 +155,9 @@ func (p *projection) apply(e event.Event) []any {
 	switch b := e.Body.(type) {
 	case event.InputAccepted:
 		p.prompts[e.UUID()] = b.ID
+		return p.replayed(e, b)
+	case event.InputRemoved:
+		delete(p.replays, b.ID)
 	case event.TurnStarted:
 		return p.started(b)
 	case event.Replied:
@@ -201,7 +215,7 @@ func (p *projection) apply(e event.Event) []any {
 		return append(p.stream(e.Body), p.note("warning", "the reply so far was discarded: "+b.Why))
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:
 		return p.stream(e.Body)
-	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.InputRemoved,
+	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued,
 		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.ServerChanged, event.Cleared, event.Bounded,
 		event.Stripped, event.NotesKept, event.Unknown, event.Ran, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
 	}
@@ -238,7 +252,28 @@ func (p *projection) started(b event.TurnStarted) []any {
 	if b.Mode != "" {
 		p.about.Mode = string(b.Mode)
 	}
-	return []any{p.init()}
+	out := append([]any{p.init()}, p.opening...)
+	p.opening = nil
+	return out
+}
+
+// replayed says a prompt again for a host that wants to know which turn took it up:
+// behind the line that begins the turn, or at once, when it joins one that runs.
+func (p *projection) replayed(e event.Event, b event.InputAccepted) []any {
+	r, ok := p.replays[b.ID]
+	if !ok {
+		return nil
+	}
+	delete(p.replays, b.ID)
+	l := messageLine{
+		Type: "user", UUID: cmp.Or(r.uuid, e.UUID()), SessionID: p.about.SessionID, Message: userMessage{Role: "user", Content: r.content},
+		Timestamp: e.Time.UTC().Format("2006-01-02T15:04:05.000Z"), Replay: true,
+	}
+	if !b.Steer {
+		p.opening = append(p.opening, l)
+		return nil
+	}
+	return []any{l}
 }
 
 // settings says what changed in settings files, a line for each thing.

@@ -59,6 +59,7 @@ type messageLine struct {
 	Aborted   bool    `json:"aborted,omitempty"`
 	Error     string  `json:"error,omitempty"`
 	Timestamp string  `json:"timestamp,omitempty"`
+	Replay    bool    `json:"isReplay,omitempty"`
 }
 
 type apiMessage struct {
