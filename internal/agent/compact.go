@@ -22,7 +22,7 @@ import (
 // Bounds of asking for a summary.
 const (
 	maxSummaryReply = 20_000 // tokens, with what the model thinks before it
-	maxShortenings  = 3      // times that the oldest rounds are left out
+	maxShortenings  = 5      // times that the request for it is made shorter
 	// maxRecord bounds the cleared results that a record has again, in bytes; of
 	// others it has the line that says how Read shows them.
 	maxRecord = 4 << 20
@@ -69,7 +69,9 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 		return false, err
 	}
 	st := r.Host.State()
-	shares := window.SharesOf(effective, overhead)
+	ratio := window.Ratio(st)
+	overhead = int(float64(overhead) * max(1, ratio))
+	shares := window.SharesOf(effective, overhead).In(ratio)
 	if e, ok := r.fromNotes(ctx, c, st, effective, overhead); ok {
 		return true, r.compacted(ctx, e)
 	}
@@ -120,7 +122,7 @@ func (r *run) fromNotes(ctx context.Context, c Compaction, st transcript.State, 
 	if !ok {
 		return e, false
 	}
-	shares := window.SharesOf(effective, overhead)
+	shares := window.SharesOf(effective, overhead).In(window.Ratio(st))
 	e = event.Compacted{Trigger: c.Trigger, Tokens: window.Estimate(st), From: from, Notes: through}
 	e, after := r.boundary(ctx, st, e, prompt.Section{Name: "session_notes", Text: clip.Middle(text, 4*shares.Summary, "")}, shares, overhead)
 	return e, after.Gauge().Bytes < st.Gauge().Bytes
@@ -188,18 +190,23 @@ func (r *run) summary(ctx context.Context, target Target, c Compaction, shares w
 	req := r.request(target)
 	req.Force = ""
 	ms, ratio := req.Messages, window.Ratio(st)
-	ask := prompt.Compact(prompt.Summary{Words: max(100, shares.Summary*6/10), Focus: c.Focus, Part: c.Part})
-	used := window.Estimate(st) + clip.Tokens(len(ask))
+	words := max(100, shares.Summary*6/10)
+	question := func() string { return prompt.Compact(prompt.Summary{Words: words, Focus: c.Focus, Part: c.Part}) }
+	used := window.Estimate(st) + clip.Tokens(len(question()))
 	most := maxSummaryReply
 	if target.Cap > 0 {
 		most = min(most, target.Cap)
 	}
-	req.MaxTokens = window.Reply(most, target.Window, used)
-	if over := used + req.MaxTokens - target.Window; target.Window > 0 && over > 0 {
-		ms = window.WithoutOldest(ms, over, ratio)
+	fit := func(tokens int) { // so many for the summary
+		req.MaxTokens = max(window.Reply(most, target.Window, used), min(most, tokens))
+		if over := used + req.MaxTokens - target.Window; target.Window > 0 && over > 0 {
+			ms = window.Shorten(req.Messages, over, ratio)
+		}
 	}
-	req.Messages = window.Ask(ms, ask)
-	refused, shortened := false, 0
+	fit(shares.Summary * 3 / 2)
+	whole := req.Messages
+	req.Messages = window.Ask(ms, question())
+	refused, shortened, cut := false, 0, false
 	for t := (tries{}); ; {
 		fin, err := r.ask(ctx, target, req)
 		var failed *llm.Error
@@ -208,6 +215,13 @@ func (r *run) summary(ctx context.Context, target Target, c Compaction, shares w
 			return "", ctx.Err()
 		case err == nil && fin.Stop == llm.Refused:
 			return "", errors.New("the provider declined to write a summary")
+		case err == nil && (fin.Stop == llm.MaxTokens || fin.Stop == llm.WindowFull) && !cut: // half a sentence is no summary
+			cut, words = true, max(100, words/2)
+			req.Messages = whole
+			fit(min(2*req.MaxTokens, target.Window/4))
+			req.Messages = window.Ask(ms, question())
+		case err == nil && (fin.Stop == llm.MaxTokens || fin.Stop == llm.WindowFull):
+			return "", fmt.Errorf("the summary was cut off by the output limit of %s, also when a shorter one was asked for", clip.Count(req.MaxTokens, "token"))
 		case err == nil && text != "":
 			return text, nil
 		case err == nil && !refused && len(uses(fin.Message)) > 0:
@@ -219,12 +233,15 @@ func (r *run) summary(ctx context.Context, target Target, c Compaction, shares w
 			return "", err
 		case failed.Kind == llm.TooLong && shortened < maxShortenings:
 			shortened++
-			less := window.WithoutOldest(ms, window.Gap(failed.Err.Error()), ratio)
-			if len(less) == len(ms) {
+			if r.lessOutput(failed, &req) {
+				continue
+			}
+			less := window.Shorten(ms, r.over(failed, req, ms, &ratio), ratio)
+			if len(less) == len(ms) && window.Bytes(less) == window.Bytes(ms) {
 				return "", err
 			}
 			ms = less
-			req.Messages = window.Ask(ms, ask)
+			req.Messages = window.Ask(ms, question())
 		default:
 			again, werr := r.pause(ctx, failed, &t, target)
 			switch {
@@ -237,6 +254,19 @@ func (r *run) summary(ctx context.Context, target Target, c Compaction, shares w
 			}
 		}
 	}
+}
+
+// over is by how many tokens a refused request is too long, by the numbers that the
+// provider said; 0 when it said none. They also say what four bytes really are.
+func (r *run) over(failed *llm.Error, req llm.Request, ms []llm.Message, ratio *float64) int {
+	input, limit := window.Counted(failed.Err.Error(), req.MaxTokens)
+	if input == 0 {
+		return 0
+	}
+	if bytes := window.Bytes(ms) + 4*window.Overhead(r.System, r.tools.Specs()); bytes > 0 {
+		*ratio = max(*ratio, float64(4*input)/float64(bytes))
+	}
+	return max(1, input+req.MaxTokens-limit)
 }
 
 // ask sends a request that is no reply of the conversation, and notes what it

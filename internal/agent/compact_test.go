@@ -48,6 +48,7 @@ func TestCompaction(t *testing.T) {
 	cost := llm.Usage{In: 7000, Out: 300}
 	summary := summing(t, "nine parts", cost)
 	tooLong := fake.Fail(llm.Error{Kind: llm.TooLong, Err: errors.New("prompt is too long: 12000 tokens > 10000 maximum")})
+	vague := fake.Fail(llm.Error{Kind: llm.TooLong, Err: errors.New("too long")})
 	// It had begun, which the error does not say.
 	broken := func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
 		if yield(llm.TextDelta{S: "nine"}, nil) && yield(llm.Progress{Usage: llm.Usage{In: 6000, Out: 7}}, nil) {
@@ -92,8 +93,8 @@ func TestCompaction(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 			}},
-		{name: "too long again: given up", replies: append(calls(2, 0, 10), tooLong, summary, tooLong), end: agent.PromptTooLong, requests: 5, done: 1},
-		{name: "the request for the summary is too long: the oldest go, three times", replies: append(calls(8, 0, 10), tooLong, tooLong, tooLong, tooLong, summary, fake.Say("done")), end: agent.Completed, requests: 14, done: 1,
+		{name: "too long again: given up", replies: append(calls(2, 0, 10), tooLong, summary, tooLong, tooLong, tooLong, tooLong, tooLong), end: agent.PromptTooLong, requests: 7, done: 1},
+		{name: "the request for the summary is too long: the oldest go, three times", replies: append(calls(8, 0, 10), vague, vague, vague, vague, summary, fake.Say("done")), end: agent.Completed, requests: 14, done: 1,
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
 				q := r.model.Requests()
 				for i := 10; i < 13; i++ {
@@ -102,8 +103,32 @@ func TestCompaction(t *testing.T) {
 					}
 				}
 			}},
-		{name: "too long for a fourth time", replies: append(calls(8, 0, 10), slices.Repeat([]fake.Reply{tooLong}, 5)...), end: agent.PromptTooLong, requests: 13, failed: 1},
-		{name: "too long for a fourth time, and there is more to leave out", replies: append(calls(40, 0, 10), slices.Repeat([]fake.Reply{tooLong}, 9)...), end: agent.PromptTooLong, requests: 45, failed: 1},
+		{name: "too long for a sixth time", replies: append(calls(40, 0, 10), slices.Repeat([]fake.Reply{vague}, 20)...), end: agent.PromptTooLong, requests: 51, failed: 1},
+		{name: "one round: its result is shortened, and then it is compacted", replies: append(calls(1, 0, 10), tooLong, tooLong, tooLong, tooLong, summary, fake.Say("done")), end: agent.Completed, requests: 7, done: 1,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				q := r.model.Requests()
+				if a, b := len(results(q[1])["k0"]), len(results(q[2])["k0"]); b >= a {
+					t.Errorf("it had %d bytes, then %d", a, b)
+				}
+			}},
+		{name: "one round, and the request for a summary of it is too long: its result is cut for it", change: func(r *rig) {
+			_ = r.host.Emit(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{use("k", "keep")}}, Stop: llm.WantTools})
+			_ = r.host.Emit(event.ToolFinished{Call: "k", Name: "keep", Text: strings.Repeat("x", 7000)})
+			r.host.wish = &agent.Compaction{Trigger: event.CauseAsked}
+		}, replies: []fake.Reply{tooLong, summary, fake.Say("done")}, end: agent.Completed, requests: 3, done: 1,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				q := r.model.Requests()
+				if a, b := len(results(q[0])["k"]), len(results(q[1])["k"]); a != 7000 || b >= a || b == 0 {
+					t.Errorf("it had %d bytes, then %d", a, b)
+				}
+			}},
+		{name: "a summary that was cut off is asked for again, shorter", change: small, replies: append(calls(3, 0, 2000), fake.Parts(llm.MaxTokens, llm.Text{S: "half a"}), summary, fake.Say("done")), end: agent.Completed, requests: 6, done: 1,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if q := r.model.Requests(); words(q[3]) == words(q[4]) || q[4].MaxTokens < q[3].MaxTokens || strings.Contains(words(r.last()), "half a") {
+					t.Errorf("asked the same, or for %d tokens after %d", q[4].MaxTokens, q[3].MaxTokens)
+				}
+			}},
+		{name: "cut off twice is a failure", change: small, replies: append(calls(3, 0, 2000), fake.Parts(llm.MaxTokens, llm.Text{S: "half a"}), fake.Parts(llm.MaxTokens, llm.Text{S: "half"}), fake.Say("done")), end: agent.Completed, requests: 6, failed: 1},
 		{name: "too long, and there is nothing to sum up", replies: []fake.Reply{tooLong}, end: agent.PromptTooLong, requests: 1},
 		{name: "a summary that breaks off is paid for, and asked for again", change: small, replies: append(calls(3, 0, 2000), broken, summary, fake.Say("done")), end: agent.Completed, requests: 6, done: 1,
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {

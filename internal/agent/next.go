@@ -13,6 +13,8 @@ const (
 	NextStep           Continue = "next_step"
 	WindowDrainedRetry Continue = "window_drained_retry"
 	CompactedRetry     Continue = "compacted_retry"
+	// ResultsCutRetry asks again with results that were shortened to what fits.
+	ResultsCutRetry    Continue = "results_cut_retry"
 	OutputCapRaised    Continue = "output_cap_raised"
 	OutputResumed      Continue = "output_resumed"
 	StopHookBlocked    Continue = "stop_hook_blocked"
@@ -59,6 +61,7 @@ const (
 	maxResumes         = 3
 	maxCutCalls        = 3 // replies in a row with a call that was cut off
 	maxDrains          = 2 // old results first, then all that can go
+	maxSqueezes        = 4 // times that results are shortened so that a request fits, each time more
 	maxStructuredTries = 5
 	maxStopHookBlocks  = 10
 	smallStep          = 500 // tokens: less than that is no progress
@@ -78,6 +81,7 @@ type memory struct {
 	stripped   bool
 	drained    int // times that results were cleared for it
 	compacted  bool
+	squeezed   int // times that results were shortened for it
 	fellBack   bool
 	hookBlocks int
 	empty      int    // replies in a row that said nothing
@@ -123,6 +127,8 @@ type means struct {
 	clearable   bool // old tool results can be cleared
 	media       bool // the history holds images or documents
 	compactable bool
+	lopsided    bool // most of the conversation is results that the model has not seen yet
+	cuttable    bool // there are results that can be shortened
 	structured  bool // an answer that fits a schema is demanded
 	budget      int  // tokens the turn is asked to use, 0 for none
 }
@@ -264,9 +270,12 @@ func afterTooLong(m memory, can means) (memory, choice) {
 	case can.clearable && m.drained < maxDrains:
 		m.drained++
 		return m.again(WindowDrainedRetry)
-	case can.compactable && !m.compacted:
+	case can.compactable && !m.compacted && !(can.lopsided && can.cuttable && m.squeezed < maxSqueezes):
 		m.compacted = true
 		return m.again(CompactedRetry)
+	case can.cuttable && m.squeezed < maxSqueezes:
+		m.squeezed++
+		return m.again(ResultsCutRetry)
 	}
 	return m, choice{end: PromptTooLong}
 }
@@ -300,10 +309,10 @@ func (m memory) again(c Continue) (memory, choice) {
 		m.empty = 0
 	}
 	if c == NextStep {
-		m.resumed, m.cutCalls, m.drained, m.compacted, m.stripped = 0, 0, 0, false, false
+		m.resumed, m.cutCalls, m.drained, m.squeezed, m.compacted, m.stripped = 0, 0, 0, 0, false, false
 	}
 	switch c {
-	case OutputCapRaised, OutputResumed, WindowDrainedRetry, CompactedRetry, MediaStrippedRetry, FallbackModel, EmptyRetry:
+	case OutputCapRaised, OutputResumed, WindowDrainedRetry, CompactedRetry, ResultsCutRetry, MediaStrippedRetry, FallbackModel, EmptyRetry:
 		m.recoveries++
 	case NextStep, StopHookBlocked, TokenBudgetNudge, StructuredRetry, CallCut:
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/transcript"
 )
 
 func fault(k llm.Kind) *llm.Error { return &llm.Error{Kind: k} }
@@ -61,6 +62,10 @@ func TestNext(t *testing.T) {
 		{"too long: clear", memory{}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{again: WindowDrainedRetry}},
 		{"too long: cleared, compact", memory{drained: 2}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{again: CompactedRetry}},
 		{"too long: cleared some, clear all", memory{drained: 1}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{again: WindowDrainedRetry}},
+		{"too long: most of it is new results", memory{drained: 2}, outcome{err: fault(llm.TooLong)}, means{compactable: true, lopsided: true, cuttable: true}, choice{again: ResultsCutRetry}},
+		{"too long: and they were shortened enough", memory{squeezed: maxSqueezes}, outcome{err: fault(llm.TooLong)}, means{compactable: true, lopsided: true, cuttable: true}, choice{again: CompactedRetry}},
+		{"too long: compacted, shorten results", memory{compacted: true}, outcome{err: fault(llm.TooLong)}, means{compactable: true, cuttable: true}, choice{again: ResultsCutRetry}},
+		{"too long: shortened often", memory{compacted: true, squeezed: maxSqueezes}, outcome{err: fault(llm.TooLong)}, means{compactable: true, cuttable: true}, choice{end: PromptTooLong}},
 		{"too long: both tried", memory{drained: 2, compacted: true}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{end: PromptTooLong}},
 		{"too long: nothing to do", memory{}, outcome{err: fault(llm.TooLong)}, means{}, choice{end: PromptTooLong}},
 		{"window full", memory{}, outcome{stop: llm.WindowFull}, means{clearable: true}, choice{again: WindowDrainedRetry}},
@@ -273,7 +278,7 @@ func TestStructuredAnswersAreCounted(t *testing.T) {
 
 // Who reads that a turn failed reads what helps, whether the provider said something or not.
 func TestEndingsHaveHints(t *testing.T) {
-	r := &run{}
+	r := &run{Turn: Turn{Host: fresh{}}}
 	for _, e := range []End{ModelError, OutputCap, PromptTooLong, MediaTooLarge, Refused, StructuredRetries, RepeatedFailure} {
 		if out := r.ending(e, outcome{}); out.Text == "" || out.Hint == "" {
 			t.Errorf("%s: %+v", e, out)
@@ -283,6 +288,11 @@ func TestEndingsHaveHints(t *testing.T) {
 		t.Errorf("the provider's own words are replaced: %+v", out)
 	}
 }
+
+// fresh is a host in which nothing has happened.
+type fresh struct{ Host }
+
+func (fresh) State() transcript.State { return transcript.State{} }
 
 // A call may run beside others that are parallel as it is, as long as there is room; one
 // that runs alone lets those before it go first, but for those that somebody rules on.

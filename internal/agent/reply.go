@@ -50,6 +50,9 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 			r.mem.spent += rep.fin.Usage.Out
 		}
 		cancel()
+		if r.lessOutput(failed, &req) {
+			continue
+		}
 		if again, werr := r.pause(ctx, failed, &t, target); werr != nil {
 			return reply{}, nil, werr
 		} else if !again {

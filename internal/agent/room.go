@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
@@ -12,8 +13,12 @@ import (
 )
 
 // maxFailed compactions in a row that failed or brought nothing are the last
-// that are tried without being asked for.
-const maxFailed = 3
+// that are tried without being asked for, until failedFor went by or another process
+// goes on with the session.
+const (
+	maxFailed = 3
+	failedFor = time.Hour
+)
 
 // room keeps the window from filling up, the cheapest way first: clear what is
 // old, compact, and end the turn rather than send what cannot be answered. It returns
@@ -49,7 +54,7 @@ func (r *run) room(ctx context.Context, target Target) (*Outcome, error) {
 	if err := r.warn(st, used, effective); err != nil {
 		return nil, err
 	}
-	if st = r.Host.State(); window.Nearly(used, effective) && compactable(st) {
+	if st = r.Host.State(); window.Nearly(used, effective) && r.compactable(st) {
 		if _, err := r.compact(ctx, Compaction{Trigger: event.CauseFull}); err != nil || ctx.Err() != nil {
 			return nil, err
 		}
@@ -60,43 +65,134 @@ func (r *run) room(ctx context.Context, target Target) (*Outcome, error) {
 			return nil, err
 		}
 	}
+	if window.Blocking(used, effective) {
+		if _, err := r.squeeze(used-restAt(effective), window.Ratio(r.Host.State())); err != nil {
+			return nil, err
+		}
+		used = window.Estimate(r.Host.State())
+	}
 	if !window.Blocking(used, effective) {
 		return nil, nil
 	}
+	text, again := unsummed(r.Host.State())
 	return &Outcome{Reason: BlockingLimit,
-		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective),
-		Hint: "give it less at once, start a new session, or use a model with a larger window: --model …"}, nil
+		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective) + text,
+		Hint: again + "give it less at once, start a new session, or use a model with a larger window: --model …"}, nil
+}
+
+// restAt is how many tokens a conversation is to have that was too long: there is
+// room for some steps before it is compacted.
+func restAt(effective int) int { return window.Threshold(effective) * 3 / 4 }
+
+// unsummed says why a conversation could not be compacted, and what tries it again;
+// nothing when no summary failed.
+func unsummed(st transcript.State) (why, hint string) {
+	if st.Failed == 0 || st.FailedBy == "" {
+		return "", ""
+	}
+	return ", and it could not be compacted: " + st.FailedBy, "try it again with /compact (in print mode: adze --continue -p /compact), "
+}
+
+// squeeze shortens results so that the conversation has so many tokens less, those
+// that the model has not seen yet first where they are most of it. ratio is how many
+// tokens four bytes are. ok is false when nothing can be shortened.
+func (r *run) squeeze(tokens int, ratio float64) (ok bool, err error) {
+	st := r.Host.State()
+	bytes := int(float64(tokens) * 4 / ratio)
+	var list []window.Large
+	if window.Lopsided(st) {
+		list = window.Squeeze(st, bytes, true)
+	}
+	if len(list) == 0 {
+		list = window.Squeeze(st, bytes, false)
+	}
+	return r.cutAll(list, func(l window.Large) (how, path string) {
+		return fmt.Sprintf("it did not fit the model's window; Read %s%s has all of it, also in parts", transcript.ResultPath, l.Call), ""
+	})
+}
+
+// squeezed shortens results after a provider refused a request as too long, by what
+// it said of it. Each time it is asked to, it shortens them more.
+func (r *run) squeezed(failed *llm.Error) (ok bool, err error) {
+	target, st := r.Host.Model(), r.Host.State()
+	effective := window.Effective(target.Window, target.Cap)
+	bytes := st.Gauge().Bytes + 4*window.Overhead(r.System, r.tools.Specs())
+	used, limit := max(window.Estimate(st), bytes/4, target.Window), 0
+	if failed != nil {
+		if n, l := window.Counted(failed.Err.Error(), r.asked); n > 0 {
+			used, limit = n, window.Effective(l, target.Cap)
+		}
+	}
+	if limit > 0 && (effective == 0 || limit < effective) {
+		effective = limit
+	}
+	goal := restAt(effective) >> max(0, r.mem.squeezed-1)
+	if effective == 0 { // nobody knows how much fits
+		goal = used / 2
+	}
+	return r.squeeze(max(used-goal, used/8), float64(used)*4/float64(max(1, bytes)))
+}
+
+// lessOutput lowers the output cap of a request that was refused to what the
+// provider's numbers leave for it. It reports whether the request may fit now.
+func (r *run) lessOutput(failed *llm.Error, req *llm.Request) bool {
+	if failed.Kind != llm.TooLong || failed.Begun {
+		return false
+	}
+	n := window.Fewer(failed.Err.Error(), req.MaxTokens)
+	if n > 0 {
+		req.MaxTokens, r.asked = n, n
+	}
+	return n > 0
 }
 
 // bound holds the results of each message to what they may have together: the
-// largest are cut, and all of them goes to files.
+// largest are cut, and all of them goes to files. What the model has not seen yet
+// must fit by the measured ratio of bytes to tokens, too.
 func (r *run) bound(effective int) error {
 	bound := window.MessageBound(effective)
-	var cuts []event.Cut
 	st, after := r.Host.State(), event.Seq(0)
 	if r.held.bound <= bound { // when nothing was looked at, through is 0
 		after = r.held.through
 	}
 	r.held = held{bound, st.Seq}
-	for _, l := range window.Over(st, bound, after) {
-		how := fmt.Sprintf("the results of one reply may have %s together", clip.Count(bound, "character"))
-		path := ""
+	if _, err := r.cutAll(window.Over(st, bound, after), func(l window.Large) (how, path string) {
+		how = fmt.Sprintf("the results of one reply may have %s together", clip.Count(bound, "character"))
 		if r.Spill != nil {
 			path, _ = r.Spill(l.Call, l.Text) // the log has it all the same
 		}
-		if path != "" {
-			how += "; all of it is in " + path + ", to be searched or read in parts"
-		} else {
-			how += "; ask for a smaller part to see it"
+		if path == "" {
+			return how + "; ask for a smaller part to see it", ""
 		}
-		if text := l.Cut(how); text != l.Text {
+		return how + "; all of it is in " + path + ", to be searched or read in parts", path
+	}); err != nil {
+		return err
+	}
+	st = r.Host.State()
+	most := window.FreshBytes(effective, window.Ratio(st))
+	if most == 0 {
+		return nil
+	}
+	_, err := r.cutAll(window.FreshOver(st, most), func(l window.Large) (how, path string) {
+		return fmt.Sprintf("the results of one reply may fill half of the model's window; Read %s%s has all of it, also in parts", transcript.ResultPath, l.Call), ""
+	})
+	return err
+}
+
+// cutAll shortens results, and records it; how says in the middle of each how the
+// rest of it can be had, and which file holds it. ok is false when none got shorter.
+func (r *run) cutAll(list []window.Large, how func(window.Large) (how, path string)) (ok bool, err error) {
+	var cuts []event.Cut
+	for _, l := range list {
+		words, path := how(l)
+		if text := l.Cut(words); text != l.Text {
 			cuts = append(cuts, event.Cut{Call: l.Call, Text: text, Spill: path})
 		}
 	}
 	if len(cuts) == 0 {
-		return nil
+		return false, nil
 	}
-	return r.Host.Emit(event.Bounded{Results: cuts})
+	return true, r.Host.Emit(event.Bounded{Results: cuts})
 }
 
 // warn says once that compaction is near.
@@ -111,7 +207,9 @@ func (r *run) warn(st transcript.State, used, effective int) error {
 
 // compactable reports whether a summary may be asked for without anybody's wish:
 // there is something to sum up, and it did not fail too often.
-func compactable(st transcript.State) bool { return st.Failed < maxFailed && len(st.Messages()) > 1 }
+func (r *run) compactable(st transcript.State) bool {
+	return (st.Failed < maxFailed || r.Now().Sub(st.FailedAt) > failedFor) && len(st.Messages()) > 1
+}
 
 // clearing is what a provider that clears old results is to do: the same as the
 // loop would.

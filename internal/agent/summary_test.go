@@ -56,7 +56,7 @@ func TestRoomForASummary(t *testing.T) {
 		"nothing is known":             {0, 0, 8000, 20_000, true},
 		"a large cap":                  {200_000, 64_000, 8000, 20_000, true},
 		"a small cap":                  {200_000, 1000, 8000, 1000, true},
-		"a window that is nearly full": {16_000, 8000, 15_000, 1000, false},
+		"a window that is nearly full": {16_000, 8000, 15_000, 1831, false},
 		"a window that has room":       {64_000, 8000, 15_000, 8000, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -183,7 +183,8 @@ func (r *run) means(o outcome) means {
 	if o.err != nil || o.stop == llm.WindowFull {
 		st := r.Host.State()
 		can.clearable = len(window.Drain(st, r.again)) > 0
-		can.compactable = compactable(st)
+		can.compactable = r.compactable(st)
+		can.lopsided, can.cuttable = window.Lopsided(st), len(window.Squeeze(st, 1, false)) > 0
 		can.media = hasMedia(window.Build(st))
 	}
 	return can
@@ -208,8 +209,17 @@ func (r *run) carryOn(ctx context.Context, c Continue, o outcome) (full bool, er
 		switch ok, err := r.compact(ctx, Compaction{Trigger: event.CauseTooLong}); {
 		case err != nil:
 			return false, err
-		case !ok:
-			return ctx.Err() == nil, nil
+		case ctx.Err() != nil:
+			return false, nil
+		case !ok: // then what fits of the results is sent
+			r.mem.squeezed++
+			ok, err := r.squeezed(o.err)
+			return !ok, err
+		}
+		return false, r.resume(o)
+	case ResultsCutRetry:
+		if ok, err := r.squeezed(o.err); err != nil || !ok {
+			return !ok, err
 		}
 		return false, r.resume(o)
 	case OutputCapRaised:
@@ -269,8 +279,9 @@ func (r *run) ending(e End, o outcome) Outcome {
 		out.Text = "the reply ran into the model's output limit again and again"
 		out.Hint = "ask for the work in smaller pieces, or use a model with a larger output limit"
 	case PromptTooLong:
-		out.Text = "the conversation no longer fits the model's window"
-		out.Hint = "start a new session, or go on with a model that has a larger window: adze --continue --model … -p \"…\""
+		why, again := unsummed(r.Host.State())
+		out.Text = "the conversation no longer fits the model's window" + why
+		out.Hint = again + "start a new session, or go on with a model that has a larger window: adze --continue --model … -p \"…\""
 	case MediaTooLarge:
 		out.Text = "the provider refused an image or a document, and it is not the conversation's only problem"
 		out.Hint = "leave the image out, or make it smaller"

@@ -199,7 +199,7 @@ func (b Compacted) String() string {
 func (b CompactFailed) String() string {
 	s := "The conversation could not be compacted: " + b.Why + "."
 	if b.Stops {
-		s += " That was one time too many in a row: it is not tried again by itself in this session; /compact does."
+		s += " That was one time too many in a row: it is tried again by itself in an hour, or when adze is started anew; /compact tries it now."
 	}
 	return s
 }

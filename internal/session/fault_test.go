@@ -114,13 +114,14 @@ func TestFault53_PromptTooLong(t *testing.T) {
 		r.Close()
 	})
 	bubble("for good", t, func(t *testing.T) {
-		r := start(t, nil, withRead, append(reads(), slices.Concat(slices.Repeat([]fake.Reply{tooLong}, 6), []fake.Reply{fake.Say("on we go")})...)...)
+		r := start(t, nil, withRead, append(reads(), slices.Repeat([]fake.Reply{tooLong}, 30)...)...)
 		r.prompt("go")
 		es := r.turns(1, nil)
 		end := r.last(es, agent.PromptTooLong)
 		if end.How != event.Failed || end.Kind != "prompt_too_long" || !strings.Contains(end.Err, "window") && !strings.Contains(end.Err, "too long") || end.Hint == "" {
 			t.Errorf("ended %+v", end)
 		}
+		r.model.Replies = append(r.model.Replies[:len(r.model.Requests())], fake.Say("on we go"))
 		r.prompt("and now?")
 		r.last(r.turns(2, nil), agent.Completed)
 		r.Close()

@@ -109,9 +109,9 @@ func (s State) reshaped(e event.Event) State {
 		s.talk = s.talk.strip(e.Seq)
 	case event.Compacted:
 		s.Cache = s.Cache.changed(CacheCompacted)
-		s = s.compacted(e.Seq, b)
+		s = s.compacted(e, b)
 	case event.CompactFailed:
-		s.Failed++
+		s.Failed, s.FailedAt, s.FailedBy = s.Failed+1, e.Time, b.Why
 	case event.NotesKept:
 		s.Noted = b.Through
 	case event.Rewound:
@@ -138,6 +138,7 @@ func (s State) tools(seq event.Seq, b event.ToolsChanged) State {
 // come back is lost.
 func (s State) resumed(b event.Resumed) State {
 	s.Cache = s.Cache.changed(CacheResumed)
+	s.Failed = 0 // what a provider could not do then, it may be able to do now
 	s = s.lose()
 	s.Extensions, s.Servers = event.Extended{}, nil // the new process says what it has
 	if b.Dir != "" && b.Dir != s.Start {

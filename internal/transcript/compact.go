@@ -9,9 +9,10 @@ import (
 )
 
 // compacted carries out a boundary, or takes one back.
-func (s State) compacted(seq event.Seq, b event.Compacted) State {
+func (s State) compacted(e event.Event, b event.Compacted) State {
+	seq := e.Seq
 	if b.Left*10 > b.Tokens*9 && b.Undo == 0 {
-		s.Failed++
+		s.Failed, s.FailedAt, s.FailedBy = s.Failed+1, e.Time, ""
 	} else {
 		s.Failed = 0
 	}

@@ -67,7 +67,9 @@ type State struct {
 	Said     []Said      // prompts of people, in order; see maxSaid
 	Changed  []string    // files that calls changed, in the order of the first change; at most maxChanged
 	Recent   []string    // files that the model saw last, the newest last; at most maxRecent
-	Failed   int         // compactions in a row that failed or brought nothing
+	Failed   int         // compactions in a row that failed or brought nothing, in this process
+	FailedAt time.Time   // when the last of them did
+	FailedBy string      // why, "" when it brought nothing
 	Records  []string    // files that hold what compactions took out, in order; at most maxRecords
 	Noted    event.Seq   // up to which event the session's notes tell; 0: there are none that hold
 	Warned   bool        // that the conversation will be compacted soon, since the last time it was

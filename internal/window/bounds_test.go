@@ -188,7 +188,7 @@ func TestRatio(t *testing.T) {
 	for _, c := range []struct {
 		bytes, tokens int
 		want          float64
-	}{{3997, 3000, 1}, {3998, 1500, 1.5}, {7998, 3000, 1.5}, {7998, 100, 0.5}, {7998, 99_000, 2}} {
+	}{{3997, 3000, 1}, {3998, 1500, 1.5}, {7998, 3000, 1.5}, {7998, 100, 0.5}, {7998, 99_000, 3}} {
 		s := fold(transcript.State{}, event.InputAccepted{Text: "x"}, reply(1000), event.InputAccepted{Text: strings.Repeat("x", c.bytes)}, reply(1000+c.tokens))
 		if got := window.Ratio(s); got != c.want {
 			t.Errorf("%d bytes of %d tokens: %v, want %v", c.bytes, c.tokens, got, c.want)

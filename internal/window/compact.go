@@ -2,13 +2,11 @@ package window
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
@@ -54,6 +52,17 @@ func SharesOf(effective, overhead int) Shares {
 	half := max(0, Threshold(effective)-overhead) / 2
 	s := Shares{Summary: min(maxSummary, half/4), Said: min(maxSaid, half/4), Tail: min(maxTail, half/8), Other: half / 50}
 	if s.File = min(maxFile, half*3/10/RecentFiles); s.File < minFile {
+		s.File = 0
+	}
+	return s
+}
+
+// In is the shares of a conversation whose tokens have fewer bytes than four: who makes
+// four bytes of each token then makes what fits. ratio is that of Ratio.
+func (s Shares) In(ratio float64) Shares {
+	part := func(n int) int { return int(float64(n) / max(1, ratio)) }
+	s = Shares{part(s.Summary), part(s.Said), part(s.Tail), part(s.File), part(s.Other)}
+	if s.File < minFile {
 		s.File = 0
 	}
 	return s
@@ -132,7 +141,7 @@ func Behind(s transcript.State, through event.Seq, effective, overhead int) (fro
 	}
 	bytes, texts := 0, 0
 	for _, e := range es[at:] {
-		bytes, texts = bytes+bytesOf([]llm.Message{e.Message}), texts+worded(e)
+		bytes, texts = bytes+Bytes([]llm.Message{e.Message}), texts+worded(e)
 	}
 	tokens := func(bytes int) int { return int(float64(bytes) / 4 * Ratio(s)) }
 	if tokens(bytes) > most {
@@ -140,7 +149,7 @@ func Behind(s transcript.State, through event.Seq, effective, overhead int) (fro
 	}
 	grown, words := bytes, texts
 	for i := at - 1; i > 0 && (tokens(bytes) < least || texts < behindTexts); i-- {
-		grown, words = grown+bytesOf([]llm.Message{es[i].Message}), words+worded(es[i])
+		grown, words = grown+Bytes([]llm.Message{es[i].Message}), words+worded(es[i])
 		if tokens(grown) > most {
 			break
 		}
@@ -229,8 +238,8 @@ func Ask(ms []llm.Message, text string) []llm.Message {
 	return append(ms[:n:n], llm.Message{Role: llm.User, Parts: []llm.Part{ask}})
 }
 
-// bytesOf is the size of messages, as a Gauge counts.
-func bytesOf(ms []llm.Message) (n int) {
+// Bytes is the size of messages, as a Gauge counts.
+func Bytes(ms []llm.Message) (n int) {
 	for _, m := range ms {
 		for _, p := range m.Parts {
 			n += transcript.Size(p)
@@ -246,7 +255,7 @@ func bytesOf(ms []llm.Message) (n int) {
 func WithoutOldest(ms []llm.Message, tokens int, ratio float64) []llm.Message {
 	sizes, total := make([]int, len(ms)), 0
 	for i := range ms {
-		sizes[i] = bytesOf(ms[i : i+1])
+		sizes[i] = Bytes(ms[i : i+1])
 		total += sizes[i]
 	}
 	want := total / 5
@@ -273,24 +282,6 @@ func WithoutOldest(ms []llm.Message, tokens int, ratio float64) []llm.Message {
 	}
 	begin = append(begin, llm.Text{S: "[the oldest part of the conversation is left out here, because it did not fit]"})
 	return append([]llm.Message{{Role: llm.User, Parts: begin}}, ms[at:]...)
-}
-
-var numbers = pattern.Lazy(`[0-9][0-9,_]{3,}`)
-
-// Gap is by how many tokens a request was too long, as a provider's error says
-// it with two numbers; 0 when it does not.
-func Gap(text string) int {
-	var seen []int
-	for _, s := range numbers().FindAllString(text, -1) {
-		n, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(s))
-		if err == nil && (len(seen) == 0 || seen[0] != n) {
-			seen = append(seen, n)
-		}
-	}
-	if len(seen) != 2 {
-		return 0
-	}
-	return max(seen[0]-seen[1], seen[1]-seen[0])
 }
 
 // recordLine is what a record has around each part, in bytes, about.

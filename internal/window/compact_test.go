@@ -124,20 +124,6 @@ func TestWithoutOldestOfShortAndLong(t *testing.T) {
 	}
 }
 
-func TestGap(t *testing.T) {
-	for text, want := range map[string]int{
-		"prompt is too long: 215345 tokens > 200000 maximum":                                          15_345,
-		"maximum context length is 128,000 tokens. However, your messages resulted in 130,500 tokens": 2500,
-		"the input token count (1048580) exceeds the maximum number of tokens allowed (1048576)":      4,
-		"5000 tokens were asked for, 5000 of them in the messages, and 4000 are the most":             1000,
-		"too long": 0, "413": 0, "9000 tokens": 0, "1000 2000 3000": 0,
-	} {
-		if got := Gap(text); got != want {
-			t.Errorf("%s: %d, want %d", text, got, want)
-		}
-	}
-}
-
 // talk is a conversation of so many rounds with calls.
 func talk(rounds, chars int) (s transcript.State) {
 	add := func(b event.Body) { s = s.Apply(event.Event{Seq: s.Seq + 1, Body: b}) }

@@ -32,6 +32,7 @@ const (
 	// compactMargin and warnMargin stand between the effective window and
 	// compaction, and between compaction and its warning.
 	compactMargin, warnMargin = 13_000, 20_000
+	maxRatio                  = 3
 	// ColdAfter this long without a request a provider's cache is gone, so
 	// that clearing costs nothing.
 	ColdAfter = time.Hour
@@ -170,13 +171,14 @@ func Estimate(s transcript.State) int {
 }
 
 // Ratio is how many real tokens an estimated one (four bytes) turned out to
-// be in this session, 1 while too little was seen.
+// be in this session, 1 while too little was seen. It is at most maxRatio: text in
+// base64 has hardly fewer than one and a half bytes a token.
 func Ratio(s transcript.State) float64 {
 	g := s.Gauge()
 	if g.GrownBytes < 4_000 {
 		return 1
 	}
-	return min(2, max(0.5, float64(g.GrownTokens)*4/float64(g.GrownBytes)))
+	return min(maxRatio, max(0.5, float64(g.GrownTokens)*4/float64(g.GrownBytes)))
 }
 
 // Full reports whether an effective window is so full that clearing is worth a
