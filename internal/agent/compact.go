@@ -357,9 +357,18 @@ func (r *run) kept(ctx context.Context, st transcript.State, e event.Compacted, 
 		records = append(records[:len(records):len(records)], e.Record)
 	}
 	if len(records) > 0 {
-		out = append(out, prompt.Section{Name: "record", Text: prompt.Record(records)})
+		out = append(out, prompt.Section{Name: "record", Text: prompt.Record(newest(records, bytes))})
 	}
 	return out
+}
+
+// newest are the last lines of a list that have so many bytes together, one at least.
+func newest(list []string, bytes int) []string {
+	at := len(list) - 1
+	for bytes -= len(list[at]); at > 0 && bytes > len(list[at-1]); at-- {
+		bytes -= len(list[at-1]) + 1
+	}
+	return list[at:]
 }
 
 // Bounds of what is kept of skills, in tokens, for a window that has room for it.

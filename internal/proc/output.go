@@ -177,7 +177,7 @@ func (o *Output) create() error {
 	if err := os.MkdirAll(filepath.Dir(filepath.Dir(filepath.Clean(o.path))), 0o700); err != nil {
 		return err
 	}
-	root, name, err := o.place()
+	root, name, err := place(o.path)
 	if err != nil {
 		return err
 	}
@@ -234,31 +234,52 @@ func (o *Output) Close() {
 	}
 }
 
-// Remove deletes the file of a closed output.
-func (o *Output) Remove() error {
+// A Saved is the file of a closed output, without what the Output holds in memory.
+type Saved struct {
+	path    string
+	written int64
+	info    fs.FileInfo
+	disk    *Disk
+}
+
+// Saved is the file of a closed output. ok is false when there is none.
+func (o *Output) Saved() (s Saved, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.file == nil {
-		return nil
-	}
-	o.disk.give(o.written)
-	o.written, o.file = 0, nil
-	root, name, err := o.place()
+	return Saved{o.path, o.written, o.info, o.disk}, o.file != nil
+}
+
+// Remove deletes the file.
+func (s Saved) Remove() error {
+	s.disk.give(s.written)
+	root, name, err := place(s.path)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if info, err := root.Lstat(name); err != nil || o.info == nil || !info.Mode().IsRegular() || !os.SameFile(info, o.info) {
+	if info, err := root.Lstat(name); err != nil || s.info == nil || !info.Mode().IsRegular() || !os.SameFile(info, s.info) {
 		return err // somebody put another one there
 	}
 	return root.Remove(name)
 }
 
+// Remove deletes the file of a closed output.
+func (o *Output) Remove() error {
+	s, ok := o.Saved()
+	if !ok {
+		return nil
+	}
+	o.mu.Lock()
+	o.written, o.file = 0, nil
+	o.mu.Unlock()
+	return s.Remove()
+}
+
 // place is the folder that was there before, opened, and where the file lies
 // below it. Commands may be able to write there, so that nothing below it is
 // reached by a link out of it.
-func (o *Output) place() (root *os.Root, name string, err error) {
-	dir, file := filepath.Split(filepath.Clean(o.path))
+func place(path string) (root *os.Root, name string, err error) {
+	dir, file := filepath.Split(filepath.Clean(path))
 	base, folder := filepath.Split(filepath.Clean(dir))
 	root, err = os.OpenRoot(base)
 	return root, filepath.Join(folder, file), err
@@ -331,7 +352,7 @@ func (o *Output) fromFile(off, n int64) []byte {
 		if o.info == nil {
 			return nil
 		}
-		root, name, err := o.place()
+		root, name, err := place(o.path)
 		if err != nil {
 			return nil
 		}

@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 )
 
 // Whatever the sizes of the pieces, head, tail and counts are those of the whole.
@@ -172,5 +174,33 @@ func TestOutputIsItsOwnFile(t *testing.T) {
 	}
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("it was not removed")
+	}
+}
+
+// Who keeps the file of an output keeps nothing of what the output holds in memory.
+func TestASavedFileIsAllThatIsKept(t *testing.T) {
+	disk := NewDisk(1 << 40)
+	path := filepath.Join(t.TempDir(), "tasks", "c1.txt")
+	o := NewOutput(OutputConfig{Path: path, Disk: disk})
+	_, _ = o.Write(make([]byte, headSize+1))
+	o.Close()
+	s, ok := o.Saved()
+	held := weak.Make(o)
+	runtime.KeepAlive(o)
+	o = nil
+	for range 3 {
+		runtime.GC()
+	}
+	if !ok || held.Value() != nil {
+		t.Errorf("a file: %t; the output is held", ok)
+	}
+	if err := s.Remove(); err != nil || disk.Left() != 1<<40 {
+		t.Errorf("%v; %d bytes are left", err, disk.Left())
+	}
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("the file is still there")
+	}
+	if _, ok := NewOutput(OutputConfig{Path: path}).Saved(); ok {
+		t.Error("an output that was short has a file")
 	}
 }

@@ -57,10 +57,10 @@ type Tasks struct {
 	disk  *proc.Disk
 	wg    sync.WaitGroup // one for each job that is not over
 
-	mu      sync.Mutex // guards the fields below
-	jobs    []*job     // foreground jobs leave when they end
-	spilled []*job     // foreground jobs that left a file, oldest first
-	last    int        // number of the last background id
+	mu      sync.Mutex   // guards the fields below
+	jobs    []*job       // foreground jobs leave when they end
+	spilled []proc.Saved // what foreground jobs left, oldest first
+	last    int          // number of the last background id
 	dir     string
 	ownDir  bool
 	closed  bool
@@ -312,8 +312,8 @@ func (j *job) watch() {
 	}
 	if j.id == "" {
 		t.jobs = slices.DeleteFunc(t.jobs, func(x *job) bool { return x == j })
-		if j.out.Kept().Path != "" {
-			t.spilled = append(t.spilled, j)
+		if left, ok := j.out.Saved(); ok {
+			t.spilled = append(t.spilled, left)
 		}
 	}
 	task, w, reported := j.task(), t.watcher, j.reported
@@ -454,7 +454,7 @@ func (t *Tasks) room() {
 		return true
 	})
 	for t.disk.Left() < proc.FileSize && len(t.spilled) > 0 {
-		_ = t.spilled[0].out.Remove()
+		_ = t.spilled[0].Remove()
 		t.spilled = t.spilled[1:]
 	}
 	for _, j := range t.jobs {
