@@ -57,6 +57,9 @@ func each(r Rules, m Mode, q Request) []Verdict {
 	if m == Bypass && r.NoBypass {
 		m = Default
 	}
+	if m == Auto {
+		r = WithoutAside(r)
+	}
 	c := call{rules: compileRules(r), mode: m, req: q, mixed: !readOrEdits(q.Actions), hide: hiding(r, m, q)}
 	out := make([]Verdict, len(q.Actions))
 	seen := map[memoKey]Verdict{}

@@ -21,18 +21,23 @@ var lesserForms = map[string][]string{"go build": {"go vet"}, "cargo build": {"c
 // runners are programs that run what their arguments say: interpreters,
 // wrappers, launchers. A wildcard behind one allows everything.
 var runners = map[string]bool{
-	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true, "csh": true, "tcsh": true, "ash": true, "mksh": true,
-	"python": true, "python2": true, "python3": true, "pypy": true, "pypy3": true, "node": true, "nodejs": true, "deno": true, "bun": true, "bunx": true,
-	"perl": true, "ruby": true, "php": true, "lua": true, "luajit": true, "tclsh": true, "expect": true, "osascript": true, "pwsh": true,
-	"powershell": true, "cmd": true, "rscript": true, "julia": true, "java": true, "groovy": true, "scala": true, "erl": true, "elixir": true, "irb": true, "ipython": true,
-	"ghci": true, "guile": true, "racket": true, "sbcl": true, "emacs": true, "vim": true, "vi": true, "nvim": true, "ed": true, "ex": true, "m4": true,
-	"awk": true, "gawk": true, "mawk": true, "nawk": true, "gdb": true, "lldb": true,
+	"bunx": true, "emacs": true, "vim": true, "vi": true, "nvim": true, "ed": true, "ex": true, "gdb": true, "lldb": true,
 	"env": true, "xargs": true, "parallel": true, "sudo": true, "doas": true, "su": true, "runuser": true, "pkexec": true, "ssh": true, "nohup": true, "nice": true,
 	"timeout": true, "time": true, "stdbuf": true, "setsid": true, "chroot": true, "unshare": true, "nsenter": true, "watch": true, "strace": true, "ltrace": true,
 	"script": true, "flock": true, "ionice": true, "taskset": true, "chrt": true, "exec": true, "eval": true, "command": true, "builtin": true, "source": true, ".": true,
 	"npx": true, "pnpx": true, "uvx": true, "pipx": true, "busybox": true, "toybox": true, "screen": true, "tmux": true, "entr": true,
 	"systemd-run": true, "at": true, "batch": true, "docker": true, "podman": true, "kubectl": true, "bwrap": true, "firejail": true, "direnv": true, "nix-shell": true, "rlwrap": true,
 	"faketime": true, "fakeroot": true, "dbus-run-session": true, "xvfb-run": true, "make": true, "just": true,
+}
+
+// interpreters are the runners that run the script which their first operand names, or
+// what comes through a pipe.
+var interpreters = map[string]bool{
+	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true, "csh": true, "tcsh": true, "ash": true, "mksh": true,
+	"python": true, "python2": true, "python3": true, "pypy": true, "pypy3": true, "node": true, "nodejs": true, "deno": true, "bun": true, "tsx": true, "ts-node": true,
+	"perl": true, "ruby": true, "php": true, "lua": true, "luajit": true, "tclsh": true, "expect": true, "osascript": true, "pwsh": true,
+	"powershell": true, "cmd": true, "rscript": true, "julia": true, "java": true, "groovy": true, "scala": true, "erl": true, "elixir": true, "irb": true, "ipython": true,
+	"ghci": true, "guile": true, "racket": true, "sbcl": true, "m4": true, "awk": true, "gawk": true, "mawk": true, "nawk": true,
 }
 
 // runnerForms are subcommands of other programs that run their arguments.

@@ -186,7 +186,7 @@ func (h *holder) at(text string, from int, sure, glued bool) {
 		if behind && (rest != "" || whole) && h.want(heldName(name)) {
 			h.line(line, sure)
 		}
-		if behind = behind && n > 0 || runVerbs[name] || strings.Trim(name, "0123456789$,/") == "e" || strings.HasSuffix(strings.ToLower(name), "command") || runners[name] && name != "make" && name != "just"; !behind && n > 3 {
+		if behind = behind && n > 0 || runVerbs[name] || strings.Trim(name, "0123456789$,/") == "e" || strings.HasSuffix(strings.ToLower(name), "command") || runs(name) && name != "make" && name != "just"; !behind && n > 3 {
 			return
 		}
 		line = rest

@@ -101,14 +101,18 @@ func stable(argv []string) int {
 }
 
 // Runner reports whether a program runs what its arguments say.
-func Runner(program string) bool {
-	name := strings.ToLower(path.Base(filepath.ToSlash(program)))
-	name = strings.TrimSuffix(name, ".exe")
-	if runners[name] {
-		return true
+func Runner(program string) bool { return runs(programName(program)) }
+
+// runs is Runner of a program's bare name.
+func runs(name string) bool { return runners[name] || interpreters[name] }
+
+// programName is a program's name without its folder, its ending and its version.
+func programName(program string) string {
+	name := strings.TrimSuffix(strings.ToLower(path.Base(filepath.ToSlash(program))), ".exe")
+	if bare := strings.TrimRight(name, "0123456789."); !runs(name) && runs(bare) {
+		return bare
 	}
-	trimmed := strings.TrimRight(name, "0123456789.")
-	return trimmed != name && runners[trimmed]
+	return name
 }
 
 // Lint returns what a person should know about a rule before trusting it, ""

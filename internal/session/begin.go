@@ -175,6 +175,11 @@ func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool
 	}
 	if e.Skill != nil {
 		st.lent = append(st.lent, a.lent)
+		if steer { // else the turn's start says it
+			if err := s.sayAside(context.Background(), st); err != nil {
+				return err
+			}
+		}
 	}
 	st.notes = append(st.notes, a.Context...)
 	return s.tell(st)
@@ -223,7 +228,10 @@ func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loo
 func (s *Session) started(st *state) (id string, err error) {
 	id = fmt.Sprintf("t%d", st.Turns+1)
 	st.helped = st.Helpers[event.ForSkill].Helped
-	return id, s.record(context.Background(), st, event.TurnStarted{ID: id, Model: st.asked().ID(), Mode: st.mode})
+	if err := s.record(context.Background(), st, event.TurnStarted{ID: id, Model: st.asked().ID(), Mode: st.mode}); err != nil {
+		return id, err
+	}
+	return id, s.sayAside(context.Background(), st)
 }
 
 // Steer implements agent.Host. A prompt that hooks were looking at when the

@@ -119,6 +119,9 @@ func (s *Session) setMode(ctx context.Context, st *state, m policy.Mode) error {
 		return err
 	}
 	st.mode = m
+	if err := s.sayAside(ctx, st); err != nil {
+		return err
+	}
 	if st.cancel != nil && m != st.told && s.cfg.Remind != nil { // with the results of this step
 		if text := s.cfg.Remind(st.told, m); text != "" {
 			st.notes = append(st.notes, text)
@@ -208,7 +211,7 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 		st.rules.List = append(list, rules...)
 	}
 	ch <- o
-	return nil
+	return s.sayAside(ctx, st)
 }
 
 // change switches to the mode that an answer begins with, and reads its rules.

@@ -37,8 +37,12 @@ func (h host) Emit(b event.Body) error {
 		if res = h.s.record(context.Background(), st, b); res == nil {
 			st.lent = append(st.lent, lent...)
 		}
-		if m, ok := b.(event.ModeChanged); ok && res == nil {
+		m, changed := b.(event.ModeChanged)
+		if changed && res == nil {
 			st.mode = m.Mode
+		}
+		if (changed || len(lent) > 0) && res == nil {
+			res = h.s.sayAside(context.Background(), st)
 		}
 	})
 	return errors.Join(err, res)

@@ -172,6 +172,7 @@ func (h host) byHook(ctx context.Context, q agent.Question, v agent.Verdict, a o
 		}
 		if rules, res = h.s.change(ctx, st, a); res == nil {
 			st.rules.List = append(list, rules...)
+			res = h.s.sayAside(ctx, st)
 		}
 	})
 	if res != nil { // the call was allowed all the same

@@ -205,6 +205,7 @@ type state struct {
 	// history and limits are for the mode auto.
 	history auto.History
 	limits  auto.Limits
+	aside   []string      // the rules of which people were told that they do not count in it
 	helped  int           // requests of agents of skills before the newest turn
 	reply   int           // of the running turn, that a call was ruled on of
 	ending  bool          // no turn begins any more

@@ -77,6 +77,9 @@ func (s *Session) adopt(ctx context.Context, st *state, n Settings, what event.S
 			return err
 		}
 	}
+	if st.Running != "" { // else with the next turn
+		return s.sayAside(ctx, st)
+	}
 	return nil
 }
 

@@ -12,7 +12,11 @@ import (
 
 // decide is what the rules and the mode say of a call at this moment.
 func (st *state) decide(steers steering, q agent.Question) policy.Verdict {
-	return policy.Decide(steers.in(st.inForce(q.Lent...)), policy.Stricter(q.Mode, st.mode), policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
+	rules := st.inForce(q.Lent...)
+	if st.mode == policy.Auto { // also for an agent whose own mode is stricter
+		rules = policy.WithoutAside(rules)
+	}
+	return policy.Decide(steers.in(rules), policy.Stricter(q.Mode, st.mode), policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
 }
 
 // still is an Allow as it is at this moment. What is refused now does not run, whoever
