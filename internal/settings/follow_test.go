@@ -12,8 +12,8 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 )
 
-// programs are the paths of what a command runs in a folder.
-func programs(t *testing.T, files map[string]string, command ...string) (out []string) {
+// followedFiles are the paths of what a command runs in a folder.
+func followedFiles(t *testing.T, files map[string]string, command ...string) (out []string) {
 	t.Helper()
 	e := run(t, files)
 	p, err := findPaths(e)
@@ -57,9 +57,9 @@ func TestWhatACommandLeadsTo(t *testing.T) {
 		"just mcp":                          "justfile",
 		"docker run -i x":                   "",
 		"docker compose run x":              "compose.yaml",
-		"env A=1 sh -c 'cd app && uv run -m in.lib'": "app/in.lib app/in/lib.py app/pyproject.toml app/srv.py app/uv.lock",
+		"env A=1 sh -c 'cd app && uv run -m in.lib'": "app/in/lib.py app/pyproject.toml app/srv.py app/uv.lock",
 	} {
-		got := strings.Join(programs(t, files, words(command)...), " ")
+		got := strings.Join(followedFiles(t, files, words(command)...), " ")
 		if got != want {
 			t.Errorf("%s:\n%s\n%s", command, got, want)
 		}
@@ -84,7 +84,7 @@ func TestManySources(t *testing.T) {
 	for i := range maxSources + 1 {
 		files[fmt.Sprintf("s/n/%d.js", i)] = ""
 	}
-	got := programs(t, files, "node", "s/a.js")
+	got := followedFiles(t, files, "node", "s/a.js")
 	want := fmt.Sprintf(". %d files, known by their names, sizes and times only s/a.js", maxSources+1)
 	if strings.Join(got, " ") != want { // s/a.js is named, and so no source
 		t.Fatalf("%.300s", strings.Join(got, " "))

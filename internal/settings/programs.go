@@ -114,7 +114,9 @@ func (r *Runs) Folder(dir, what string) { r.file(dir, what+" is in it") }
 
 func (r *Runs) add(argv []string, dir, what string) {
 	for _, file := range programsOf(argv) {
-		r.file(paths.Absolute(dir, r.Home, file), what+" runs it")
+		if at := paths.Absolute(dir, r.Home, file); !onlyData(at) {
+			r.file(at, what+" runs it")
+		}
 	}
 	if r.following {
 		if len(argv) > 0 && searches(argv) {
@@ -229,77 +231,3 @@ func look(seen map[string]kind, at string) kind {
 	seen[at] = k
 	return k
 }
-
-// programsOf are the files that a command runs: the program, where its name is a
-// path, and the script of an interpreter.
-func programsOf(argv []string) (out []string) {
-	if len(argv) == 0 {
-		return nil
-	}
-	if strings.Contains(argv[0], "/") {
-		out = append(out, argv[0])
-	}
-	name := strings.TrimRight(filepath.Base(argv[0]), "0123456789.")
-	if slices.Contains(launchers, name) {
-		for _, a := range argv[1:] {
-			if !strings.HasPrefix(a, "-") && (strings.Contains(a, "/") || filepath.Ext(a) != "") {
-				return append(out, a)
-			}
-		}
-		return out
-	}
-	if !slices.Contains(interpreters, name) {
-		return out
-	}
-	for i, a := range argv[1:] {
-		if name, file, ok := strings.Cut(a, "="); ok && slices.Contains(preloads, name) {
-			out = append(out, file)
-			continue
-		}
-		if slices.Contains(preloads, argv[i]) {
-			out = append(out, a)
-			continue
-		}
-		if saysItself(name, a) {
-			return out
-		}
-		if strings.HasPrefix(a, "-") || slices.Contains([]string{"run", "x", "exec"}, a) {
-			continue
-		}
-		return append(out, a)
-	}
-	return out
-}
-
-// saysItself reports whether a flag of an interpreter has it run what stands in the
-// next argument, or a module, and no file.
-func saysItself(name, flag string) bool {
-	if slices.Contains(shells, name) {
-		return strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--") && strings.HasSuffix(flag, "c")
-	}
-	switch name {
-	case "python", "pypy":
-		return flag == "-c" || flag == "-m"
-	case "node", "bun", "tsx", "ts-node":
-		return slices.Contains([]string{"-e", "--eval", "-p", "--print", "-pe"}, flag)
-	case "ruby", "perl", "lua", "Rscript":
-		return flag == "-e"
-	case "php":
-		return flag == "-r"
-	}
-	return false
-}
-
-// preloads are flags of interpreters that name a file which runs before the operand.
-var preloads = []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "--preload", "--rcfile", "--init-file"}
-
-// launchers run what a package or a path names.
-var launchers = []string{"npx", "bunx", "uv", "uvx", "pipx", "poetry", "pdm", "pipenv", "pnpm", "yarn", "npm", "dotnet", "java", "go", "cargo"}
-
-var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "fish"}
-
-// interpreters run the file that their first operand names.
-var interpreters = append(slices.Clone(shells),
-	"source", "", // "" is the dot of the shell
-	"python", "pypy", "node", "deno", "bun", "ts-node", "tsx", "ruby", "perl", "php", "lua", "Rscript", "pwsh",
-)
