@@ -286,7 +286,7 @@ func (r *run) ask(ctx context.Context, target Target, req llm.Request) (fin llm.
 			usage = k.Usage
 		case llm.Finished:
 			fin, usage, done = k, k.Usage, true
-		case llm.TextDelta, llm.ThinkingDelta, llm.ToolInputDelta, llm.PartDone:
+		case llm.TextDelta, llm.Recast, llm.ThinkingDelta, llm.ToolInputDelta, llm.PartDone:
 			begun = true
 		}
 	}

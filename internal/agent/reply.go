@@ -108,6 +108,13 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 			said.known = p
 			continue
 		}
+		if _, ok := chunk.(llm.Recast); ok && err == nil {
+			said, begun = partial{known: said.known}, false
+			if err := r.Host.Emit(event.Retracted{Why: "what the server sent as its answer was reasoning"}); err != nil {
+				return reply{}, err
+			}
+			continue
+		}
 		if err != nil {
 			rep.took, rep.fin.Usage = r.Now().Sub(start), said.known.Usage
 			var failed *llm.Error
@@ -181,7 +188,7 @@ func (p *partial) add(h Host, c *calls, chunk llm.Chunk) error {
 		if u, ok := k.Part.(llm.ToolUse); ok {
 			c.add(u)
 		}
-	case llm.Finished, llm.Progress:
+	case llm.Finished, llm.Progress, llm.Recast: // see stream
 	}
 	return nil
 }

@@ -281,6 +281,9 @@ func (r *run) ending(e End, o outcome) Outcome {
 	case PromptTooLong:
 		why, again := unsummed(r.Host.State())
 		out.Text = "the conversation no longer fits the model's window" + why
+		if o.err != nil {
+			out.Text += ": " + o.err.Error()
+		}
 		out.Hint = again + "start a new session, or go on with a model that has a larger window: adze --continue --model … -p \"…\""
 	case MediaTooLarge:
 		out.Text = "the provider refused an image or a document, and it is not the conversation's only problem"

@@ -195,6 +195,9 @@ type (
 	ThinkingDelta struct{ S string }
 	// ToolInputDelta adds raw JSON text to the call with this ID.
 	ToolInputDelta struct{ ID, Name, S string }
+	// Recast takes back the prose that came so far, where no part was finished: it was
+	// reasoning, and comes again as that.
+	Recast struct{}
 	// PartDone hands over a finished part, in the order of the message. A
 	// ToolUse in it may start while the rest still streams.
 	PartDone struct{ Part Part }
@@ -228,6 +231,7 @@ type Limit struct {
 func (TextDelta) chunk()      {}
 func (ThinkingDelta) chunk()  {}
 func (ToolInputDelta) chunk() {}
+func (Recast) chunk()         {}
 func (PartDone) chunk()       {}
 func (Progress) chunk()       {}
 func (Finished) chunk()       {}

@@ -90,6 +90,9 @@ type Target struct {
 
 // New makes the models of these settings. It reads no key yet.
 func New(conf Config, cfg *config.Config) (*Set, error) {
+	if conf.Folders.State != "" {
+		conf.Memory.Use(servers{conf.Folders.State, time.Now})
+	}
 	c, err := newChooser(conf, cfg)
 	return &Set{Chooser: c, conf: conf, cfg: cfg, renewed: map[string]*refreshed{}}, err
 }

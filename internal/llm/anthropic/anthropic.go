@@ -6,12 +6,9 @@ package anthropic
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
@@ -36,6 +33,8 @@ type Config struct {
 	// Facts describe a model; nil knows nothing, and asks for no reasoning
 	// other than a budget.
 	Facts price.Lookup
+	// Memory is what servers refused before; nil: one of the client's own.
+	Memory *wire.Memory
 }
 
 // A Client is an llm.Model.
@@ -43,14 +42,6 @@ type Client struct {
 	c    Config
 	wire *wire.Client
 	sent wire.Threads
-	// lazy: the provider does not take eager_input_streaming.
-	lazy atomic.Bool
-	// always: a model does not take it that thinking is disabled.
-	always atomic.Bool
-	// unforced: a model does not take it that a tool is forced.
-	unforced atomic.Bool
-	// whole has the names of models that take no deferred tools.
-	whole sync.Map
 }
 
 var _ llm.Model = (*Client)(nil)
@@ -58,8 +49,11 @@ var _ llm.Model = (*Client)(nil)
 // New returns a client.
 func New(c Config) *Client {
 	c.Provider, c.BaseURL = cmp.Or(c.Provider, "anthropic"), cmp.Or(c.BaseURL, BaseURL)
-	c.BaseURL = strings.TrimSuffix(strings.TrimRight(c.BaseURL, "/"), "/v1")
+	c.BaseURL = wire.Base(c.BaseURL, "/messages", "/v1")
 	c.Key = strings.TrimSpace(c.Key)
+	if c.Memory == nil {
+		c.Memory = &wire.Memory{}
+	}
 	return &Client{c: c, wire: wire.NewClient(c.Config)}
 }
 
@@ -71,55 +65,42 @@ func (c *Client) Asks(r llm.Request) bool {
 	})
 }
 
+// habits are what a server may refuse: models differ, and so do servers that speak like
+// the provider's own.
+var habits = []wire.Habit{
+	{Name: "deferred tools", Sent: `"defer_loading":`, Refused: says("defer_loading", "tool_reference")},
+	{Name: "eager_input_streaming", Refused: says("eager_input_streaming")},
+	{Name: "tool_choice", Refused: says("tool_choice", "thinking")}, // it is not taken together with thinking
+	{Name: "no thinking", Sent: `"thinking":{"type":"disabled"`, Refused: says("thinking")},
+	{Name: "output_config", Words: []string{"output_config", "effort"}},
+	{Name: "context_management", Refused: says("context_management", "context-management", "clear_tool_uses")},
+	{Name: "thinking", Words: []string{"thinking", "adaptive", "budget_tokens", "interleaved"}},
+	{Name: "ttl"},
+	{Name: "cache_control"},
+}
+
+// says is a refusal whose words alone tell what it is about.
+func says(texts ...string) func(wire.Answer) bool {
+	return func(a wire.Answer) bool { return a.Status == http.StatusBadRequest && a.Says(texts...) }
+}
+
 // Stream implements llm.Model.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
 	from := c.c.Provider + "/" + r.Model
-	attempt := func() iter.Seq2[llm.Chunk, error] { return c.attempt(ctx, r, from) }
-	return func(yield func(llm.Chunk, error) bool) {
-		for chunk, err := range attempt() {
-			var e *llm.Error
-			if errors.As(err, &e) && e.Status == http.StatusBadRequest && c.without(r, e.Error()) {
-				attempt()(yield)
-				return
-			}
-			if !yield(chunk, err) {
-				return
-			}
+	return c.c.Memory.Learning(c.c.BaseURL, r.Model, habits, func(without []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
+		body, past, betas := c.request(r, from, without...)
+		h := http.Header{"Anthropic-Version": {apiVersion}}
+		switch {
+		case c.c.Key == "":
+		case c.c.Bearer:
+			h.Set("Authorization", "Bearer "+c.c.Key)
+		default:
+			h.Set("X-Api-Key", c.c.Key)
 		}
-	}
-}
-
-// without gives up what a refusal is about, and reports whether that makes
-// another request.
-func (c *Client) without(r llm.Request, why string) bool {
-	switch {
-	case strings.Contains(why, "defer_loading") || strings.Contains(why, "tool_reference"):
-		_, known := c.whole.LoadOrStore(r.Model, true)
-		return !known
-	case strings.Contains(why, "eager_input_streaming"):
-		return c.lazy.CompareAndSwap(false, true)
-	case r.Force != "" && (strings.Contains(why, "tool_choice") || strings.Contains(why, "thinking")):
-		return c.unforced.CompareAndSwap(false, true)
-	case r.Effort == llm.EffortNone && strings.Contains(why, "thinking"):
-		return c.always.CompareAndSwap(false, true)
-	}
-	return false
-}
-
-// attempt makes one request.
-func (c *Client) attempt(ctx context.Context, r llm.Request, from string) iter.Seq2[llm.Chunk, error] {
-	body, past, betas := c.request(r, from)
-	h := http.Header{"Anthropic-Version": {apiVersion}}
-	switch {
-	case c.c.Key == "":
-	case c.c.Bearer:
-		h.Set("Authorization", "Bearer "+c.c.Key)
-	default:
-		h.Set("X-Api-Key", c.c.Key)
-	}
-	if len(betas) > 0 {
-		h.Set("Anthropic-Beta", strings.Join(betas, ","))
-	}
-	call := wire.Call{URL: c.c.BaseURL + "/v1/messages", Header: h, Body: body}
-	return c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, past, from)})
+		if len(betas) > 0 {
+			h.Set("Anthropic-Beta", strings.Join(betas, ","))
+		}
+		call := wire.Call{URL: wire.Join(c.c.BaseURL, "/v1/messages"), Header: h, Body: body}
+		return body, c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, past, from)})
+	})
 }

@@ -26,17 +26,21 @@ const (
 // request writes the body. The members that do not change come first and the
 // messages last, so that a longer conversation begins with the same bytes,
 // apart from the moving cache marks.
-func (c *Client) request(r llm.Request, reader string) (body wire.Body, past wire.Past, betas []string) {
+func (c *Client) request(r llm.Request, reader string, without ...string) (body wire.Body, past wire.Past, betas []string) {
 	facts, _ := c.c.Facts.Of(r.Model)
+	no := func(habit string) bool { return slices.Contains(without, habit) }
 	rules := wire.Rules{Reader: reader, ID: wire.SafeID}
 	past = c.sent.Past(r.Messages)
 	tools, loaded := past.Tools(r.Tools)
 	key := reader
-	if rules.Native = len(tools) > 0 && c.defers(r.Model, facts); rules.Native {
+	if rules.Native = len(tools) > 0 && c.own() && facts.Can(price.Search) && !no("deferred tools"); rules.Native {
 		key += " defers"
 	} else {
 		tools, rules.Listed = wire.Dispatched(tools)
 		loaded = nil
+	}
+	if no("cache_control") || no("ttl") {
+		key += " unmarked"
 	}
 	w := c.sent.Begin(key, r.Messages, rules)
 	msgs := w.Messages()
@@ -49,13 +53,19 @@ func (c *Client) request(r llm.Request, reader string) (body wire.Body, past wir
 	}
 	think := thinking(r, facts, maxTokens)
 	force := r.Force
-	if c.unforced.Load() {
+	if no("tool_choice") {
 		force = ""
 	}
 	if force != "" { // the API refuses it together with reasoning
 		think = thought{off: facts.Thinking == price.Adaptive}
 	}
-	think.off = think.off && !c.always.Load()
+	if no("thinking") {
+		think = thought{}
+	}
+	if no("output_config") {
+		think.effort = ""
+	}
+	think.off = think.off && !no("no thinking")
 	if think.budget > 0 && !startsThinking(msgs) {
 		think = thought{} // the API refuses a budget when the running tool loop began without reasoning
 	}
@@ -74,12 +84,16 @@ func (c *Client) request(r llm.Request, reader string) (body wire.Body, past wir
 	j.Key("stream")
 	j.Bool(true)
 	think.write(&j)
-	if r.Clear != nil {
+	if r.Clear != nil && !no("context_management") {
 		betas = append(betas, editing)
 		writeClearing(&j, *r.Clear)
 	}
 	k := c.marker()
-	k.writeTools(&j, tools, loaded, c.own() && !c.lazy.Load())
+	if no("ttl") {
+		k.ttl = ""
+	}
+	k.off = no("cache_control")
+	k.writeTools(&j, tools, loaded, c.own() && !no("eager_input_streaming"))
 	if force != "" {
 		j.Key("tool_choice")
 		j.Obj()
@@ -233,11 +247,14 @@ func startsThinking(msgs []llm.Message) bool {
 }
 
 // A marker ends blocks with cache breakpoints.
-type marker struct{ ttl string } // "": the provider's own, 5 minutes
+type marker struct {
+	ttl string // "": the provider's own, 5 minutes
+	off bool   // the server takes none
+}
 
 func (c *Client) marker() marker {
 	if c.c.CacheTTL == "1h" || c.c.CacheTTL == "" && c.c.Pauses && c.own() {
-		return marker{"1h"}
+		return marker{ttl: "1h"}
 	}
 	return marker{}
 }
@@ -245,16 +262,11 @@ func (c *Client) marker() marker {
 // own reports whether the provider's own API is asked, and not one like it.
 func (c *Client) own() bool { return c.c.BaseURL == BaseURL }
 
-// defers reports whether the provider itself says tools where a result refers to
-// them (tool_reference): its own API does, for models of which the table knows it.
-// What such tools are is sent beside the others, marked defer_loading, and is no
-// part of the prefix that is cached. (Tool search tool, "Custom tool search
-// implementation" and "Deferred tool loading", in the provider's documentation.)
-func (c *Client) defers(model string, f price.Facts) bool {
-	_, refused := c.whole.Load(model)
-	return c.own() && f.Can(price.Search) && !refused
-}
-
+// Where own and the table of models say so, the provider itself says tools where a result
+// refers to them (tool_reference). What such tools are is sent beside the others, marked
+// defer_loading, and is no part of the prefix that is cached. (Tool search tool, "Custom tool
+// search implementation" and "Deferred tool loading", in the provider's documentation.)
+//
 // writeTools writes those to list, the last of which ends what is cached, and
 // behind them those that results loaded. It asks for inputs as they are written
 // where that is known to be understood: else a long one comes at once, after minutes.
@@ -311,7 +323,7 @@ func (k marker) writeSystem(j *wire.JSON, system []string) {
 
 // mark ends a block with a cache breakpoint when on.
 func (k marker) mark(j *wire.JSON, on bool) {
-	if on {
+	if on && !k.off {
 		j.Key("cache_control")
 		j.Obj()
 		j.Member("type", "ephemeral")

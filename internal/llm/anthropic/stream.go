@@ -60,6 +60,8 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 		return false, d.start(index, body, out)
 	case "content_block_stop":
 		d.close(index, out)
+	case "message": // a whole reply of a server that does not stream
+		return true, d.whole(ev.Data, out)
 	case "message_start":
 		return false, d.begin(body, out)
 	case "message_delta":
@@ -73,8 +75,17 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 	return false, nil // ping, and whatever comes to be
 }
 
-// EOF implements wire.Decoder.
-func (d *decoder) EOF(*wire.Out) error { return wire.ErrNoEnd }
+// Complete implements wire.Decoder.
+func (d *decoder) Complete() bool { return d.stop != "" }
+
+// EOF implements wire.Decoder. Gateways leave out message_stop, behind the reason to stop.
+func (d *decoder) EOF(out *wire.Out) error {
+	if d.stop == "" {
+		return wire.ErrNoEnd
+	}
+	d.finish(out)
+	return nil
+}
 
 func (d *decoder) finish(out *wire.Out) {
 	d.reply.Finish(d.stop, d.usage, d.model, d.id, out)
@@ -239,6 +250,29 @@ func (d *decoder) delta(index int, raw []byte, out *wire.Out) error {
 	if s.Bad() {
 		return wire.ErrGarbage
 	}
+	return nil
+}
+
+// whole takes a message that came at once.
+func (d *decoder) whole(data []byte, out *wire.Out) error {
+	var m struct {
+		Content []json.RawMessage
+		Stop    string `json:"stop_reason"`
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return wire.ErrGarbage
+	}
+	if err := d.begin(data, out); err != nil {
+		return err
+	}
+	for i, block := range m.Content {
+		if err := d.start(i, block, out); err != nil {
+			return err
+		}
+		d.close(i, out)
+	}
+	d.stop = stopOf(m.Stop)
+	d.finish(out)
 	return nil
 }
 

@@ -87,11 +87,11 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 	}
 	switch p.wire {
 	case "anthropic":
-		choice.Model = anthropic.New(anthropic.Config{Config: conf, BaseURL: p.baseURL, Bearer: bearer, Facts: facts, CacheTTL: c.c.CacheTTL, Pauses: c.c.Pauses})
+		choice.Model = anthropic.New(anthropic.Config{Config: conf, BaseURL: p.baseURL, Bearer: bearer, Facts: facts, CacheTTL: c.c.CacheTTL, Pauses: c.c.Pauses, Memory: c.c.Memory})
 	case "openai":
-		choice.Model = openai.New(openai.Config{Config: conf, BaseURL: p.baseURL, Retention: c.c.Retention, Summary: c.c.Summary, Facts: listed})
+		choice.Model = openai.New(openai.Config{Config: conf, BaseURL: p.baseURL, Retention: c.c.Retention, Summary: c.c.Summary, Facts: listed, Memory: c.c.Memory})
 	case "gemini":
-		choice.Model = gemini.New(gemini.Config{Config: conf, BaseURL: p.baseURL, Facts: listed})
+		choice.Model = gemini.New(gemini.Config{Config: conf, BaseURL: p.baseURL, Facts: listed, Memory: c.c.Memory})
 	default:
 		choice.Model = compat.New(compat.Config{Config: conf, BaseURL: p.baseURL, Quirks: p.quirks, Facts: facts, Memory: c.c.Memory, Local: p.local})
 	}

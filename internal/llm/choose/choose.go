@@ -50,14 +50,14 @@ type Config struct {
 	Pauses   bool
 	// Retention and Summary are openai.Config's.
 	Retention, Summary string
-	// Memory is what servers of the Chat Completions wire refused; nil: none yet.
+	// Memory is what servers refused; nil: nothing yet.
 	Memory *Memory
 	// Local replaces the base URLs of local servers, by name.
 	Local map[string]string
 }
 
 // A Memory is what servers refused.
-type Memory = compat.Memory
+type Memory = wire.Memory
 
 // A Provider is one entry of the user's settings.
 type Provider struct {
@@ -174,7 +174,7 @@ func New(c Config) (*Chooser, error) {
 		}
 	}
 	if c.Memory == nil {
-		c.Memory = &compat.Memory{}
+		c.Memory = &wire.Memory{}
 	}
 	if c.Transport == nil {
 		c.Transport = wire.NewTransport(wire.Dial{})

@@ -8,7 +8,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ type Config struct {
 	Local   bool
 	Facts   price.Lookup
 	// Memory is what servers refused before; nil: one of the client's own.
-	Memory *Memory
+	Memory *wire.Memory
 }
 
 // A Client is an llm.Model.
@@ -43,10 +42,10 @@ const localFirstByte = 10 * time.Minute
 
 // New returns a client.
 func New(c Config) *Client {
-	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	c.BaseURL = wire.Base(c.BaseURL, "/chat/completions")
 	c.Key = strings.TrimSpace(c.Key)
 	if c.Memory == nil {
-		c.Memory = &Memory{}
+		c.Memory = &wire.Memory{}
 	}
 	if c.Local && c.FirstByte == 0 && c.Idle == 0 {
 		c.FirstByte = localFirstByte
@@ -69,27 +68,23 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	if c.c.Key != "" {
 		h.Set("Authorization", "Bearer "+c.c.Key)
 	}
-	return func(yield func(llm.Chunk, error) bool) {
-		key := c.c.BaseURL + " " + r.Model
-		for refused := c.c.Memory.of(key); ; {
-			body, past := c.request(r, from, c.c.Quirks.without(refused))
-			call := wire.Call{URL: c.c.BaseURL + "/chat/completions", Header: h, Body: body}
-			again := ""
-			for chunk, err := range c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, past, from)}) {
-				if again = refusedField(err, body); again != "" && !slices.Contains(refused, again) {
-					break
-				}
-				if again = ""; err == nil {
-					c.c.Memory.keep(key, refused)
-				}
-				if !yield(chunk, err) {
-					return
-				}
-			}
-			if again == "" {
-				return
-			}
-			refused = append(refused, again)
-		}
+	base := c.c.BaseURL
+	known := habits
+	if !wire.Bare(base) {
+		known = known[:len(known)-1] // the last one is about the path
 	}
+	return c.c.Memory.Learning(base, r.Model, known, func(refused []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
+		q := c.c.Quirks.without(refused)
+		body, past := c.request(r, from, q)
+		call := wire.Call{URL: address(base, q.Version), Header: h, Body: body}
+		return body, c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, past, from)})
+	})
+}
+
+// address is where requests go. A base URL without any path may leave out /v1.
+func address(base string, version bool) string {
+	if version && wire.Bare(base) {
+		base = wire.Join(base, "/v1")
+	}
+	return wire.Join(base, "/chat/completions")
 }

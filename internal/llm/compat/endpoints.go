@@ -17,6 +17,9 @@ type Quirks struct {
 	PDF            bool       // takes documents as file parts
 	NoForce        bool       // a tool cannot be forced
 	ObjectContents bool       // text must be a list of parts
+	NoNull         bool       // content must not be null: it is ""
+	NoEmpty        bool       // content must not be "" either: it is left out
+	Version        bool       // the API is below /v1, and the base URL does not say so
 }
 
 // An EffortWire is a way to ask for reasoning.

@@ -1,70 +1,76 @@
 package compat
 
 import (
-	"bytes"
-	"errors"
 	"net/http"
-	"slices"
-	"strings"
-	"sync"
+	"regexp"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/wire"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
-// A Memory keeps what servers refused, so that each refusal is met once for as
-// long as the memory lasts, and what a person was told of it. It is safe for use by several goroutines.
-type Memory struct {
-	mu      sync.Mutex
-	refused map[string][]string // of a base URL and a model: names of fields
-	said    map[string]bool
+// habits are what some servers refuse, in the order in which an answer is searched for
+// them. "max_tokens" and those in which reasoning returns are the other way round
+// when they are refused.
+var habits = []wire.Habit{
+	{Name: "+reasoning_content", Sent: `"reasoning_content":`, Words: []string{"reasoning_content"}, Missed: true},
+	{Name: "stream_options"}, {Name: "max_completion_tokens"}, {Name: "max_tokens"}, {Name: "reasoning_effort"},
+	{Name: "reasoning_content"}, {Name: "reasoning_details"}, {Name: "prompt_cache_key"}, {Name: "cache_control"},
+	{Name: "tool_choice"}, {Name: "thinking"}, {Name: "reasoning"},
+	{Name: "null content", Sent: `"content":null`, Refused: refusesNull, Shape: true},
+	{Name: "empty content", Sent: `"content":""`, Refused: refusesEmpty},
+	{Name: "long ids", Sent: `"tool_calls":`, Refused: refusesIDs, Shape: true},
+	{Name: "user after tool", Sent: `"role":"tool"`, Refused: refusesOrder},
+	{Name: "no name", Sent: `"role":"tool"`, Words: []string{"name"}, Refused: missesName},
+	{Name: "no /v1", Sent: `"model":`, Refused: missesVersion, Guess: true},
 }
 
-// First reports whether it is asked about something for the first time. A
-// Memory that is nil forgets.
-func (m *Memory) First(what string) bool {
-	if m == nil {
-		return true
+var (
+	noValue = pattern.Lazy(`\bnull|\bnone(?:type)?\b|\bnil\b|\bundefined\b`)
+	ofText  = pattern.Lazy(`string|required|missing|type|empty|blank|iterable`)
+	ofIDs   = pattern.Lazy(`tool.?call.?id|call_id|\bids?\b`)
+	ofSize  = pattern.Lazy(`\blength|characters|alphanumeric|too long|a-z|pattern|format|at most|malformed`)
+	inOrder = pattern.Lazy(`after role|role.{0,40}(?:after|follow|alternat)|alternat.{0,40}role|after a tool|last role`)
+	strange = pattern.Lazy(`template|jinja|filter|concatenate|render`)
+)
+
+// refusesNull: a message with calls has no words, which is written as null. Chat
+// templates that want text fail in their own words, and as the server's fault.
+func refusesNull(a wire.Answer) bool {
+	text := a.Text
+	if a.Kind == llm.ServerError {
+		return noValue().MatchString(text) || strange().MatchString(text)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known := m.said[what]
-	if m.said == nil {
-		m.said = map[string]bool{}
-	}
-	m.said[what] = true
-	return !known
+	return a.About() && (noValue().MatchString(text) || a.Has("content") && ofText().MatchString(text))
 }
 
-func (m *Memory) of(key string) []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.refused[key])
+func refusesEmpty(a wire.Answer) bool {
+	return a.About() && a.Has("content") && a.Says("empty", "blank", "at least", "min_length", "too short", "required", "missing")
 }
 
-// keep is told of an answer to a request without these fields.
-func (m *Memory) keep(key string, fields []string) {
-	if len(fields) == 0 {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.refused == nil {
-		m.refused = map[string][]string{}
-	}
-	m.refused[key] = fields
+// refusesIDs: servers with Mistral's tokenizer take ids of nine letters and digits.
+func refusesIDs(a wire.Answer) bool {
+	return a.About() && both(ofIDs(), ofSize(), a.Text)
 }
 
-// optional are the fields of a request that some servers refuse, in the order
-// in which an error is searched for them. "max_tokens" and those in which
-// reasoning returns are the other way round when they are refused.
-var optional = []string{"stream_options", "max_completion_tokens", "max_tokens", "reasoning_effort", "reasoning_content", "reasoning_details",
-	"prompt_cache_key", "cache_control", "tool_choice", "thinking", "reasoning"}
+func both(a, b *regexp.Regexp, text string) bool { return a.MatchString(text) && b.MatchString(text) }
 
-// without are the quirks of a server that refused these fields.
-func (q Quirks) without(fields []string) Quirks {
-	for _, f := range fields {
+func refusesOrder(a wire.Answer) bool {
+	return (a.About() || a.Kind == llm.ServerError) && inOrder().MatchString(a.Text)
+}
+
+func missesName(a wire.Answer) bool {
+	return a.About() && a.Has("name") && a.Has("tool", "function") && a.Says("missing", "required")
+}
+
+// missesVersion: nothing is at the address; see Client.url.
+func missesVersion(a wire.Answer) bool {
+	return (a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed) && !a.Has("model")
+}
+
+// without are the quirks of a server that refused these habits.
+func (q Quirks) without(names []string) Quirks {
+	for _, f := range names {
 		switch f {
 		case "stream_options":
 			q.NoUsageOption = true
@@ -93,38 +99,19 @@ func (q Quirks) without(fields []string) Quirks {
 			if q.Reasoning == "reasoning" {
 				q.Reasoning = ""
 			}
+		case "null content":
+			q.NoNull = true
+		case "empty content":
+			q.NoEmpty = true
+		case "long ids":
+			q.ShortIDs = true
+		case "user after tool":
+			q.BridgeResults = true
+		case "no name":
+			q.ToolName = true
+		case "no /v1":
+			q.Version = true
 		}
 	}
 	return q
-}
-
-var (
-	refusing = pattern.Lazy(`(?i)unsupported|not support|unknown|unrecogni[sz]ed|not permitted|not allowed|unexpected|not expected|extra |additional |invalid|must be one of|not available|not valid|forbidden`)
-	missing  = pattern.Lazy(`(?i)missing|required|must be (?:passed|provided|included|present|sent|returned)`)
-	word     = pattern.Lazy(`[A-Za-z_]+`)
-)
-
-// refusedField is the field of a request that a server would not take, "" when
-// its answer names none. A field with "+" is one that it misses.
-func refusedField(err error, body wire.Body) string {
-	var e *llm.Error
-	if !errors.As(err, &e) || e.Begun || e.Kind != llm.BadRequest || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
-		return ""
-	}
-	text := strings.ToLower(e.Err.Error())
-	words := word().FindAllString(text, -1)
-	whole := body.Bytes()
-	sent := func(f string) bool { return bytes.Contains(whole, []byte(`"`+f+`":`)) }
-	if slices.Contains(words, "reasoning_content") && !sent("reasoning_content") && missing().MatchString(text) {
-		return "+reasoning_content"
-	}
-	if !refusing().MatchString(text) {
-		return ""
-	}
-	for _, f := range optional {
-		if slices.Contains(words, f) && sent(f) {
-			return f
-		}
-	}
-	return ""
 }

@@ -76,7 +76,7 @@ func TestRefusedField(t *testing.T) {
 		facts := func(string) (price.Facts, bool) {
 			return price.Facts{ID: "m", Window: 9000, Thinking: price.Effort, Efforts: []string{"low", "high"}}, true
 		}
-		mem := &Memory{}
+		mem := &wire.Memory{}
 		for round := range 2 {
 			m := New(Config{Config: wire.Config{Provider: "x", Transport: p}, BaseURL: "http://x/v1", Quirks: c.quirks, Facts: facts, Memory: mem})
 			g := llmtest.Collect(t, context.Background(), m, llm.Request{Model: "m", MaxTokens: 9, Effort: llm.EffortHigh, Messages: msgs})

@@ -409,11 +409,17 @@ func (w *writer) assistant(m llm.Message) {
 	}
 	w.Obj()
 	w.Member("role", "assistant")
-	w.Key("content")
-	if len(texts) == 0 {
-		w.Null()
-	} else {
+	switch {
+	case len(texts) > 0:
+		w.Key("content")
 		w.Str(strings.Join(texts, "\n\n"))
+	case w.q.NoEmpty && w.q.NoNull:
+	case w.q.NoNull:
+		w.Key("content")
+		w.Str("")
+	default:
+		w.Key("content")
+		w.Null()
 	}
 	w.thoughts(thoughts)
 	if len(calls) > 0 {

@@ -18,13 +18,18 @@ type decoder struct {
 	usage   llm.Usage
 	stop    llm.Stop
 	ended   bool // a finish reason was seen
+	head    head
 }
 
 type openCall struct {
 	slot  *wire.Slot
 	index int    // -1: the server gave none
 	id    string // as the server wrote it
+	named int    // fragments with its name: some servers repeat it in each
 }
+
+// whole reports whether the input is complete.
+func (c openCall) whole() bool { return c.slot.Len() > 0 && json.Valid([]byte(c.slot.String())) }
 
 var done = []byte("[DONE]")
 
@@ -42,9 +47,14 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 	if !s.Object() {
 		return false, wire.ErrGarbage
 	}
+	answered, complains := false, false
 	for k, ok := s.Key(); ok; k, ok = s.Key() {
 		switch string(k) {
+		case "message", "detail": // an error without a frame around it
+			s.Raw()
+			complains = true
 		case "choices":
+			answered = true
 			if err := d.choices(&s, out); err != nil {
 				return false, err
 			}
@@ -75,8 +85,14 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 	if s.Bad() {
 		return false, wire.ErrGarbage
 	}
+	if complains && !answered {
+		return false, wire.ReadFault(data)
+	}
 	return false, nil
 }
+
+// Complete implements wire.Decoder.
+func (d *decoder) Complete() bool { return d.ended }
 
 // EOF implements wire.Decoder. Some servers leave out the final [DONE].
 func (d *decoder) EOF(out *wire.Out) error {
@@ -88,8 +104,9 @@ func (d *decoder) EOF(out *wire.Out) error {
 }
 
 func (d *decoder) finish(out *wire.Out) {
+	d.endHead(out)
 	for _, c := range d.calls {
-		if c.slot.Len() > 0 && json.Valid([]byte(c.slot.String())) {
+		if c.whole() {
 			c.slot.Close(out)
 		}
 	}
@@ -139,11 +156,13 @@ func (d *decoder) end(reason string) error {
 		d.stop = llm.EndTurn
 	case "tool_calls", "function_call", "tool_use":
 		d.stop = llm.WantTools
+	case "model_context_window_exceeded", "context_length_exceeded":
+		d.stop = llm.WindowFull
 	case "length", "max_tokens", "model_length", "max_output_tokens":
 		d.stop = llm.MaxTokens
 	case "content_filter", "refusal", "safety", "sensitive":
 		d.stop = llm.Refused
-	case "error":
+	case "error", "network_error":
 		return wire.Fault{Type: "server_error", Message: "the server gave up in the middle of the reply"}
 	case "insufficient_system_resource":
 		return wire.Fault{Type: "overloaded", Message: "the server ran out of resources in the middle of the reply"}
@@ -215,7 +234,7 @@ func (d *decoder) closeThinking(out *wire.Out) {
 func (d *decoder) content(s *wire.Scan, out *wire.Out) {
 	raw := s.Raw()
 	if len(raw) > 2 && raw[0] == '"' {
-		d.text(out).JSON(raw[1:len(raw)-1], out)
+		d.words(raw[1:len(raw)-1], out)
 		return
 	}
 	if len(raw) == 0 || raw[0] != '[' {
@@ -277,7 +296,7 @@ func (d *decoder) call(s *wire.Scan, out *wire.Out) {
 			s.Raw()
 		}
 	}
-	slot := d.slot(index, string(id), string(name), len(args) > 0 && args[0] == '{', out)
+	slot := d.slot(index, string(id), string(name), args, out)
 	switch {
 	case len(args) > 2 && args[0] == '"':
 		slot.JSON(args[1:len(args)-1], out)
@@ -287,7 +306,8 @@ func (d *decoder) call(s *wire.Scan, out *wire.Out) {
 }
 
 // slot finds the call a fragment belongs to, or begins a new one.
-func (d *decoder) slot(index int, id, name string, whole bool, out *wire.Out) *wire.Slot {
+func (d *decoder) slot(index int, id, name string, args []byte, out *wire.Out) *wire.Slot {
+	object := len(args) > 0 && args[0] == '{'
 	for i := len(d.calls) - 1; i >= 0; i-- {
 		c := &d.calls[i]
 		if index >= 0 && c.index >= 0 && c.index != index {
@@ -295,24 +315,28 @@ func (d *decoder) slot(index int, id, name string, whole bool, out *wire.Out) *w
 		}
 		switch {
 		case id != "" && c.id != "" && id != c.id: // the same index for another call
-		case index < 0 && id == "" && name != "" && (whole || c.slot.Len() > 0 && json.Valid([]byte(c.slot.String()))):
-			// without index and id a name after a whole input is a new call
+		case id == "" && name != "" && (index < 0 && object || c.whole() && (c.named < 2 || len(args) > 2)):
+			// without an id a name after a whole input is a new call, whatever its index
 		default:
 			if c.id == "" {
 				c.id = id
+			}
+			if name != "" {
+				c.named++
 			}
 			c.slot.SetName(name)
 			return c.slot
 		}
 		break
 	}
+	d.endHead(out)
 	d.closeThinking(out)
 	for _, c := range d.calls {
-		if c.slot.Len() > 0 && json.Valid([]byte(c.slot.String())) {
+		if c.whole() {
 			c.slot.Close(out)
 		}
 	}
-	c := openCall{slot: d.reply.Call(wire.Unquote([]byte(id)), wire.Unquote([]byte(name)), out), index: index, id: id}
+	c := openCall{slot: d.reply.Call(wire.Unquote([]byte(id)), wire.Unquote([]byte(name)), out), index: index, id: id, named: min(len(name), 1)}
 	d.calls = append(d.calls, c)
 	return c.slot
 }

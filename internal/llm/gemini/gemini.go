@@ -25,6 +25,8 @@ type Config struct {
 	wire.Config        // Provider "" is "gemini"
 	BaseURL     string // "" is BaseURL; /v1beta is added when no version is in it
 	Facts       price.Lookup
+	// Memory is what servers refused before; nil: one of the client's own.
+	Memory *wire.Memory
 }
 
 // A Client is an llm.Model.
@@ -39,9 +41,12 @@ var _ llm.Model = (*Client)(nil)
 // New returns a client.
 func New(c Config) *Client {
 	c.Provider, c.BaseURL = cmp.Or(c.Provider, "gemini"), cmp.Or(c.BaseURL, BaseURL)
-	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	c.BaseURL = wire.Base(c.BaseURL, "/models")
 	if !strings.Contains(c.BaseURL, "/v1") {
-		c.BaseURL += "/v1beta"
+		c.BaseURL = wire.Join(c.BaseURL, "/v1beta")
+	}
+	if c.Memory == nil {
+		c.Memory = &wire.Memory{}
 	}
 	c.Key = strings.TrimSpace(c.Key)
 	return &Client{c: c, wire: wire.NewClient(c.Config)}
@@ -55,6 +60,15 @@ func (c *Client) Asks(r llm.Request) bool {
 	})
 }
 
+// habits are what a server may refuse. Models differ in how they are asked to think, and
+// servers that speak like the provider's own know fewer members.
+var habits = []wire.Habit{
+	{Name: "thinkingConfig", Words: []string{"thinking_config", "thinking", "thinking_level", "thinking_budget", "include_thoughts"}},
+	{Name: "toolConfig", Words: []string{"tool_config", "function_calling_config", "allowed_function_names"}},
+	{Name: "thoughtSignature", Words: []string{"thought_signature"}},
+	{Name: "id"},
+}
+
 // Stream implements llm.Model.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
 	from := c.c.Provider + "/" + r.Model
@@ -62,13 +76,9 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	if c.c.Key != "" {
 		h.Set("X-Goog-Api-Key", c.c.Key)
 	}
-	body, past := c.request(r, from)
-	call := wire.Call{
-		URL:    c.c.BaseURL + "/models/" + url.PathEscape(strings.TrimPrefix(r.Model, "models/")) + ":streamGenerateContent?alt=sse",
-		Header: h, Body: body,
-	}
-	return func(yield func(llm.Chunk, error) bool) {
-		dec := &decoder{reply: wire.NewReply(r, past, from)}
-		c.wire.Stream(ctx, call, dec)(yield)
-	}
+	to := wire.Join(c.c.BaseURL, "/models/"+url.PathEscape(strings.TrimPrefix(r.Model, "models/"))+":streamGenerateContent?alt=sse")
+	return c.c.Memory.Learning(c.c.BaseURL, r.Model, habits, func(without []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
+		body, past := c.request(r, from, without...)
+		return body, c.wire.Stream(ctx, wire.Call{URL: to, Header: h, Body: body}, &decoder{reply: wire.NewReply(r, past, from)})
+	})
 }

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,12 +13,13 @@ import (
 )
 
 // request writes the body: what stays first, the contents last.
-func (c *Client) request(r llm.Request, reader string) (wire.Body, wire.Past) {
+func (c *Client) request(r llm.Request, reader string, without ...string) (wire.Body, wire.Past) {
 	facts, known := c.c.Facts.Of(r.Model)
 	if !known {
 		facts = price.Facts{}
 	}
-	w := writer{names: map[string]string{}, strict: facts.Thinking == price.Level || strings.HasPrefix(r.Model, "gemini-3") || strings.HasPrefix(r.Model, "gemini-4")}
+	no := func(habit string) bool { return slices.Contains(without, habit) }
+	w := writer{no: no, names: map[string]string{}, strict: facts.Thinking == price.Level || strings.HasPrefix(r.Model, "gemini-3") || strings.HasPrefix(r.Model, "gemini-4")}
 	j := &w.JSON
 	j.Obj()
 	w.config(r, facts)
@@ -25,7 +27,7 @@ func (c *Client) request(r llm.Request, reader string) (wire.Body, wire.Past) {
 	tools, _ := past.Tools(r.Tools)
 	tools, listed := wire.Dispatched(tools)
 	w.tools(tools)
-	if r.Force != "" {
+	if r.Force != "" && !no("toolConfig") {
 		w.Key("toolConfig")
 		w.Obj()
 		w.Key("functionCallingConfig")
@@ -41,7 +43,8 @@ func (c *Client) request(r llm.Request, reader string) (wire.Body, wire.Past) {
 	w.system(r.System)
 	j.Key("contents")
 	j.Arr()
-	out := c.sent.Begin(reader+strconv.FormatBool(w.strict), r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID, Listed: listed})
+	key := reader + strconv.FormatBool(w.strict) + strconv.FormatBool(no("id")) + strconv.FormatBool(no("thoughtSignature"))
+	out := c.sent.Begin(key, r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID, Listed: listed})
 	out.Write(j, func(_ int, m llm.Message) { w.message(m) })
 	j.EndArr()
 	j.End()
@@ -50,7 +53,8 @@ func (c *Client) request(r llm.Request, reader string) (wire.Body, wire.Past) {
 
 type writer struct {
 	wire.JSON
-	names map[string]string // call id → tool
+	no    func(habit string) bool // what the server refuses
+	names map[string]string       // call id → tool
 	// strict models refuse the first call of a message without a signature.
 	strict bool
 }
@@ -68,6 +72,9 @@ func (w *writer) config(r llm.Request, f price.Facts) {
 		f = generation(r.Model)
 	}
 	think := thinking(r, f)
+	if w.no("thinkingConfig") {
+		think = thought{}
+	}
 	if n <= 0 && think == (thought{}) {
 		return
 	}
@@ -263,7 +270,7 @@ func (w *writer) message(m llm.Message) {
 			w.result(p)
 		}
 	}
-	if len(signature) > 0 { // it came after the last words, and goes back there
+	if len(signature) > 0 && !w.no("thoughtSignature") { // it came after the last words, and goes back there
 		w.Obj()
 		w.Key("text")
 		w.Str("")
@@ -282,7 +289,7 @@ func (w *writer) message(m llm.Message) {
 }
 
 func (w *writer) signature(sig json.RawMessage) {
-	if len(sig) > 0 {
+	if len(sig) > 0 && !w.no("thoughtSignature") {
 		w.Key("thoughtSignature")
 		w.Exact(sig)
 	}
@@ -292,7 +299,9 @@ func (w *writer) call(p llm.ToolUse, signature json.RawMessage) {
 	w.Obj()
 	w.Key("functionCall")
 	w.Obj()
-	w.Member("id", p.ID)
+	if !w.no("id") {
+		w.Member("id", p.ID)
+	}
 	w.Member("name", wire.CallName(p.Name))
 	w.Key("args")
 	if len(p.Input) > 0 && p.Input[0] == '{' {
@@ -315,7 +324,9 @@ func (w *writer) result(p llm.ToolResult) {
 	w.Obj()
 	w.Key("functionResponse")
 	w.Obj()
-	w.Member("id", p.ID)
+	if !w.no("id") {
+		w.Member("id", p.ID)
+	}
 	w.Member("name", w.names[p.ID])
 	w.Key("response")
 	w.Obj()

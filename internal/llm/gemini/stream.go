@@ -82,6 +82,9 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 	return false, d.lost // after what it is billed
 }
 
+// Complete implements wire.Decoder.
+func (d *decoder) Complete() bool { return d.ended && d.lost == nil }
+
 // EOF implements wire.Decoder. The wire has no terminal event: the reason to
 // finish is in the last ones, and after it the body ends.
 func (d *decoder) EOF(out *wire.Out) error {

@@ -227,6 +227,11 @@ func Collect(t testing.TB, ctx context.Context, m llm.Model, r llm.Request) Got 
 		g.Chunks = append(g.Chunks, c)
 		switch c := c.(type) {
 		case llm.Progress:
+		case llm.Recast:
+			if len(g.Parts) > 0 || g.Thinking != "" {
+				t.Errorf("prose is taken back behind a part: %+v", g.Parts)
+			}
+			g.Text = ""
 		case llm.TextDelta:
 			g.Text += c.S
 			valid(t, c.S)

@@ -61,6 +61,9 @@ func (Anthropic) Frames(r Reply) []string {
 	return append(out, event("message_stop", `{"type":"message_stop"}`))
 }
 
+// MayMiss says that message_stop may be left out.
+func (Anthropic) MayMiss(frames []string) bool { return len(frames) <= 1 }
+
 // ErrorBody implements Wire.
 func (Anthropic) ErrorBody(status int, message string) string {
 	kind := map[int]string{400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",

@@ -7,12 +7,9 @@ package openai
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
@@ -30,6 +27,8 @@ type Config struct {
 	// Retention is prompt_cache_retention, "" for the provider's own; Summary
 	// the kind of summary of reasoning, "" for auto and "none" for no summary.
 	Retention, Summary string
+	// Memory is what servers refused before; nil: one of the client's own.
+	Memory *wire.Memory
 }
 
 // A Client is an llm.Model.
@@ -37,10 +36,6 @@ type Client struct {
 	c    Config
 	wire *wire.Client
 	sent wire.Threads
-	// unsummed: the provider gives this account no summaries of reasoning.
-	unsummed atomic.Bool
-	// plain has the names of models that do not know tool_search.
-	plain sync.Map
 }
 
 var _ llm.Model = (*Client)(nil)
@@ -48,7 +43,10 @@ var _ llm.Model = (*Client)(nil)
 // New returns a client.
 func New(c Config) *Client {
 	c.Provider, c.BaseURL = cmp.Or(c.Provider, "openai"), cmp.Or(c.BaseURL, BaseURL)
-	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	c.BaseURL = wire.Base(c.BaseURL, "/responses", "/chat/completions")
+	if c.Memory == nil {
+		c.Memory = &wire.Memory{}
+	}
 	c.Key = strings.TrimSpace(c.Key)
 	if c.Summary == "" {
 		c.Summary = "auto"
@@ -64,6 +62,22 @@ func (c *Client) Asks(r llm.Request) bool {
 	})
 }
 
+// habits are what a server may refuse: accounts and models differ, and servers that speak
+// like the provider's own leave out what they have no use for.
+var habits = []wire.Habit{
+	{Name: "tool_search", Sent: `"tool_search"`, Refused: func(a wire.Answer) bool {
+		return a.Status == http.StatusBadRequest && a.Says("tool_search", "defer_loading", "namespace for function_call")
+	}},
+	{Name: "summary", Refused: func(a wire.Answer) bool { // the provider wants to know the account's owner first
+		return a.Status == http.StatusBadRequest && a.Says("reasoning.summary", "reasoning summar")
+	}},
+	{Name: "prompt_cache_key"}, {Name: "prompt_cache_retention"}, {Name: "store"}, {Name: "strict"}, {Name: "max_output_tokens"}, {Name: "tool_choice"},
+	{Name: "include", Words: []string{"include", "encrypted", "encrypted_content"}},
+	{Name: "effort", Sent: `"reasoning":{"effort":`, Words: []string{"effort"}},
+	{Name: "reasoning"},
+	{Name: "phase"}, {Name: "detail"},
+}
+
 // Stream implements llm.Model.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
 	from := c.c.Provider + "/" + r.Model
@@ -71,22 +85,11 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	if c.c.Key != "" {
 		h.Set("Authorization", "Bearer "+c.c.Key)
 	}
-	attempt := func() iter.Seq2[llm.Chunk, error] {
-		body, past := c.request(r, from)
-		call := wire.Call{URL: c.c.BaseURL + "/responses", Header: h, Body: body}
-		return c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, past, from), items: map[int]*item{}, search: loader(r)})
-	}
-	return func(yield func(llm.Chunk, error) bool) {
-		for chunk, err := range attempt() {
-			if noSummaries(err) && c.unsummed.CompareAndSwap(false, true) || c.noSearch(r.Model, err) {
-				attempt()(yield)
-				return
-			}
-			if !yield(chunk, err) {
-				return
-			}
-		}
-	}
+	return c.c.Memory.Learning(c.c.BaseURL, r.Model, habits, func(without []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
+		body, past := c.request(r, from, without...)
+		call := wire.Call{URL: wire.Join(c.c.BaseURL, "/responses"), Header: h, Body: body}
+		return body, c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, past, from), items: map[int]*item{}, search: loader(r)})
+	})
 }
 
 // loader is the tool of a request that loads others, or "".
@@ -97,30 +100,4 @@ func loader(r llm.Request) string {
 		}
 	}
 	return ""
-}
-
-// noSearch reports whether a request was refused because of the provider's own
-// kind of search for tools, for the first time.
-func (c *Client) noSearch(model string, err error) bool {
-	var e *llm.Error
-	if !errors.As(err, &e) || e.Status != http.StatusBadRequest {
-		return false
-	}
-	about := func(word string) bool { return strings.Contains(e.Error(), word) }
-	if !about("tool_search") && !about("defer_loading") && !about("namespace for function_call") {
-		return false
-	}
-	_, known := c.plain.LoadOrStore(model, true)
-	return !known
-}
-
-// noSummaries reports whether a request was refused because the account may
-// not have summaries of reasoning: the provider wants to know its owner first.
-func noSummaries(err error) bool {
-	var e *llm.Error
-	if !errors.As(err, &e) || e.Status != http.StatusBadRequest {
-		return false
-	}
-	text := strings.ToLower(e.Error())
-	return strings.Contains(text, "reasoning.summary") || strings.Contains(text, "reasoning summar")
 }

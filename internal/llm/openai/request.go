@@ -15,20 +15,23 @@ import (
 const minOutput = 16 // the API refuses a smaller cap
 
 // request writes the body: what stays first, the conversation last.
-func (c *Client) request(r llm.Request, reader string) (wire.Body, wire.Past) {
+func (c *Client) request(r llm.Request, reader string, without ...string) (wire.Body, wire.Past) {
 	facts, known := c.c.Facts.Of(r.Model)
 	if !known {
 		facts = price.Facts{}
 	}
+	no := func(habit string) bool { return slices.Contains(without, habit) }
 	var j wire.JSON
 	j.Obj()
 	j.Key("model")
 	j.Str(r.Model)
 	j.Key("stream")
 	j.Bool(true)
-	j.Key("store")
-	j.Bool(false)
-	if n := r.MaxTokens; n > 0 || facts.Output > 0 {
+	if !no("store") {
+		j.Key("store")
+		j.Bool(false)
+	}
+	if n := r.MaxTokens; (n > 0 || facts.Output > 0) && !no("max_output_tokens") {
 		if n <= 0 {
 			n = facts.Output
 		}
@@ -36,20 +39,31 @@ func (c *Client) request(r llm.Request, reader string) (wire.Body, wire.Past) {
 		j.Int(max(n, minOutput))
 	}
 	switch reasoned := reasons(r.Model, facts, known) || hasReasoned(r.Messages, reader); {
+	case no("reasoning"):
 	case reasoned, !known && (r.Effort != "" && r.Effort != llm.EffortNone || r.ThinkingTokens > 0):
-		writeReasoning(&j, r, facts, reasoned, c.summary())
+		writeReasoning(&j, r, facts, reasoned, c.c.Summary, no)
 	}
-	j.Member("prompt_cache_key", cacheKey(r.CacheKey))
-	j.Member("prompt_cache_retention", c.c.Retention)
+	if !no("prompt_cache_key") {
+		j.Member("prompt_cache_key", cacheKey(r.CacheKey))
+	}
+	if !no("prompt_cache_retention") {
+		j.Member("prompt_cache_retention", c.c.Retention)
+	}
 	past := c.sent.Past(r.Messages)
 	tools, loaded := past.Tools(r.Tools)
 	rules := wire.Rules{Reader: reader, ID: callID}
-	w := writer{JSON: &j, searches: map[string]bool{}, loaded: map[string]bool{}}
+	w := writer{JSON: &j, no: no, searches: map[string]bool{}, loaded: map[string]bool{}}
 	for _, t := range loaded {
 		w.loaded[t.Name] = true
 	}
 	key := reader
-	if w.search = c.search(r.Model, facts, tools); w.search != "" {
+	if no("phase") || no("detail") {
+		key += " plain"
+	}
+	if w.search = c.search(facts, tools); w.search != "" && no("tool_search") {
+		w.search = ""
+	}
+	if w.search != "" {
 		rules.Native = true
 		key += " searches"
 		tools = append(tools, bare(r.Messages, reader, loaded)...)
@@ -57,7 +71,7 @@ func (c *Client) request(r llm.Request, reader string) (wire.Body, wire.Past) {
 		tools, rules.Listed = wire.Dispatched(tools)
 	}
 	w.tools(tools)
-	if r.Force != "" {
+	if r.Force != "" && !no("tool_choice") {
 		j.Key("tool_choice")
 		j.Obj()
 		j.Member("type", "function")
@@ -112,9 +126,10 @@ func bare(msgs []llm.Message, reader string, loaded []llm.Spec) (out []llm.Spec)
 // A writer writes the parts of a request that know of the search for tools.
 type writer struct {
 	*wire.JSON
-	search   string          // the tool that loads others, where the provider has a kind of its own for it
-	searches map[string]bool // calls of it
-	loaded   map[string]bool // tools that it loaded
+	no       func(habit string) bool // what the server refuses
+	search   string                  // the tool that loads others, where the provider has a kind of its own for it
+	searches map[string]bool         // calls of it
+	loaded   map[string]bool         // tools that it loaded
 }
 
 // search is the tool that is sent as the provider's own tool_search, which the
@@ -122,8 +137,8 @@ type writer struct {
 // it finds is added at the end of what the model has read, so that nothing before it
 // changes. (Tool search, "Client-executed tool search", in the provider's
 // documentation: gpt-5.4 and later.)
-func (c *Client) search(model string, f price.Facts, tools []llm.Spec) string {
-	if _, refused := c.plain.Load(model); refused || c.c.BaseURL != BaseURL || !f.Can(price.Search) {
+func (c *Client) search(f price.Facts, tools []llm.Spec) string {
+	if c.c.BaseURL != BaseURL || !f.Can(price.Search) {
 		return ""
 	}
 	for _, t := range tools {
@@ -132,14 +147,6 @@ func (c *Client) search(model string, f price.Facts, tools []llm.Spec) string {
 		}
 	}
 	return ""
-}
-
-// summary is the kind of summary to ask for, "" for none.
-func (c *Client) summary() string {
-	if c.unsummed.Load() || c.c.Summary == "none" {
-		return ""
-	}
-	return c.c.Summary
 }
 
 // reasons reports whether a model reasons; names decide where facts are missing.
@@ -168,7 +175,7 @@ func hasReasoned(msgs []llm.Message, reader string) bool {
 
 // writeReasoning asks for reasoning. What only models that reason take is left
 // out where that is not known.
-func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts, sure bool, summary string) {
+func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts, sure bool, summary string, no func(habit string) bool) {
 	effort := r.Effort
 	if r.ThinkingTokens > 0 {
 		effort = llm.EffortFor(r.ThinkingTokens)
@@ -182,12 +189,14 @@ func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts, sure bool, summa
 	}
 	j.Key("reasoning")
 	j.Obj()
-	j.Member("effort", name)
-	if sure {
+	if !no("effort") {
+		j.Member("effort", name)
+	}
+	if sure && summary != "none" && !no("summary") {
 		j.Member("summary", summary)
 	}
 	j.End()
-	if !sure {
+	if !sure || no("include") {
 		return
 	}
 	j.Key("include")
@@ -244,7 +253,7 @@ func (w writer) tool(t llm.Spec, loaded bool) {
 	case loaded:
 		w.Key("defer_loading")
 		w.Bool(true)
-	case t.Name != w.search:
+	case t.Name != w.search && !w.no("strict"):
 		w.Key("strict")
 		w.Bool(false)
 	}
@@ -280,7 +289,7 @@ func (w writer) assistant(parts []llm.Part) {
 			j.Obj()
 			j.Member("type", "message")
 			j.Member("role", "assistant")
-			if len(p.Opaque) > 0 {
+			if len(p.Opaque) > 0 && !w.no("phase") {
 				j.Key("phase")
 				j.Exact(p.Opaque)
 			}
@@ -367,7 +376,7 @@ func (w writer) user(parts []llm.Part) {
 			j.Key("content")
 			j.Arr()
 		}
-		writeContent(j, p)
+		w.content(p)
 	}
 	if open {
 		j.EndArr()
@@ -390,7 +399,7 @@ func (w writer) results(parts []llm.Part) []llm.Part {
 				words = append(words, llm.Text{S: "[the search for tools] " + res.Text})
 			}
 		default:
-			writeResult(w.JSON, res)
+			w.result(res)
 		}
 	}
 	if len(words) > 0 {
@@ -399,7 +408,8 @@ func (w writer) results(parts []llm.Part) []llm.Part {
 	return parts
 }
 
-func writeContent(j *wire.JSON, p llm.Part) {
+func (w writer) content(p llm.Part) {
+	j := w.JSON
 	switch p := p.(type) {
 	case llm.Text:
 		j.Obj()
@@ -409,7 +419,9 @@ func writeContent(j *wire.JSON, p llm.Part) {
 	case llm.Image:
 		j.Obj()
 		j.Member("type", "input_image")
-		j.Member("detail", "auto")
+		if !w.no("detail") {
+			j.Member("detail", "auto")
+		}
 		j.Key("image_url")
 		j.Base64("data:"+p.Media+";base64,", p.Data)
 		j.End()
@@ -428,7 +440,8 @@ func writeContent(j *wire.JSON, p llm.Part) {
 	}
 }
 
-func writeResult(j *wire.JSON, res llm.ToolResult) {
+func (w writer) result(res llm.ToolResult) {
+	j := w.JSON
 	j.Obj()
 	j.Member("type", "function_call_output")
 	j.Member("call_id", res.ID)
@@ -440,10 +453,10 @@ func writeResult(j *wire.JSON, res llm.ToolResult) {
 	}
 	j.Arr()
 	if res.Text != "" {
-		writeContent(j, llm.Text{S: res.Text})
+		w.content(llm.Text{S: res.Text})
 	}
 	for _, img := range res.Images {
-		writeContent(j, img)
+		w.content(img)
 	}
 	j.EndArr()
 	j.End()

@@ -36,6 +36,7 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 	}
 	kind, index := string(ev.Name), -1
 	var delta, body []byte
+	whole := false
 	for k, ok := s.Key(); ok; k, ok = s.Key() {
 		switch string(k) {
 		case "type":
@@ -48,6 +49,10 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 			delta, _ = s.Str()
 		case "item", "response":
 			body = s.Raw()
+		case "object": // a whole reply of a server that does not stream
+			if raw, ok := s.Str(); ok {
+				whole = string(raw) == "response"
+			}
 		default:
 			s.Raw()
 		}
@@ -55,9 +60,16 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 	if s.Bad() {
 		return false, wire.ErrGarbage
 	}
+	if whole && body == nil {
+		return d.finish(ev.Data, out)
+	}
 	it := d.items[index]
 	switch kind {
 	case "response.output_text.delta", "response.function_call_arguments.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		if it == nil && kind == "response.output_text.delta" { // of an item that was not announced
+			it = &item{slot: d.reply.Text(out)}
+			d.items[index] = it
+		}
 		if it != nil && it.slot != nil {
 			it.slot.JSON(delta, out)
 		}
@@ -90,6 +102,9 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 	}
 	return false, nil // whatever comes to be
 }
+
+// Complete implements wire.Decoder. The terminal event has all of it.
+func (d *decoder) Complete() bool { return false }
 
 // EOF implements wire.Decoder.
 func (d *decoder) EOF(*wire.Out) error { return wire.ErrNoEnd }
@@ -206,6 +221,7 @@ func (d *decoder) finish(body []byte, out *wire.Out) (bool, error) {
 	var r struct {
 		ID, Model, Status string
 		Error             json.RawMessage
+		Output            []json.RawMessage
 		Incomplete        struct{ Reason string } `json:"incomplete_details"`
 		Usage             wire.Loose[struct {
 			In      wire.Count `json:"input_tokens"`
@@ -239,6 +255,15 @@ func (d *decoder) finish(body []byte, out *wire.Out) (bool, error) {
 		return false, wire.ReadFault(r.Error)
 	case r.Status == "failed":
 		return false, wire.Fault{Type: "server_error", Message: "the reply failed and no reason was given"}
+	}
+	if _, unnumbered := d.items[-1]; !unnumbered { // some servers have their items only here
+		for i, raw := range r.Output {
+			if d.items[i] == nil {
+				if err := d.done(i, raw, out); err != nil {
+					return false, err
+				}
+			}
+		}
 	}
 	stop := llm.EndTurn
 	switch {

@@ -271,7 +271,7 @@ func relabel(c llm.Chunk, by string) llm.Chunk {
 			c.Message.Parts[i] = owned(c.Message.Parts[i], by)
 		}
 		return c
-	case llm.TextDelta, llm.ThinkingDelta, llm.ToolInputDelta, llm.Progress:
+	case llm.TextDelta, llm.Recast, llm.ThinkingDelta, llm.ToolInputDelta, llm.Progress:
 	}
 	return c
 }

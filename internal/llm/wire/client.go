@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -78,6 +80,10 @@ type Decoder interface {
 	// EOF is called when the body ended in good order without done. A nil
 	// error means the decoder had all it needs and has put its llm.Finished.
 	EOF(out *Out) error
+	// Complete reports whether the stream has said why the reply ended. What is still to
+	// come is then of little use, and not waited for long: some servers leave out the
+	// end, and keep the connection.
+	Complete() bool
 }
 
 // An Out takes chunks on their way to the consumer.
@@ -169,6 +175,18 @@ func (c *Client) attempt(ctx context.Context, call Call, dec Decoder, out *Out) 
 	if err != nil {
 		return c.fail(llm.BadReply, resp, err.Error())
 	}
+	out.limits = limits(resp.Header, c.c.Wall())
+	if resp.StatusCode == http.StatusOK {
+		head := bufio.NewReader(body)
+		whole, err := values(head, resp.Header.Get("Content-Type"))
+		if err != nil {
+			return c.broken(ctx, reqCtx, err, host, resp, out)
+		}
+		if whole != nil {
+			return c.whole(ctx, reqCtx, whole, dec, out, resp, host)
+		}
+		body = head
+	}
 	if resp.StatusCode != http.StatusOK || !streamType(resp.Header.Get("Content-Type")) {
 		page, err := io.ReadAll(io.LimitReader(body, maxErrorBody))
 		if err != nil && ctx.Err() != nil {
@@ -176,7 +194,6 @@ func (c *Client) attempt(ctx context.Context, call Call, dec Decoder, out *Out) 
 		}
 		return c.refused(resp, page, host)
 	}
-	out.limits = limits(resp.Header, c.c.Wall())
 	err = c.decode(newReader(body), dec, out)
 	if err == nil || out.left {
 		return nil
@@ -184,10 +201,13 @@ func (c *Client) attempt(ctx context.Context, call Call, dec Decoder, out *Out) 
 	return c.broken(ctx, reqCtx, err, host, resp, out)
 }
 
-func (c *Client) decode(r *reader, dec Decoder, out *Out) error {
+// An events gives one event after the other, and io.EOF at the end.
+type events interface{ Next() (Event, error) }
+
+func (c *Client) decode(r events, dec Decoder, out *Out) error {
 	for {
 		ev, err := r.Next()
-		if err == io.EOF {
+		if err == io.EOF || err != nil && dec.Complete() {
 			return dec.EOF(out)
 		}
 		if err != nil {
@@ -196,7 +216,13 @@ func (c *Client) decode(r *reader, dec Decoder, out *Out) error {
 		if len(ev.Data) > maxWritten {
 			return errTooLong
 		}
+		if bytes.Equal(ev.Name, errorEvent) && len(ev.Data) > 0 {
+			return ReadFault(ev.Data)
+		}
 		done, err := dec.Event(ev, out)
+		if out.watch != nil && dec.Complete() {
+			out.watch.complete()
+		}
 		if out.kept > maxKept {
 			return errTooLong
 		}

@@ -34,6 +34,8 @@ func (lines) Event(ev Event, out *Out) (bool, error) {
 
 func (lines) EOF(*Out) error { return ErrNoEnd }
 
+func (lines) Complete() bool { return false }
+
 // attempt makes one request and returns the words and the error.
 func attempt(ctx context.Context, c Config, url string) (string, error) {
 	c.Provider = "test"
@@ -219,6 +221,8 @@ func (d thinker) Event(_ Event, out *Out) (bool, error) {
 }
 
 func (thinker) EOF(*Out) error { return ErrNoEnd }
+
+func (thinker) Complete() bool { return false }
 
 // pings never end and say nothing.
 type pings struct{ ctx context.Context }

@@ -96,6 +96,19 @@ func (r *Reply) Last() *Slot {
 	return r.slots[len(r.slots)-1]
 }
 
+// Single reports whether the reply has one part so far.
+func (r *Reply) Single() bool { return len(r.slots) == 1 }
+
+// Thought says that the only part, which is an open text, is reasoning: all of it that
+// counts is text.
+func (r *Reply) Thought(text string, out *Out) {
+	r.slots = r.slots[:0]
+	out.Put(llm.Recast{})
+	s := r.Thinking(out)
+	s.Add(text, out)
+	s.Close(out)
+}
+
 // Refuse makes the reply end as refused, whatever the stream says later.
 func (r *Reply) Refuse() { r.refused = true }
 

@@ -18,6 +18,9 @@ type Event struct {
 	Data []byte // the data lines, joined by line feeds
 }
 
+// errorEvent is the name of an event that says what went wrong.
+var errorEvent = []byte("error")
+
 // A reader reads server-sent events. It accepts LF, CRLF and CR line ends, a
 // byte order mark, comments and unknown fields, and gives the last event even
 // when the body ends without the blank line.
@@ -80,6 +83,12 @@ func (s *reader) Next() (Event, error) {
 			lines++
 		case fieldEvent:
 			name = value
+		case fieldError:
+			if lines == 0 && value.n > 0 {
+				s.joined = append(s.joined[:0], s.bytes(value)...)
+				s.start = at
+				return Event{Name: errorEvent, Data: s.joined}, nil
+			}
 		case fieldNone:
 			if lines == 0 && name.n == 0 { // nothing of this event is worth keeping
 				s.start = at
@@ -108,6 +117,7 @@ const (
 	fieldNone = iota
 	fieldData
 	fieldEvent
+	fieldError
 )
 
 func (s *reader) split(line span) (int, span) {
@@ -127,6 +137,8 @@ func (s *reader) split(line span) (int, span) {
 		return fieldData, value
 	case "event":
 		return fieldEvent, value
+	case "error": // llama.cpp's server has no event for an error, but a field
+		return fieldError, value
 	}
 	return fieldNone, span{}
 }

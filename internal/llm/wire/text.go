@@ -31,6 +31,9 @@ func (t *Text) Add(s string) string {
 	return t.flush(false)
 }
 
+// Waits reports whether a tail waits for the next piece.
+func (t *Text) Waits() bool { return len(t.pend) > 0 }
+
 // Close gives up waiting: a tail that is still incomplete becomes U+FFFD.
 func (t *Text) Close() string {
 	if len(t.pend) == 0 {

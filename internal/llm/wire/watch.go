@@ -10,6 +10,7 @@ import (
 var (
 	errStalled = errors.New("no bytes for the idle limit")
 	errEmpty   = errors.New("signs of life and nothing else")
+	errOver    = errors.New("nothing more came behind the end of the reply")
 	errWoke    = errors.New("no bytes since the computer slept")
 )
 
@@ -20,6 +21,9 @@ const (
 	// patience is how long a model may reason without a byte, and how long
 	// comments and pings may keep up a stream in which nothing is said.
 	patience = 10 * time.Minute
+	// overLimit is how long a complete reply may go on without a byte: counts of tokens
+	// come behind it.
+	overLimit = 3 * time.Second
 )
 
 // A watch cancels a request when nothing arrives for too long. Only the time
@@ -38,6 +42,8 @@ type watch struct {
 	said    atomic.Int64 // when something was said last, ns after base
 	since   atomic.Int64 // when the waiting began, ns after base; negative: nobody waits
 	bytes   atomic.Int64
+	over    atomic.Bool // the reply is complete
+	wake    chan struct{}
 	stop    chan struct{}
 	stopped chan struct{}
 }
@@ -48,7 +54,7 @@ func startWatch(cancel context.CancelCauseFunc, first, idle, patient time.Durati
 		wall = time.Now
 	}
 	w := &watch{cancel: cancel, wall: wall, base: time.Now(), first: first, idle: idle, patient: patient,
-		stop: make(chan struct{}), stopped: make(chan struct{})}
+		wake: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
 	w.wait()
 	go w.run() // ends with end, or after it has cancelled
 	return w
@@ -60,6 +66,13 @@ func (w *watch) arrived(n int) {
 	w.since.Store(-1)
 	if n > 0 {
 		w.bytes.Add(int64(n))
+	}
+}
+
+// complete says that the reply is complete.
+func (w *watch) complete() {
+	if !w.over.Swap(true) {
+		w.wake <- struct{}{} // there is room for the only one
 	}
 }
 
@@ -78,6 +91,7 @@ func (w *watch) run() {
 		select {
 		case <-w.stop:
 			return
+		case <-w.wake:
 		case <-timer.C:
 		}
 		now := int64(time.Since(w.base))
@@ -98,6 +112,9 @@ func (w *watch) run() {
 		}
 		if bytes == 0 {
 			limit = w.first
+		}
+		if w.over.Load() {
+			limit, cause = min(limit, overLimit), errOver
 		}
 		if wokeAt >= 0 {
 			limit, cause = min(limit, wokeLimit), errWoke
