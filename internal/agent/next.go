@@ -26,6 +26,8 @@ const (
 	// CallCut goes on after a call that the output limit cut off: its result
 	// names the limit.
 	CallCut Continue = "call_cut"
+	// CallWritten asks once for a call that came as text.
+	CallWritten Continue = "call_written"
 	// EmptyRetry asks again after a reply that said nothing.
 	EmptyRetry Continue = "empty_reply_retry"
 )
@@ -84,6 +86,7 @@ type memory struct {
 	squeezed   int // times that results were shortened for it
 	fellBack   bool
 	hookBlocks int
+	written    bool   // a real call was asked for
 	empty      int    // replies in a row that said nothing
 	structured int    // answers that did not fit, or replies without one
 	small      int    // nudges in a row that brought less than smallStep tokens
@@ -98,6 +101,7 @@ type outcome struct {
 	calls       int      // calls of the reply that ran or were refused
 	cut         int      // of them, those that the output limit cut off
 	empty       bool     // the reply said nothing, or only reasoned
+	written     string   // the tool of a call that came as text, "" when there is none
 	acted       bool     // one of them has done something
 	tokens      int      // output tokens of the reply
 	err         *llm.Error
@@ -188,6 +192,10 @@ func next(m memory, o outcome, can means) (memory, choice) {
 	case llm.WindowFull:
 		return afterTooLong(m, can)
 	case llm.EndTurn, llm.WantTools, llm.Paused, llm.Refused:
+	}
+	if o.written != "" && !m.written {
+		m.written = true
+		return m.again(CallWritten)
 	}
 	if o.empty && m.empty > 0 {
 		return m, choice{end: ModelError}
@@ -312,7 +320,7 @@ func (m memory) again(c Continue) (memory, choice) {
 		m.resumed, m.cutCalls, m.drained, m.squeezed, m.compacted, m.stripped = 0, 0, 0, 0, false, false
 	}
 	switch c {
-	case OutputCapRaised, OutputResumed, WindowDrainedRetry, CompactedRetry, ResultsCutRetry, MediaStrippedRetry, FallbackModel, EmptyRetry:
+	case OutputCapRaised, OutputResumed, WindowDrainedRetry, CompactedRetry, ResultsCutRetry, MediaStrippedRetry, FallbackModel, EmptyRetry, CallWritten:
 		m.recoveries++
 	case NextStep, StopHookBlocked, TokenBudgetNudge, StructuredRetry, CallCut:
 	}

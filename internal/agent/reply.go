@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -53,6 +54,9 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 		if r.lessOutput(failed, &req) {
 			continue
 		}
+		if failed.MayBeTooLong(window.Estimate(r.Host.State()), target.Window) {
+			failed.Kind = llm.TooLong
+		}
 		if again, werr := r.pause(ctx, failed, &t, target); werr != nil {
 			return reply{}, nil, werr
 		} else if !again {
@@ -90,10 +94,15 @@ func (r *run) request(target Target) llm.Request {
 	most := window.Reply(max(target.Cap, r.cap), target.Window, window.Estimate(st))
 	r.asked = most
 	return llm.Request{
-		Clear: r.clearing(target), Model: target.Name, System: r.System, Tools: r.tools.Specs(), Force: r.force, MaxTokens: most,
+		Clear: r.clearing(target), Model: target.Name, System: r.System, Tools: r.tools.Specs(), Names: r.names(), Force: r.force, MaxTokens: most,
 		Messages: window.Build(st),
 		Effort:   target.Effort, ThinkingTokens: target.Thinking, CacheKey: r.CacheKey,
 	}
+}
+
+// names are what a call may be called beside the names of the tools.
+func (r *run) names() []string {
+	return slices.Sorted(maps.Keys(r.Aliases))
 }
 
 // stream makes one attempt. A reply that was interrupted holds what had been

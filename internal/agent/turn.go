@@ -227,6 +227,8 @@ func (r *run) carryOn(ctx context.Context, c Continue, o outcome) (full bool, er
 		return false, nil
 	case OutputResumed:
 		return false, r.say(resumeText)
+	case CallWritten:
+		return false, r.askForCall(o.written)
 	case TokenBudgetNudge:
 		return false, r.say(fmt.Sprintf(nudgeText, r.mem.spent, r.Budget.Tokens))
 	case StructuredRetry:
@@ -322,6 +324,9 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 		o.cut = calls.cut()
 	}
 	o.empty = empty(rep.fin.Message)
+	if o.calls == 0 {
+		o.written = r.writtenCall(rep.fin)
+	}
 	can := r.means(o)
 	if o.cut > 0 && can.largerCap && !r.mem.raised {
 		o.acted = !calls.holdBack()

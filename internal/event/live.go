@@ -1,6 +1,8 @@
 package event
 
 import (
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -44,7 +46,7 @@ type (
 	// Waiting announces a pause before a request is sent again.
 	Waiting struct {
 		Attempt int           `json:"attempt"` // of the retry: 1, 2, …
-		Max     int           `json:"max"`
+		Max     int           `json:"max"`     // 0: for as long as it takes
 		For     time.Duration `json:"for"`
 		Status  int           `json:"status,omitempty"`
 		Err     string        `json:"error"`
@@ -95,13 +97,22 @@ func (TextDelta) body()      {}
 func (ThinkingDelta) body()  {}
 func (ToolInputDelta) body() {}
 func (PartDone) body()       {}
-func (Retracted) body()      {}
-func (Waiting) body()        {}
-func (ToolOutput) body()     {}
-func (TaskOutput) body()     {}
-func (HookStarted) body()    {}
-func (HookEnded) body()      {}
-func (Queued) body()         {}
+
+// Count says which retry it is.
+func (w Waiting) Count() string {
+	if w.Max == 0 {
+		return strconv.Itoa(w.Attempt)
+	}
+	return fmt.Sprintf("%d of %d", w.Attempt, w.Max)
+}
+
+func (Retracted) body()   {}
+func (Waiting) body()     {}
+func (ToolOutput) body()  {}
+func (TaskOutput) body()  {}
+func (HookStarted) body() {}
+func (HookEnded) body()   {}
+func (Queued) body()      {}
 
 func (ReplyStarted) live()   {}
 func (TextDelta) live()      {}

@@ -45,11 +45,18 @@ type Error struct {
 	RequestID  string        // the provider's name for the exchange, which its support asks for; "" when it gave none
 	// Begun is true once the model had begun to reply.
 	Begun bool
-	// Permanent transport faults (unknown host name, bad certificate, refused
-	// by a proxy) are not retried.
+	// Permanent transport faults (bad certificate, refused by a proxy) are not retried.
 	Permanent bool
-	Fix       string // the next command for a person, "" when there is none
-	Err       error  // the cause in plain words; never holds a key
+	// Offline: no answer began, which a network that comes back can cure.
+	Offline bool
+	// Near: a server on this machine refused the connection. Nobody listens, and seldom
+	// does somebody soon.
+	Near bool
+	// Length: the provider's words may mean that the prompt does not fit, and may mean
+	// something else.
+	Length bool
+	Fix    string // the next command for a person, "" when there is none
+	Err    error  // the cause in plain words; never holds a key
 }
 
 func (e *Error) Error() string {
@@ -72,6 +79,27 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Hint is the next command.
 func (e *Error) Hint() string { return e.Fix }
+
+// MayBeTooLong reports whether a request that was refused may have been too long for the
+// model: one of so many tokens, as far as they can be counted, to a model with this window, 0
+// where that is not known. Servers refuse such a request in words of any kind.
+func (e *Error) MayBeTooLong(tokens, window int) bool {
+	switch {
+	case e.Begun:
+		return false
+	case e.Kind == BadRequest && (e.Status == 400 || e.Status == 413 || e.Status == 422):
+	case e.Kind == ServerError && e.Length && e.Status == 500:
+	default:
+		return false
+	}
+	if window <= 0 {
+		return e.Length && tokens >= smallPrompt
+	}
+	return tokens >= window*3/4 || e.Length && tokens >= window/4
+}
+
+// smallPrompt is how many tokens a prompt may have that no model is too small for.
+const smallPrompt = 3000
 
 // Retryable reports whether waiting and sending the same request can help.
 func (e *Error) Retryable() bool { return e.Kind.Retryable() && !e.Permanent }

@@ -130,6 +130,8 @@ type Request struct {
 	System   []string
 	Messages []Message
 	Tools    []Spec
+	// Names are further names that a call may have, beside those of Tools.
+	Names []string
 	// Force is the name of the tool that the reply has to call, "" leaves it to
 	// the model. Where a server does not know the like, it is a wish.
 	Force string

@@ -332,9 +332,9 @@ func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, res
 		if px := new(proxyError); errors.As(err, &px) {
 			e.Status = px.status
 		}
+		e.Offline = !e.Permanent
 		if strings.HasPrefix(named.text, "connection refused by "+host) {
-			// On this machine nobody listens, and waiting will not change that.
-			e.Permanent = e.Permanent || onThisMachine(host)
+			e.Near = onThisMachine(host)
 			e.Fix = cmp.Or(c.c.StartHint, e.Fix)
 		}
 		return e
@@ -424,6 +424,7 @@ func (c *Client) fault(status int, f Fault, resp *http.Response) *llm.Error {
 	}
 	e := c.fail(k, nil, message)
 	e.Status, e.RequestID, e.RetryAfter, e.Begun = status, f.RequestID, f.RetryAfter, f.Begun
+	e.Length = (k == llm.BadRequest || k == llm.ServerError) && aboutLength(strings.ToLower(f.Message+" "+f.Code))
 	if e.RetryAfter == 0 && k.Retryable() {
 		e.RetryAfter = saidWait(f.Message)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -288,8 +289,8 @@ func classify(status int, f Fault) llm.Kind {
 }
 
 // Wordings for a prompt that does not fit, in lower case: Anthropic, OpenAI,
-// Gemini, xAI, Mistral, Groq, Together, vLLM, llama.cpp, LM Studio, Ollama,
-// Bedrock, Moonshot, MiniMax.
+// Gemini, xAI, Mistral, Groq, Together, vLLM, SGLang, TGI, llama.cpp, LM Studio, Ollama,
+// Bedrock, Moonshot, MiniMax, Z.ai, DeepInfra, DashScope, Copilot.
 var tooLongWords = []string{
 	"prompt is too long", "prompt too long", "exceed context limit", "exceeds context limit", "context_length_exceeded",
 	"maximum context length", "exceeds the context window", "context window exceeds", "exceeds the model's context",
@@ -298,14 +299,27 @@ var tooLongWords = []string{
 	"available context size", "exceed_context_size", "greater than the context length", "exceeds the context length",
 	"input is too long", "input too long", "exceeded model token limit", "too many input tokens", "input tokens exceed",
 	"max_new_tokens` must be <=", "request_too_large", "string_above_max_length", "model_context_window_exceeded",
+	"context the overflows", "prompt exceeds max length", "longer than the model's context length", "inputs` must have less than",
+	"exceeds maximum input length", "range of input length should be", "max_prompt_tokens_exceeded", "context shift is disabled",
 }
+
+var promptCount = pattern.Lazy(`(?:prompt|input) token count\b.*exceed`)
 
 func tooLong(text string) bool {
 	if containsAny(text, tooLongWords) {
 		return !strings.Contains(text, "request_too_large") || !strings.Contains(text, "image")
 	}
-	return strings.Contains(text, "input token count") && strings.Contains(text, "exceed")
+	return promptCount().MatchString(text)
 }
+
+var (
+	quantity = pattern.Lazy(`\btokens?\b|\bcontext\b|\bprompt\b|\binputs?\b|\bsequence\b|\bmessages?\b|\bconversation\b|\brequest\b`)
+	excess   = pattern.Lazy(`exceed|too (?:long|large|big|many)|longer than|larger than|greater than|less than|at most|maximum|overflow|\blimit\b|max(?:imum)?[ _-]?(?:length|tokens|size)|does(?: not|n't) fit|out of (?:context|range)|truncat|reduce|shorten`)
+)
+
+// aboutLength reports whether words that are no known wording may mean that the prompt does
+// not fit: they name what a prompt is made of, and that there is too much of it.
+func aboutLength(text string) bool { return both(quantity(), excess(), text) }
 
 func mediaTooBig(text string) bool {
 	if !containsAny(text, []string{"image", "pdf", "document", "media"}) {
@@ -316,6 +330,10 @@ func mediaTooBig(text string) bool {
 		"could not be processed", "not valid", "invalid_image", "invalid image", "unsupported image", "unsupported_image",
 		"password", "does not support image", "support image input", "image input is not", "not support image", "only supported by",
 	})
+}
+
+func both(a, b *regexp.Regexp, text string) bool {
+	return a.MatchString(text) && b.MatchString(text)
 }
 
 func containsAny(text string, words []string) bool {

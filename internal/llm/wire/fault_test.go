@@ -362,9 +362,9 @@ func TestFault55NamedCauses(t *testing.T) {
 		{"proxy 502 for https", via(proxy(502)), "https://api.test/", false, "refused the connection (502)"},
 		{"proxy 407 for http", via(proxy(407)), "http://api.test/", true, "wants a user name and password (407)"},
 		{"dead proxy", via("http://127.0.0.1:1"), "https://api.test/", false, "connection refused by the proxy"},
-		{"unknown host", noDNS, "https://api.nowhere.example/", true, "no such host: api.nowhere.example (DNS lookup failed)"},
+		{"unknown host", noDNS, "https://api.nowhere.example/", false, "there is no network, or no such host: api.nowhere.example (DNS lookup failed)"},
 		{"DNS trouble", shaky, "https://api.x/", false, "DNS lookup of api.x failed: server misbehaving"},
-		{"refused", nil, "http://127.0.0.1:1/", true, "connection refused by 127.0.0.1:1"},
+		{"refused", nil, "http://127.0.0.1:1/", false, "connection refused by 127.0.0.1:1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := attempt(context.Background(), Config{Transport: c.tr}, c.url)

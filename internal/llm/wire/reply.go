@@ -13,11 +13,12 @@ import (
 // A Reply puts a message together from deltas and yields the chunks: deltas at
 // once, each PartDone as soon as its part and all before it are complete, and
 // Finished at the end. It repairs missing and repeated call ids, so that no
-// two calls of a conversation share one.
+// two calls of a conversation share one, and names of tools with something around them.
 type Reply struct {
 	from    string
 	history int // messages
 	past    Past
+	names   toolNames
 	ids     []string // of its calls
 	slots   []*Slot
 	handed  int
@@ -29,7 +30,7 @@ type Reply struct {
 // NewReply returns an empty reply to r, whose opaque tokens belong to from. past
 // is of its messages.
 func NewReply(r llm.Request, past Past, from string) *Reply {
-	return &Reply{from: from, history: len(r.Messages), past: past}
+	return &Reply{from: from, history: len(r.Messages), past: past, names: namesOf(r, past)}
 }
 
 // A Slot is a part that is being written.
@@ -84,7 +85,7 @@ func (r *Reply) Thinking(out *Out) *Slot { return r.open(thinkingSlot, out) }
 // Call opens a tool call. An empty or taken id is replaced.
 func (r *Reply) Call(id, name string, out *Out) *Slot {
 	s := r.open(callSlot, out)
-	s.id, s.name = r.unique(id), name
+	s.id, s.name = r.unique(id), r.names.real(name)
 	return s
 }
 
@@ -138,7 +139,7 @@ func (s *Slot) IsThinking() bool { return s != nil && s.kind == thinkingSlot && 
 // SetName names a call whose name came late.
 func (s *Slot) SetName(name string) {
 	if s.name == "" {
-		s.name = name
+		s.name = s.r.names.real(name)
 	}
 }
 
@@ -224,7 +225,8 @@ func (s *Slot) finish(bad string, out *Out) {
 			use.Input, use.Bad = quote(s.text.String()), bad
 		}
 		if use.Name == Dispatcher {
-			if use = direct(use); use.Bad == "" {
+			use = direct(use)
+			if use.Name = s.r.names.real(use.Name); use.Bad == "" {
 				out.Put(llm.ToolInputDelta{ID: use.ID, Name: use.Name, S: string(use.Input)})
 			}
 		}

@@ -101,7 +101,7 @@ func nameFailure(err error, host string) cause {
 		hint = "check that a server listens there and that the base URL is right"
 		return cause{"connection refused by " + host, hint, false}
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return cause{"no route to " + host + " (network unreachable)", hint, false}
+		return cause{"there is no network: no route to " + host + " (network unreachable)", hint, false}
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), strings.Contains(text, "reset by peer"),
 		strings.Contains(text, "forcibly closed"):
 		return cause{"connection reset by " + host, hint, false}
@@ -119,9 +119,13 @@ func nameDNS(err error, host string) (cause, bool) {
 		return cause{}, false
 	}
 	if dns.IsNotFound {
-		return cause{"no such host: " + clean(dns.Name, 100) + " (DNS lookup failed)", "check the base URL and the network connection", true}, true
+		text, never := "no such host: "+clean(dns.Name, 100)+" (DNS lookup failed)", strings.HasSuffix(dns.Name, ".invalid") // RFC 6761, section 6.4
+		if !never {                                                                                                          // some systems say the same while there is no network
+			text = "there is no network, or " + text
+		}
+		return cause{text, "check the base URL and the network connection", never}, true
 	}
-	return cause{"DNS lookup of " + host + " failed: " + clean(dns.Err, 100), "check the network connection", false}, true
+	return cause{"there may be no network: DNS lookup of " + host + " failed: " + clean(dns.Err, 100), "check the network connection", false}, true
 }
 
 func nameTLS(err error, host string) (cause, bool) {

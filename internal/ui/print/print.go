@@ -439,7 +439,7 @@ func (r *runner) lost(err error) {
 }
 
 func (r *runner) wait(b event.Waiting) {
-	fmt.Fprintf(r.Err, "· %s; trying again in %s (%d of %d)\n", clip.Line(clip.VisibleText(b.Err), 100), b.For.Round(100*time.Millisecond), b.Attempt, b.Max)
+	fmt.Fprintf(r.Err, "· %s; trying again in %s (%s)\n", clip.Line(clip.VisibleText(b.Err), 100), b.For.Round(100*time.Millisecond), b.Count())
 }
 
 // settings says what of changed settings does not count, and what is wrong

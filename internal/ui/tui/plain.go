@@ -347,7 +347,7 @@ func (m *Model) goesOnNow() (string, time.Time) {
 // waitsAgain says that a request is made again, once.
 func (m *Model) waitsAgain(b event.Waiting) {
 	if m.screen.plain {
-		m.tell(fmt.Sprintf("Trying again in %s (%d of %d): %s", story.Seconds(b.For), b.Attempt, b.Max, draw.String(b.Err)))
+		m.tell(fmt.Sprintf("Trying again in %s (%s): %s", story.Seconds(b.For), b.Count(), draw.String(b.Err)))
 	}
 }
 

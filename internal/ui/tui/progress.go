@@ -107,7 +107,7 @@ func (m *Model) verb() string {
 		if left := w.For - m.now.Sub(m.turn.waits); left >= time.Second {
 			when = "Again in " + story.Seconds(left)
 		}
-		return fmt.Sprintf("%s (%d of %d): %s", when, w.Attempt, w.Max, clip.Line(w.Err, 60)) // the end is what does not fit
+		return fmt.Sprintf("%s (%s): %s", when, w.Count(), clip.Line(w.Err, 60)) // the end is what does not fit
 	}
 	if s := m.slowHook(); s != "" {
 		return s
