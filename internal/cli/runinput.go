@@ -25,8 +25,8 @@ import (
 
 // Bounds of a prompt and of waiting for one.
 const (
-	maxStdin  = 10 << 20 // bytes
-	quietWait = 3 * time.Second
+	maxStdin  = 10 << 20        // bytes
+	quietWait = 3 * time.Second // for the first byte beside a prompt: those who start adze often leave a pipe open
 )
 
 // inputs starts the source of prompts. done yields one error, or nil, when
@@ -157,33 +157,47 @@ func withStdin(ctx context.Context, sys System, text string) (all string, typed 
 	if sys.InTTY || sys.Stdin == nil {
 		return text, typed, nil
 	}
+	all, err = piped(ctx, sys.Stdin, sys.Stderr, text)
+	return all, typed, err
+}
+
+// piped is the prompt with what comes through a pipe behind it.
+func piped(ctx context.Context, r io.Reader, stderr io.Writer, text string) (string, error) {
+	stdin := newInput(ctx, r)
 	if text != "" {
+		wait, stop := context.WithTimeout(ctx, quietWait)
+		begun := stdin.begins(wait)
+		stop()
+		if !begun && ctx.Err() == nil {
+			fmt.Fprintln(stderr, "adze: nothing came on stdin for 3s, and the prompt goes without it; hint: start adze with </dev/null, or put in a file what takes longer")
+			return text, nil
+		}
 		slow := time.AfterFunc(quietWait, func() {
-			fmt.Fprintln(sys.Stderr, "adze: waiting for the end of stdin; if nothing is to come, start it with </dev/null")
+			fmt.Fprintln(stderr, "adze: waiting for the end of stdin")
 		})
 		defer slow.Stop()
 	}
-	b, err := io.ReadAll(io.LimitReader(newInput(ctx, sys.Stdin), maxStdin+1))
+	b, err := io.ReadAll(io.LimitReader(stdin, maxStdin+1))
 	switch {
 	case ctx.Err() != nil:
-		return "", typed, ctx.Err()
+		return "", ctx.Err()
 	case errors.Is(err, syscall.EBADF), errors.Is(err, os.ErrClosed):
-		return text, typed, nil // started with stdin closed
+		return text, nil // started with stdin closed
 	case err != nil:
-		return "", typed, failf("give the text as an argument, or through a file", "read stdin: %v", cause(err))
+		return "", failf("give the text as an argument, or through a file", "read stdin: %v", cause(err))
 	case len(b) > maxStdin:
-		return "", typed, usagef("put it in a file and name the file in the prompt", "more than %s came on stdin", clip.Size(maxStdin))
+		return "", usagef("put it in a file and name the file in the prompt", "more than %s came on stdin", clip.Size(maxStdin))
 	case clip.Binary(b):
-		return "", typed, usagef("put it in a file and name the file in the prompt", "what came on stdin is not text (it has NUL bytes)")
+		return "", usagef("put it in a file and name the file in the prompt", "what came on stdin is not text (it has NUL bytes)")
 	}
 	in := strings.TrimRight(clip.Clean(string(b)), "\n")
 	switch {
 	case in == "":
-		return text, typed, nil
+		return text, nil
 	case text == "":
-		return in, typed, nil
+		return in, nil
 	}
-	return text + "\n\n" + in, typed, nil
+	return text + "\n\n" + in, nil
 }
 
 // input is a reader that a context can end.
@@ -191,6 +205,7 @@ type input struct {
 	ctx  context.Context
 	data chan chunk
 	rest []byte
+	err  error // behind rest
 }
 
 type chunk struct {
@@ -201,7 +216,7 @@ type chunk struct {
 // newInput reads r in a goroutine of its own, which ends with r: a read that
 // blocks cannot be taken back, so it may outlive the reader, but not the
 // process.
-func newInput(ctx context.Context, r io.Reader) io.Reader {
+func newInput(ctx context.Context, r io.Reader) *input {
 	in := &input{ctx: ctx, data: make(chan chunk)}
 	go func() {
 		for {
@@ -220,15 +235,24 @@ func newInput(ctx context.Context, r io.Reader) io.Reader {
 	return in
 }
 
+// begins waits for the first bytes, or the end, and reports whether they came before the
+// context was over.
+func (in *input) begins(ctx context.Context) bool {
+	select {
+	case c := <-in.data:
+		in.rest, in.err = c.b, c.err
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 func (in *input) Read(p []byte) (int, error) {
-	if len(in.rest) == 0 {
-		select {
-		case c := <-in.data:
-			in.rest = c.b
-			if c.err != nil && len(c.b) == 0 {
-				return 0, c.err
-			}
-		case <-in.ctx.Done():
+	for len(in.rest) == 0 {
+		if in.err != nil {
+			return 0, in.err
+		}
+		if !in.begins(in.ctx) {
 			return 0, in.ctx.Err()
 		}
 	}
