@@ -79,12 +79,15 @@ type Command struct {
 	After func()
 }
 
-// A Launched is a child of this process that something else started, and with
-// whose end the kernel ends all that it started in its turn. It does nothing
-// until Begin is called, and ends when Begin is called with false.
+// A Launched is a child of this process that something else started. It does nothing
+// until Begin is called, and ends when Begin is called with false. With its end the
+// kernel ends all that it started in its turn; where that is not so, End is called once
+// when it has ended, ends that within a second or two, and says what ended it all, if
+// that was something else: see Status.Over.
 type Launched struct {
 	Pid   int
 	Begin func(bool)
+	End   func() string
 }
 
 // A Status is how a command ended.
@@ -161,7 +164,8 @@ type Process struct {
 	clean  bool // it ended and left nothing; used by own only, like others
 	others bool // this process had other children when it ended
 	first  bool // Keeper: the first process is not asked to end
-	whole  bool // Launched: when the first process is gone, all are
+	whole  bool // Launched: when the first process is gone, and rest was called, all are
+	rest   func() string
 	cmd    *exec.Cmd
 	child  *os.Process // the command itself, cmd's where it has one
 	out    *os.File    // our end of the output pipe
@@ -295,12 +299,15 @@ func (p *Process) start(c *Command, in, out *os.File) (begin func(), err error) 
 func (p *Process) adopt(l Launched) (begin func(), err error) {
 	if p.child, err = os.FindProcess(l.Pid); err != nil {
 		l.Begin(false)
+		if l.End != nil {
+			l.End()
+		}
 		return nil, err
 	}
 	if p.table.groups && !p.os.admit(p, l.Pid) {
 		p.os.disclose()
 	}
-	p.whole = true
+	p.whole, p.rest = true, l.End
 	return func() { l.Begin(true) }, nil
 }
 
@@ -371,8 +378,15 @@ func (p *Process) wait() {
 	state, _ := p.child.Wait() // the state says it all
 	p.os.reaped(p)
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.reaped = true
+	p.mu.Unlock()
+	if p.rest != nil {
+		if why := p.rest(); why != "" {
+			p.exceeded(why)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.status.Code, p.status.Signal = exitStatus(state)
 }
 

@@ -220,10 +220,16 @@ func TestSettledWhileItRuns(t *testing.T) {
 // TestSettledAfterKill: what a command made whose adze was killed is settled
 // at the next start, and what came later is not.
 func TestSettledAfterKill(t *testing.T) {
+	for _, how := range []string{"goes", "stays"} { // alone, and in a room
+		t.Run(how, func(t *testing.T) { settledAfterKill(t, how) })
+	}
+}
+
+func settledAfterKill(t *testing.T, how string) {
 	c := testConfig(t, "bwrap")
 	put(t, filepath.Join(c.Dir, ".vscode/settings.json"), "{}")
 	dead := exec.Command(self(t), HelperArg, "die", c.Dir, c.Home, c.Run)
-	dead.Env = append(os.Environ(), "ADZE_TEST_DIE=1")
+	dead.Env = append(os.Environ(), "ADZE_TEST_DIE="+how)
 	out, err := dead.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -248,5 +254,10 @@ func TestSettledAfterKill(t *testing.T) {
 	}
 	if !exists(filepath.Join(c.Dir, ".vscode/settings.json")) {
 		t.Error("what was there before is gone")
+	}
+	for late := time.Now().Add(time.Minute); len(outside(t, "sleep\x007704")) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatalf("it is there still: %s", outside(t, "sleep\x007704"))
+		}
 	}
 }

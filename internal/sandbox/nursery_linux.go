@@ -44,6 +44,7 @@ type parent struct {
 	client    *zygote.Client
 	process   *os.Process
 	openFiles [2]uint64
+	rooms     lobby
 }
 
 // A layout of a command, as one text and as what must be mount points in it.
@@ -302,7 +303,11 @@ func (p *parent) launch(c proc.Command, lock *os.File, files []*os.File) (proc.L
 	}
 	defer r.Close()
 	args := append([]string{c.Path}, c.Args[min(1, len(c.Args)):]...)
-	pid, err := p.client.Launch(zygote.Request{Dir: c.Dir, Path: c.Path, Args: args, Env: proc.Set(c.Env, "PWD="+c.Dir), OpenFiles: p.openFiles}, r, lock, files)
+	request := zygote.Request{Dir: c.Dir, Path: c.Path, Args: args, Env: proc.Set(c.Env, "PWD="+c.Dir), OpenFiles: p.openFiles}
+	l, err := p.join(c.Keep, request, r, lock, files)
+	if l.Pid == 0 && err == nil {
+		l.Pid, err = p.client.Launch(request, r, lock, files)
+	}
 	if err != nil {
 		_ = w.Close()
 		if errors.Is(err, zygote.ErrStale) || errors.Is(err, zygote.ErrGone) {
@@ -311,10 +316,11 @@ func (p *parent) launch(c proc.Command, lock *os.File, files []*os.File) (proc.L
 		return proc.Launched{}, err
 	}
 	p.nursery.count()
-	return proc.Launched{Pid: pid, Begin: func(yes bool) {
+	l.Begin = func(yes bool) {
 		if yes {
 			_, _ = w.WriteString("\n") // it may be over
 		}
 		_ = w.Close()
-	}}, nil
+	}
+	return l, nil
 }

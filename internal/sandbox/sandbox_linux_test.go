@@ -77,7 +77,8 @@ func die(dir, home, run string) int {
 	if err != nil {
 		return 1
 	}
-	c := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "mkdir -p .git/hooks && echo x > .git/hooks/pre-commit && echo made && sleep 60"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
+	c := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "mkdir -p .git/hooks && echo x > .git/hooks/pre-commit && (setsid sleep 7704 >/dev/null 2>&1 &) && echo made && sleep 60"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
+	c.Keep = os.Getenv("ADZE_TEST_DIE") == "stays"
 	if _, err := s.Wrap(&c, policy.Needs{}); err != nil {
 		return 1
 	}

@@ -37,7 +37,7 @@ func NewClient(fd int) *Client {
 func (c *Client) Ready() (pid int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	text, err := c.answer()
+	text, _, err := c.answer()
 	if err != nil {
 		return 0, err
 	}
@@ -56,20 +56,56 @@ func (c *Client) Ready() (pid int, err error) {
 // 128 and the number of the signal that ended it, and with which all else in
 // there ends.
 func (c *Client) Launch(r Request, gate, lock *os.File, files []*os.File) (pid int, err error) {
+	pid, _, err = c.launch(toStart, r, gate, lock, files)
+	return pid, err
+}
+
+// Join is Launch in the room that was opened last: the command and others in there see
+// each other's processes, and can end them. What else the command started goes on when
+// the process pid has ended. When nothing of it is left, gone tells so ([Gone]); close it.
+func (c *Client) Join(r Request, gate, lock *os.File, files []*os.File) (pid int, gone *os.File, err error) {
+	pid, gone, err = c.launch(toJoin, r, gate, lock, files)
+	if err == nil && gone == nil {
+		err = errors.New("start a command: nothing tells of its end")
+	}
+	return pid, gone, err
+}
+
+// Gone reports whether all processes of a command have ended; it waits for that as long
+// as is said.
+func Gone(f *os.File, wait time.Duration) bool {
+	fds := []unix.PollFd{{Fd: int32(f.Fd())}}
+	n, err := unix.Poll(fds, int(wait.Milliseconds()))
+	return err == nil && n == 1 && fds[0].Revents&unix.POLLHUP != 0
+}
+
+// Open opens a room. Its first process pid, a child as one of Launch, keeps lock open and
+// ends with all in the room when the other end of hold is closed, or when it is killed.
+func (c *Client) Open(hold, lock *os.File) (pid int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.send(toOpen, unix.UnixRights(int(hold.Fd()), int(lock.Fd()))); err != nil {
+		return 0, ErrGone
+	}
+	pid, _, err = c.born()
+	return pid, err
+}
+
+func (c *Client) launch(how byte, r Request, gate, lock *os.File, files []*os.File) (pid int, gone *os.File, err error) {
 	b, err := r.encode()
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if len(files) > maxFiles {
-		return 0, fmt.Errorf("start a command: it gets %d files; %d are the most", len(files), maxFiles)
+		return 0, nil, fmt.Errorf("start a command: it gets %d files; %d are the most", len(files), maxFiles)
 	}
 	fd, err := unix.MemfdCreate("adze", unix.MFD_CLOEXEC)
 	if err != nil {
-		return 0, fmt.Errorf("make a file in memory: %w", err)
+		return 0, nil, fmt.Errorf("make a file in memory: %w", err)
 	}
 	defer unix.Close(fd)
 	if n, err := unix.Write(fd, b); err != nil || n != len(b) {
-		return 0, fmt.Errorf("write a request: %w", errors.Join(err, errRequest))
+		return 0, nil, fmt.Errorf("write a request: %w", errors.Join(err, errRequest))
 	}
 	fds := []int{fd, int(gate.Fd()), int(lock.Fd())}
 	for _, f := range files {
@@ -77,49 +113,81 @@ func (c *Client) Launch(r Request, gate, lock *os.File, files []*os.File) (pid i
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.send(unix.UnixRights(fds...)); err != nil {
-		return 0, ErrGone
+	if err := c.send(how, unix.UnixRights(fds...)); err != nil {
+		return 0, nil, ErrGone
 	}
-	text, err := c.answer()
+	return c.born()
+}
+
+// born reads what became of a process; c.mu is held.
+func (c *Client) born() (pid int, gone *os.File, err error) {
+	text, gone, err := c.answer()
 	if err != nil {
-		return 0, err
-	}
-	if path, ok := strings.CutPrefix(text, sayStale); ok {
-		return 0, fmt.Errorf("%w: %s", ErrStale, path)
+		return 0, nil, err
 	}
 	if n, ok := strings.CutPrefix(text, sayPid); ok {
 		if pid, err = strconv.Atoi(n); err == nil && pid > 1 {
-			return pid, nil
+			return pid, gone, nil
 		}
 	}
-	return 0, fmt.Errorf("start a command: %s", strings.TrimPrefix(text, sayNo))
+	if gone != nil {
+		_ = gone.Close()
+	}
+	if rest, ok := strings.CutPrefix(text, sayStale); ok {
+		return 0, nil, fmt.Errorf("%w: %s", ErrStale, buried(rest))
+	}
+	if rest, ok := strings.CutPrefix(text, sayDead); ok {
+		return 0, nil, fmt.Errorf("start a command: %s", buried(rest))
+	}
+	return 0, nil, fmt.Errorf("start a command: %s", strings.TrimPrefix(text, sayNo))
+}
+
+// buried reaps the process that stands before a text: nobody else knows of it.
+func buried(text string) (rest string) {
+	n, rest, _ := strings.Cut(text, " ")
+	if pid, err := strconv.Atoi(n); err == nil && pid > 1 {
+		_, _ = unix.Wait4(pid, nil, 0, nil) // it was killed
+	}
+	return rest
 }
 
 // send sends the descriptors of a request; c.mu is held.
-func (c *Client) send(rights []byte) error {
+func (c *Client) send(what byte, rights []byte) error {
 	conn, err := c.conn.SyscallConn()
 	if err != nil {
 		return err
 	}
 	var sent error
 	err = conn.Write(func(fd uintptr) bool {
-		sent = unix.Sendmsg(int(fd), []byte{'.'}, rights, nil, unix.MSG_NOSIGNAL)
+		sent = unix.Sendmsg(int(fd), []byte{what}, rights, nil, unix.MSG_NOSIGNAL)
 		return !errors.Is(sent, unix.EAGAIN)
 	})
 	return errors.Join(err, sent)
 }
 
-// answer reads one message; c.mu is held.
-func (c *Client) answer() (string, error) {
+// answer reads one message, with a descriptor if it brings one; c.mu is held.
+func (c *Client) answer() (text string, file *os.File, err error) {
 	var b [8192]byte
-	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		return "", ErrGone
-	}
-	n, err := c.conn.Read(b[:])
+	conn, err := c.conn.SyscallConn()
 	if err != nil {
-		return "", ErrGone
+		return "", nil, ErrGone
 	}
-	return string(b[:n]), nil
+	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return "", nil, ErrGone
+	}
+	n, k, oob := 0, 0, make([]byte, unix.CmsgSpace(4))
+	var got error
+	err = conn.Read(func(fd uintptr) bool {
+		n, k, _, _, got = unix.Recvmsg(int(fd), b[:], oob, unix.MSG_CMSG_CLOEXEC)
+		return !errors.Is(got, unix.EAGAIN)
+	})
+	if err != nil || got != nil || n == 0 {
+		return "", nil, ErrGone
+	}
+	if fds, err := rights(oob[:k]); err == nil && len(fds) == 1 {
+		file = os.NewFile(uintptr(fds[0]), "end of a command")
+	}
+	return string(b[:n]), file, nil
 }
 
 // Close ends the zygote. What it has started goes on.

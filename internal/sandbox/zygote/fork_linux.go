@@ -14,9 +14,9 @@ import (
 // raw system calls only, and finds all it needs in a birth that is complete
 // before.
 
-// flags of the new process: namespaces of its own, and the parent of the zygote
+// flags of every new process: namespaces of its own, and the parent of the zygote
 // as its parent. A negative number of a signal cannot be had, so it is SIGCHLD.
-const births = unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWPID | unix.CLONE_PARENT | uintptr(unix.SIGCHLD)
+const births = unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_PARENT | uintptr(unix.SIGCHLD)
 
 // A mount is what mount(2) takes.
 type mount struct {
@@ -32,6 +32,7 @@ type file struct {
 
 // A birth is everything the new process needs.
 type birth struct {
+	flags  uintptr // of clone(2)
 	mounts []mount
 	// files of /proc that are written once the process is in a namespace of users
 	// of its own, which has nothing to say about the mounts.
@@ -40,10 +41,10 @@ type birth struct {
 	// roots are what must be mount points in its view, or it is out of date.
 	roots []*byte
 	// lock stays open in the first process, for as long as it lives.
-	lock, gate, report int
+	lock, gate, told int
 	// files become descriptors 0, 1, 2, …; each is above them all.
 	files     []int
-	dir, path *byte
+	dir, path *byte   // of the command; at nil the new process holds a room
 	argv      []*byte // ends with nil
 	env       []*byte // ends with nil
 	openFiles [2]uint64
@@ -51,6 +52,11 @@ type birth struct {
 	filter    unix.SockFprog
 	noDir     []byte // what is said when dir cannot be entered, and
 	noStart   []byte // when path cannot be started
+	// guest: the process is in a room. Its report brings a descriptor that tells when
+	// nothing of the command is left: the listener of its filter, which listens to nothing.
+	guest         bool
+	report, whole unix.Msghdr // without that descriptor, and with it
+	right         *int32      // where it stands in the message
 
 	// what system calls read and write
 	none   uint64
@@ -59,7 +65,8 @@ type birth struct {
 	caps   [2]unix.CapUserData
 	status int32
 	info   unix.Statx_t
-	word   [2]uint32 // the report
+	word   [2]uint32 // the report, which goes to told
+	ignore [4]uint64 // struct sigaction of the kernel
 	go_    [1]byte
 }
 
@@ -80,15 +87,21 @@ const (
 func begin(b *birth) (pid int, e syscall.Errno) {
 	b.mask = ^uint64(0)
 	sys(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&b.mask)), uintptr(unsafe.Pointer(&b.none)), 8)
-	n, e := fork(births)
+	n, e := fork(b.flags)
 	if e != 0 || n != 0 {
 		sys(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&b.none)), 0, 8)
 		return int(n), e
 	}
 	b.confine()
 	b.tell(ready, 0)
+	if b.path == nil {
+		b.hold()
+	}
 	if got, _ := sys(unix.SYS_READ, uintptr(b.gate), uintptr(unsafe.Pointer(&b.go_)), 1, 0); got != 1 {
 		exit(0) // nobody is there who would wait for it
+	}
+	if b.guest { // what the command leaves behind stays below it
+		sys(unix.SYS_PRCTL, unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0)
 	}
 	kid, e := fork(uintptr(unix.SIGCHLD))
 	if e == 0 && kid == 0 {
@@ -149,7 +162,11 @@ func (b *birth) drop() {
 	b.must(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&b.head)), uintptr(unsafe.Pointer(&b.caps)), 0, 0)
 	b.must(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0)
 	b.must(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0)
-	b.must(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&b.filter)), 0)
+	if !b.guest {
+		b.must(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&b.filter)), 0)
+		return
+	}
+	*b.right = int32(b.must(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&b.filter)), 0))
 }
 
 // become makes a process the command.
@@ -181,8 +198,27 @@ func (b *birth) become() {
 // cannotRun is the exit code of a command that could not be started.
 const cannotRun = 127
 
-// reap waits for the processes of the namespace until the command kid is over,
-// and ends with its code: then the kernel ends all others.
+// hold is the first process of a room: it ends when the other end of its gate is
+// closed, and the kernel ends all others with it. Those that lost their parents are
+// its children, and nobody asks how they ended.
+//
+//go:nosplit
+//go:norace
+func (b *birth) hold() {
+	b.ignore[0] = 1 // SIG_IGN
+	sys(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&b.ignore)), 0, 8)
+	sys(unix.SYS_DUP3, uintptr(b.gate), 0, 0, 0)
+	sys(unix.SYS_DUP3, uintptr(b.lock), 1, 0, 0)
+	sys(unix.SYS_CLOSE_RANGE, 2, 1<<32-1, 0, 0)
+	for {
+		if _, e := sys(unix.SYS_READ, 0, uintptr(unsafe.Pointer(&b.go_)), 1, 0); e != unix.EINTR {
+			exit(0)
+		}
+	}
+}
+
+// reap waits for processes until the command kid is over, and ends with its code: then
+// the kernel ends all others of the namespace. In a room, the parent does that.
 //
 //go:nosplit
 //go:norace
@@ -212,7 +248,11 @@ func (b *birth) reap(kid uintptr) {
 //go:norace
 func (b *birth) tell(what, more uint32) {
 	b.word[0], b.word[1] = what, more
-	sys(unix.SYS_WRITE, uintptr(b.report), uintptr(unsafe.Pointer(&b.word)), unsafe.Sizeof(b.word), 0)
+	m := &b.report
+	if b.guest && what == ready {
+		m = &b.whole
+	}
+	sys(unix.SYS_SENDMSG, uintptr(b.told), uintptr(unsafe.Pointer(m)), 0, 0)
 }
 
 // must ends the new process when a system call fails.
@@ -258,6 +298,20 @@ func exit(code uintptr) {
 	for {
 		sys(unix.SYS_EXIT_GROUP, code, 0, 0, 0)
 	}
+}
+
+// startIn is start in the room whose first process is behind a descriptor.
+func startIn(b *birth, room int) (pid int, err error) {
+	done := make(chan struct{})
+	go func() { // ends when the process is there, and its thread with it: that cannot leave the room
+		defer close(done)
+		runtime.LockOSThread()
+		if err = unix.Setns(room, unix.CLONE_NEWPID); err == nil {
+			pid, err = start(b)
+		}
+	}()
+	<-done
+	return pid, err
 }
 
 // start is begin for ordinary code.

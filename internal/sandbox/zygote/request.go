@@ -1,7 +1,8 @@
 // Package zygote is a process that waits inside a sandbox to start commands
-// there: each in namespaces of its own for processes, mounts and IPC, as a child
+// there: each in namespaces of its own for mounts, IPC and users, as a child
 // of whoever started the zygote, without capabilities and behind a filter of
-// system calls. It owns what goes back and forth on its socket, and the few
+// system calls. Its namespace of processes is its own as well, or that of a room,
+// in which several commands see each other's. It owns what goes back and forth on its socket, and the few
 // system calls between a fork and the command. It decides nothing: which files
 // and networks there are is settled when it is started, by who starts it.
 package zygote

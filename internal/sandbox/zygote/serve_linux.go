@@ -25,13 +25,26 @@ type Setup struct {
 	SealProc bool `json:"seal_proc"`
 }
 
-// Answers on the socket.
+// Answers on the socket. sayStale and sayDead are followed by the number of a process
+// that was begun, ends, and is to be reaped; 0 is none.
 const (
 	sayReady = "ready "
 	sayPid   = "pid "
 	sayStale = "stale "
+	sayDead  = "dead "
 	sayNo    = "no "
 )
+
+// What a message is, by its one byte.
+const (
+	toStart = '.' // a command alone
+	toJoin  = '+' // a command in the room that was opened last
+	toOpen  = 'o' // a room
+)
+
+// late bounds the time, in seconds, that a new process may take for its report: in a
+// room, other commands can stop it.
+const late = 3
 
 // Descriptors of a zygote.
 const (
@@ -47,15 +60,22 @@ const (
 	fixed
 )
 
+// A server is a zygote.
+type server struct {
+	Setup
+	room int // the first process of the room that was opened last; 0: none was
+}
+
 // Serve is the zygote: it starts a command for each message on descriptor 3,
 // as descriptor 4 says, until the other end is closed. Each message brings the
 // request, what the command waits for, a descriptor that is kept open for as
-// long as it lives, and its own, in this order.
+// long as it lives, and its own, in this order. A room comes without the first and the last.
 func Serve() error {
-	s, err := prepare()
+	setup, err := prepare()
 	if err != nil {
 		return errors.Join(err, say(sayNo+err.Error()))
 	}
+	s := &server{Setup: setup}
 	if err := say(sayReady + strconv.Itoa(os.Getpid())); err != nil {
 		return err
 	}
@@ -69,11 +89,18 @@ func Serve() error {
 		case err != nil || n == 0:
 			return nil
 		}
-		answer := sayNo + errRequest.Error()
-		if fds, err := received(oob[:k]); err == nil && flags&(unix.MSG_CTRUNC|unix.MSG_TRUNC) == 0 {
-			answer = s.launch(fds)
+		answer, gone := sayNo+errRequest.Error(), 0
+		if fds, err := received(oob[:k], data[0] == toOpen); err == nil && flags&(unix.MSG_CTRUNC|unix.MSG_TRUNC) == 0 {
+			if data[0] == toOpen {
+				answer = s.open(fds)
+			} else {
+				answer, gone = s.launch(fds, data[0] == toJoin)
+			}
+			for _, fd := range fds {
+				_ = unix.Close(fd)
+			}
 		}
-		if err := say(answer); err != nil {
+		if err := sayWith(answer, gone); err != nil {
 			return nil
 		}
 	}
@@ -102,6 +129,15 @@ func say(s string) error {
 	return err
 }
 
+// sayWith says s with a descriptor, if there is one, which it closes.
+func sayWith(s string, fd int) error {
+	if fd == 0 {
+		return say(s)
+	}
+	defer unix.Close(fd)
+	return unix.Sendmsg(socket, []byte(s), unix.UnixRights(fd), nil, unix.MSG_NOSIGNAL)
+}
+
 func readSetup() (Setup, error) {
 	var s Setup
 	f := os.NewFile(setup, "setup")
@@ -119,13 +155,27 @@ func readSetup() (Setup, error) {
 	return s, nil
 }
 
-// received takes descriptors out of a message.
-func received(oob []byte) ([]int, error) {
+// received takes descriptors out of a message, for a room or for a command.
+func received(oob []byte, room bool) ([]int, error) {
+	fds, err := rights(oob)
+	if err == nil && (room && len(fds) != 2 || !room && len(fds) < fixed+3) {
+		err = errRequest
+	}
+	if err != nil {
+		for _, fd := range fds {
+			_ = unix.Close(fd)
+		}
+		return nil, err
+	}
+	return fds, nil
+}
+
+// rights are the descriptors in a message; with an error those before it.
+func rights(oob []byte) (fds []int, err error) {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
 		return nil, err
 	}
-	var fds []int
 	for i := range msgs {
 		got, err := unix.ParseUnixRights(&msgs[i])
 		if err != nil {
@@ -133,30 +183,44 @@ func received(oob []byte) ([]int, error) {
 		}
 		fds = append(fds, got...)
 	}
-	if len(fds) < fixed+3 {
-		for _, fd := range fds {
-			_ = unix.Close(fd)
-		}
-		return nil, errRequest
-	}
 	return fds, nil
 }
 
-// launch starts the command of one message, and answers.
-func (s Setup) launch(fds []int) string {
-	defer func() {
-		for _, fd := range fds {
-			_ = unix.Close(fd)
+// open opens a room, and answers: namespaces whose first process runs nothing, in which
+// commands can be started that see the processes of one another.
+func (s *server) open(fds []int) string {
+	b := s.birth()
+	b.flags |= unix.CLONE_NEWPID
+	b.gate, b.lock = fds[0], fds[1]
+	answer, _ := s.bear(b, start)
+	if n, ok := strings.CutPrefix(answer, sayPid); ok {
+		pid, _ := strconv.Atoi(n) // it was written here
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			return dead(sayDead, pid, err.Error())
 		}
-	}()
+		if s.room > 0 {
+			_ = unix.Close(s.room)
+		}
+		s.room = fd
+	}
+	return answer
+}
+
+// launch starts the command of one message, and answers; gone is what tells that nothing
+// of it is left.
+func (s *server) launch(fds []int, join bool) (answer string, gone int) {
 	request, done, err := contents(fds[theRequest])
 	if err != nil {
-		return sayNo + err.Error()
+		return sayNo + err.Error(), 0
 	}
 	defer done()
 	p, err := decode(request)
 	if err != nil {
-		return sayNo + err.Error()
+		return sayNo + err.Error(), 0
+	}
+	if join && s.room == 0 {
+		return sayNo + "there is no room", 0
 	}
 	// Out of the way of those that the command gets, and no further: the kernel
 	// takes up to 10 ms for a number that the table of descriptors has no room for.
@@ -166,48 +230,73 @@ func (s Setup) launch(fds []int) string {
 		}
 		up, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, len(fds)-fixed)
 		if err != nil {
-			return sayNo + err.Error()
+			return sayNo + err.Error(), 0
 		}
 		_ = unix.Close(fd)
 		fds[i] = up
 	}
-	var report [2]int
-	if err := unix.Pipe2(report[:], unix.O_CLOEXEC); err != nil {
-		return sayNo + err.Error()
+	b := s.birth()
+	b.command(p, fds)
+	if !join {
+		b.flags |= unix.CLONE_NEWPID
+		return s.bear(b, start)
 	}
-	b := s.birth(p, fds, report[1])
-	pid, err := start(b)
-	_ = unix.Close(report[1])
-	defer unix.Close(report[0])
+	b.guest = true
+	return s.bear(b, func(b *birth) (int, error) { return startIn(b, s.room) })
+}
+
+// bear starts a process, and answers.
+func (s *server) bear(b *birth, start func(*birth) (int, error)) (answer string, gone int) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return sayNo + err.Error()
+		return sayNo + err.Error(), 0
 	}
-	return s.outcome(pid, report[0])
+	b.told = pair[1]
+	b.write()
+	pid, err := start(b)
+	_ = unix.Close(pair[1])
+	defer unix.Close(pair[0])
+	if err != nil {
+		return sayNo + err.Error(), 0
+	}
+	return s.outcome(pid, pair[0])
 }
 
 // outcome reads the report of a new process.
-func (s Setup) outcome(pid, report int) string {
+func (s *server) outcome(pid, report int) (answer string, gone int) {
 	var word [2]uint32
+	text := unsafe.Slice((*byte)(unsafe.Pointer(&word)), unsafe.Sizeof(word))
+	oob := make([]byte, unix.CmsgSpace(4))
+	_ = unix.SetsockoptTimeval(report, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: late}) // it waits longer without
 	for {
-		n, err := unix.Read(report, unsafe.Slice((*byte)(unsafe.Pointer(&word)), unsafe.Sizeof(word)))
+		n, k, _, _, err := unix.Recvmsg(report, text, oob, unix.MSG_CMSG_CLOEXEC)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
-		if n != int(unsafe.Sizeof(word)) {
-			return sayNo + "it ended before it began"
+		if fds, err := rights(oob[:k]); err == nil && len(fds) == 1 {
+			gone = fds[0]
+		}
+		if n != len(text) {
+			return dead(sayDead, pid, "it ended before it began"), gone
 		}
 		break
 	}
 	switch word[0] {
 	case ready:
-		return sayPid + strconv.Itoa(pid)
+		return sayPid + strconv.Itoa(pid), gone
 	case checking:
-		return sayStale + s.Mounts[word[1]]
+		return dead(sayStale, pid, s.Mounts[word[1]]), gone
 	case mounting:
-		return sayNo + "mount: " + unix.Errno(word[1]).Error()
+		return dead(sayDead, pid, "mount: "+unix.Errno(word[1]).Error()), gone
 	default:
-		return sayNo + "confine: " + unix.Errno(word[1]).Error()
+		return dead(sayDead, pid, "confine: "+unix.Errno(word[1]).Error()), gone
 	}
+}
+
+// dead ends a process that is of no use, and says so.
+func dead(what string, pid int, why string) string {
+	_ = unix.Kill(pid, unix.SIGKILL) // it may be over
+	return what + strconv.Itoa(pid) + " " + why
 }
 
 // contents maps the file of a request; done forgets what it said.
@@ -226,10 +315,11 @@ func contents(fd int) (b []byte, done func(), err error) {
 	return b, func() { clear(b) }, nil
 }
 
-// birth is all that a new process needs.
-func (s Setup) birth(p parsed, fds []int, report int) *birth {
+// birth is what every new process needs.
+func (s *server) birth() *birth {
 	const proc = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	b := &birth{
+		flags: births,
 		mounts: []mount{
 			{text("proc"), text("/proc"), text("proc"), nil, proc},
 			{text("tmpfs"), text("/dev/shm"), text("tmpfs"), text("mode=0755"), unix.MS_NOSUID | unix.MS_NODEV},
@@ -242,11 +332,9 @@ func (s Setup) birth(p parsed, fds []int, report int) *birth {
 			// Nobody can make another one, whatever a filter misses.
 			{text("sys/user/max_user_namespaces"), []byte("0")},
 		},
-		lock: fds[theLock], gate: fds[theGate], report: report, files: fds[fixed:],
-		dir: &p.dir[0], path: &p.path[0], openFiles: p.openFiles, called: text("adze"),
-		head:    unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3},
-		noDir:   []byte("adze: sandbox: cannot enter " + name(p.dir) + "\n"),
-		noStart: []byte("adze: sandbox: cannot start " + name(p.path) + "\n"),
+		called: text("adze"),
+		head:   unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3},
+		filter: program(s.Filter),
 	}
 	if s.SealProc {
 		b.seal[0] = mount{from: text("/proc"), at: text("/proc"), flags: unix.MS_BIND}
@@ -255,6 +343,15 @@ func (s Setup) birth(p parsed, fds []int, report int) *birth {
 	for _, m := range s.Mounts {
 		b.roots = append(b.roots, text(m))
 	}
+	return b
+}
+
+// command has the new process start a command.
+func (b *birth) command(p parsed, fds []int) {
+	b.gate, b.lock, b.files = fds[theGate], fds[theLock], fds[fixed:]
+	b.dir, b.path, b.openFiles = &p.dir[0], &p.path[0], p.openFiles
+	b.noDir = []byte("adze: sandbox: cannot enter " + name(p.dir) + "\n")
+	b.noStart = []byte("adze: sandbox: cannot start " + name(p.path) + "\n")
 	for _, a := range p.args {
 		b.argv = append(b.argv, &a[0])
 	}
@@ -262,8 +359,19 @@ func (s Setup) birth(p parsed, fds []int, report int) *birth {
 		b.env = append(b.env, &e[0])
 	}
 	b.argv, b.env = append(b.argv, nil), append(b.env, nil)
-	b.filter = program(s.Filter)
-	return b
+}
+
+// write readies the messages of the report.
+func (b *birth) write() {
+	iov := &unix.Iovec{Base: (*byte)(unsafe.Pointer(&b.word))}
+	iov.SetLen(int(unsafe.Sizeof(b.word)))
+	b.report.Iov = iov
+	b.report.SetIovlen(1)
+	b.whole = b.report
+	control := unix.UnixRights(0)
+	b.right = (*int32)(unsafe.Pointer(&control[unix.CmsgLen(0)]))
+	b.whole.Control = &control[0]
+	b.whole.SetControllen(len(control))
 }
 
 func name(b []byte) string { return strings.TrimSuffix(string(b), "\x00") }

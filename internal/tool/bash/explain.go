@@ -91,9 +91,9 @@ func meaning(command string, quiet bool) string {
 	return ""
 }
 
-// ownProcesses is said of a command in the sandbox that looked for a process, while
+// ownProcesses is said of a command in the sandbox that found no such process, while
 // another command runs in the background.
-const ownProcesses = "in the sandbox a command sees its own processes only, not those of a command in the background: end that with KillShell"
+const ownProcesses = "in the sandbox not every command sees the processes of a command in the background: if this looked for one, end it with KillShell"
 
 var noProcess = pattern.Lazy(`(?i)no such process|no process found|\bkill: usage:|ProcessLookupError|\bESRCH\b`)
 

@@ -145,7 +145,7 @@ func TestOwnProcesses(t *testing.T) {
 			t.Errorf("no task runs: %s", got)
 		}
 		r.call(t.Context(), "Bash", map[string]any{"command": "sleep 60", "run_in_background": true})
-		if got := kill(); strings.Contains(got, "its own processes only") != confined {
+		if got := kill(); strings.Contains(got, "not every command sees") != confined {
 			t.Errorf("confined %v: %s", confined, got)
 		}
 		if got := r.call(t.Context(), "Bash", map[string]any{"command": "exit 3"}).Text; strings.Contains(got, "KillShell") {
