@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"os"
@@ -69,7 +70,7 @@ func Check(ctx context.Context, c Config) (Level, []Try, error) {
 	var out []Try
 	for _, e := range allEscapes() {
 		t := Try{Name: e.name, What: e.what}
-		t.Result, t.Detail = sc.try(s, table, e)
+		t.Result, t.Detail = sc.beside(s, table, e)
 		if t.Result == Escaped && slices.Contains(e.weak, s.level.Name) {
 			t.Result = Known
 		}
@@ -146,6 +147,31 @@ func newScene(root string) (*scene, func(), error) {
 	closers = append(closers, u.Close)
 	sc.UDP = u.LocalAddr().(*net.UDPAddr).Port
 	return sc, end, nil
+}
+
+// beside is try, while a command runs in the background if the attempt aims at one.
+func (sc *scene) beside(s *Sandbox, table *proc.Table, e escape) (Result, string) {
+	if !e.beside {
+		return sc.try(s, table, e)
+	}
+	c := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "exec " + victim}, Dir: sc.Project, Env: []string{"PATH=/usr/bin:/bin", "SECRET=x"}, Keep: true}
+	_, err := s.Wrap(&c, policy.Needs{})
+	if err != nil {
+		return Skipped, err.Error()
+	}
+	p, err := table.Start(c, io.Discard)
+	if err != nil {
+		return Skipped, err.Error()
+	}
+	result, text := sc.try(s, table, e)
+	select {
+	case <-p.Done():
+		result, text = Escaped, "the command in the background ended"
+	default:
+		p.Stop(0)
+		<-p.Done()
+	}
+	return result, text
 }
 
 // try runs one attempt inside and looks at the world afterwards.

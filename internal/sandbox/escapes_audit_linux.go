@@ -173,7 +173,7 @@ var settledEscapes = []escape{
 // allEscapes is the whole table. What destroys a repository where it is not
 // stopped comes last.
 func allEscapes() []escape {
-	return slices.Concat(settledEscapes, escapes, nurseryEscapes, cacheEscapes, modeEscapes)
+	return slices.Concat(settledEscapes, escapes, nurseryEscapes, roomEscapes, cacheEscapes, modeEscapes)
 }
 
 // sceneRepos are the files of repositories that the tries above aim at.

@@ -28,6 +28,8 @@ type escape struct {
 	safe  bool     // harmless without a sandbox, where it must succeed
 	// settled: it may work while the command runs; what is left afterwards counts.
 	settled bool
+	// beside: it aims at a command in the background, which runs meanwhile.
+	beside bool
 }
 
 var ll = []string{"landlock"}
