@@ -43,9 +43,9 @@ func TestOrphanIsReapedWhenItDies(t *testing.T) {
 	}
 	defer goes.Close()
 	p, _ := start(t, tab, "(cat <"+pipe+" >/dev/null &) ; exec sleep 600", false)
-	orphans := func(dead bool) int {
+	orphans := func(dead bool) int { // those that have the pipe open, which the shell's child has not yet
 		return len(slices.DeleteFunc(everybody(), func(o task) bool {
-			return o.ppid != os.Getpid() || o.pid == p.Pid || o.zombie != dead || tagOf(o.pid) != p.os.tag
+			return o.name != "cat" || o.ppid != os.Getpid() || o.pid == p.Pid || o.zombie != dead || tagOf(o.pid) != p.os.tag
 		}))
 	}
 	until := func(what string, ok func() bool) {
