@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,4 +39,12 @@ func link(from *os.Root, file string, dir *os.Root, name string) error {
 		return err
 	}
 	return nil
+}
+
+// links is how many names a file has.
+func links(fi fs.FileInfo) uint64 {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
 }

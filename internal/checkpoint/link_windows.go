@@ -1,6 +1,12 @@
 package checkpoint
 
-import "os"
+import (
+	"io/fs"
+	"os"
+)
 
 // link leaves a file as it is: what the other name has, it has, too.
 func link(*os.Root, string, *os.Root, string) error { return nil }
+
+// links is how many names a file has, as far as a look at its entry says.
+func links(fs.FileInfo) uint64 { return 1 }

@@ -11,9 +11,46 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// TakeBack undoes changes, the oldest first; see Restore.
-func (r *Recorder) TakeBack(ctx context.Context, changes []effect.Change) (done []effect.Change, problems []string, err error) {
-	return Restore(ctx, r.Blobs, Back(changes))
+// TakeBack undoes changes, the oldest first; see Restore. begin is called with what is
+// to be changed, before the first file is; with an error of it nothing is. When ctx ends
+// meanwhile, what was done is undone. Foreign are the paths that something else changed
+// since the newest of the changes.
+func (r *Recorder) TakeBack(ctx context.Context, changes []effect.Change, begin func(todo []effect.Change) error) (done []effect.Change, problems, foreign []string, err error) {
+	p := &restorer{blobs: r.Blobs, pipes: true}
+	p.planAll(ctx, Back(changes), r.Progress)
+	if err := ctx.Err(); err != nil {
+		return nil, nil, nil, err
+	}
+	if len(p.todo) > 0 {
+		if err := begin(p.todo); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	done, err = p.restore(ctx, r.Progress)
+	if err != nil && ctx.Err() != nil {
+		_, _, _ = Restore(context.WithoutCancel(ctx), r.Blobs, Back(done)) // what it could not do is seen below
+		done = Since(p.todo)
+	}
+	return done, p.problems, p.foreign, err
+}
+
+// Since is what was done of changes that were to be made, by what stands there now.
+func Since(todo []effect.Change) (done []effect.Change) {
+	for _, c := range todo {
+		now, err := Look(c.Path, nil)
+		if c.After, c.Names = now, nil; err == nil && c.Before != c.After {
+			done = append(done, c)
+		}
+	}
+	return done
+}
+
+// Join puts two lists of changes, one after the other, into one.
+func Join(first, then []effect.Change) []effect.Change {
+	if len(first) == 0 {
+		return then
+	}
+	return joinChanges(first, then)
 }
 
 // Preview says what TakeBack would do now, by path, and what it could not do.
@@ -42,7 +79,7 @@ func (r *Recorder) preview(c effect.Change) (f event.FileChange, d view.Diff, pr
 	}
 	want := c.After
 	want.Lost = ""
-	f = event.FileChange{Path: c.Path, Foreign: now != c.Before && (c.Before.Kind != effect.IsFile || c.Before.Hash != "")}
+	f = event.FileChange{Path: c.Path, Foreign: foreign(now, c.Before)}
 	switch {
 	case now == want:
 		return event.FileChange{}, d, ""
@@ -54,6 +91,8 @@ func (r *Recorder) preview(c effect.Change) (f event.FileChange, d view.Diff, pr
 		return event.FileChange{}, d, "what stood there before was not kept: " + c.After.Lost
 	case now.Kind == effect.IsFile && now.Hash == "":
 		return event.FileChange{}, d, errLarge.Error()
+	case now.Kind == effect.IsSpecial:
+		return event.FileChange{}, d, errPipe.Error()
 	case want.Kind == effect.Absent:
 		f.Kind = "removed"
 	case now.Kind == effect.Absent:

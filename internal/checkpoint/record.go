@@ -22,6 +22,8 @@ type Recorder struct {
 	// Beside reports whether something runs that an earlier call left running,
 	// so that what changed between two calls may be its doing. nil is no.
 	Beside func() bool
+	// Progress, when set, is told how many paths of all a TakeBack has put back.
+	Progress func(done, of int)
 	// Journal keeps what calls that run change; nil: it goes with the process.
 	Journal *Journal
 
@@ -38,6 +40,9 @@ type Recorder struct {
 func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string) {
 	r.rest()
 	paths, whole := r.scope(actions)
+	if !whole && slices.ContainsFunc(paths, linked) { // what is written by one name is changed under all
+		paths, whole = r.scope(append(slices.Clip(actions), policy.Opaque{}))
+	}
 	before, times := make([]effect.Version, len(paths)), make([]time.Time, len(paths))
 	for i, p := range paths {
 		times[i] = changedAt(p)
@@ -80,6 +85,12 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 		}
 		return out
 	}, note
+}
+
+// linked reports whether a file has several names.
+func linked(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Mode().IsRegular() && links(fi) > 1
 }
 
 // rest lets the journal make room, while no call runs.

@@ -147,20 +147,43 @@ func keep(r io.Reader, blobs Blobs) (hash string, size int64, err error) {
 // What another program changes at the same time can be overwritten, but nothing
 // is reached through a link: each folder is opened step by step.
 func Restore(ctx context.Context, blobs Blobs, list []effect.Change) (done []effect.Change, problems []string, err error) {
-	r := &restorer{blobs: blobs, opened: map[string]fs.FileMode{}, failed: map[string]bool{}, named: map[string]bool{}}
-	for _, c := range list {
+	r := &restorer{blobs: blobs}
+	r.planAll(ctx, list, nil)
+	done, err = r.restore(ctx, nil)
+	return done, r.problems, err
+}
+
+// planAll looks at what stands at the paths, and keeps it. told, when set, is called
+// for each path with how much of all, half of it, was done.
+func (r *restorer) planAll(ctx context.Context, list []effect.Change, told func(done, of int)) {
+	r.opened, r.failed, r.named = map[string]fs.FileMode{}, map[string]bool{}, map[string]bool{}
+	for i, c := range list {
+		if ctx.Err() != nil {
+			break
+		}
+		if told != nil {
+			told(i/2, len(list))
+		}
 		r.plan(c)
 	}
 	order.By(r.todo, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// restore does what was planned; told is called as by planAll, with the other half.
+func (r *restorer) restore(ctx context.Context, told func(done, of int)) (done []effect.Change, err error) {
 	deepest := slices.Clone(r.todo)
 	slices.Reverse(deepest)
-	for _, step := range []struct {
+	steps := []struct {
 		do   func(effect.Change) error
 		list []effect.Change
-	}{{r.remove, deepest}, {r.folder, r.todo}, {r.content, r.todo}, {r.name, r.todo}, {r.mode, deepest}} {
-		for _, c := range step.list {
+	}{{r.remove, deepest}, {r.folder, r.todo}, {r.content, r.todo}, {r.name, r.todo}, {r.mode, deepest}}
+	for i, step := range steps {
+		for j, c := range step.list {
 			if err = ctx.Err(); err != nil {
 				break
+			}
+			if told != nil {
+				told((len(r.todo)+(i*len(r.todo)+j)/len(steps))/2, len(r.todo))
 			}
 			if r.failed[c.Path] {
 				continue
@@ -171,24 +194,20 @@ func Restore(ctx context.Context, blobs Blobs, list []effect.Change) (done []eff
 		}
 	}
 	r.close()
-	for _, c := range r.todo {
-		now, lookErr := Look(c.Path, nil)
-		if c.After, c.Names = now, nil; lookErr == nil && c.Before != c.After {
-			done = append(done, c)
-		}
-	}
-	return done, r.problems, err
+	return Since(r.todo), err
 }
 
 // A restorer puts paths back, in steps: what is in the way goes, then folders,
 // contents, further names of files and the modes of folders come.
 type restorer struct {
 	blobs    Blobs
+	pipes    bool // pipes, sockets and devices stay: nothing can make them again
 	todo     []effect.Change
 	opened   map[string]fs.FileMode // folders made writable, with their modes
 	failed   map[string]bool
 	named    map[string]bool // looked at by name
 	problems []string
+	foreign  []string // paths of todo that were changed since
 }
 
 func (r *restorer) problem(path string, err error) {
@@ -199,6 +218,7 @@ func (r *restorer) problem(path string, err error) {
 // Reasons why a path stays as it is.
 var (
 	errElsewhere = errors.New("it was moved here from a place that is not recorded, and stays")
+	errPipe      = errors.New("a pipe, a socket or a device stands there now, which could not be made again, and stays")
 	errSpecial   = errors.New("it was a pipe, a socket or a device, which cannot be made again")
 	errLarge     = errors.New("what stands there now is too large to keep, and stays")
 	errHolds     = errors.New("the folder holds what is not recorded, and stays")
@@ -225,12 +245,23 @@ func (r *restorer) plan(c effect.Change) {
 		err = errors.New("what stood there before was not kept: " + cmp.Or(want.Lost, "no reason is known"))
 	case now.Kind == effect.IsFile && now.Hash == "":
 		err = errLarge
+	case now.Kind == effect.IsSpecial && r.pipes:
+		err = errPipe
 	default:
+		if foreign(now, c.Before) {
+			r.foreign = append(r.foreign, c.Path)
+		}
 		r.todo = append(r.todo, effect.Change{Path: c.Path, Before: now, After: want, Names: c.Names})
 	}
 	if err != nil {
 		r.problem(c.Path, err)
 	}
+}
+
+// foreign reports whether what stands at a path is not what the last call left there.
+func foreign(now, left effect.Version) bool {
+	left.Lost = ""
+	return now != left && (left.Kind != effect.IsFile || left.Hash != "")
 }
 
 // in runs do in the folder that holds path. A folder that is closed to us is

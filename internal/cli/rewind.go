@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/rewind"
+	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -30,7 +33,7 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 		Use: "rewind [SESSION]", Short: "Go back to before a prompt: conversation, files, or both", Args: cobra.MaximumNArgs(1),
 		Long: "Takes a session back to before one of its prompts: what was said, the files, or both.\n" +
 			"Without --to, the prompts are listed, with how many files changed after each.\n" +
-			"Files are put back as they were before the prompt, also where commands changed\nthem; what git ignores, and git's own state, stays.\nA rewind can be taken back with --undo.\n\n" + sessionWords,
+			"Files are put back as they were before the prompt, also where commands changed\nthem; what git ignores, and git's own state, stays.\nWhat something else changed since is named, and put back, too. A rewind that is\ninterrupted puts back what it had changed; one whose process was killed is told of at the next\nstart, and the same rewind finishes it. A rewind can be taken back with --undo.\n\n" + sessionWords,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
@@ -138,22 +141,36 @@ func goBack(sys System, f *runFlags, cmd *cobra.Command, i store.Info, o op.Rewi
 	if err != nil {
 		return err
 	}
-	s, left, err := rewind.Open(cmd.Context(), opts.Run(p), sys.Environ, i.ID)
+	s, left, err := rewind.Open(cmd.Context(), opts.Run(p), sys.Environ, i.ID, slowly(sys.Stderr, time.Now))
 	if err != nil {
 		return openError(cmd.Context(), err)
 	}
 	if left != "" {
 		fmt.Fprintln(sys.Stderr, clip.VisibleText(left))
 	}
-	events := s.Follow(cmd.Context(), s.State().Seq, event.Everything) // what comes of the op
+	events := s.Follow(context.WithoutCancel(cmd.Context()), s.State().Seq, event.Everything) // what comes of the op
 	err = s.Submit(cmd.Context(), o)
-	if err == nil {
-		err = sayWhatCame(sys, events)
+	cut := errors.Is(err, session.ErrCutRewind)
+	if err == nil || cut {
+		err = errors.Join(err, sayWhatCame(sys, events))
 	}
-	if err = errors.Join(err, s.Close()); err != nil {
+	if err = errors.Join(err, s.Close()); errors.Is(err, context.Canceled) {
+		return err
+	} else if err != nil {
 		return failf("adze rewind lists the prompts", "%v", err)
 	}
 	return nil
+}
+
+// slowly tells a person how far a rewind is, once a second, when it takes longer.
+func slowly(w io.Writer, now func() time.Time) func(done, of int) {
+	said := now()
+	return func(done, of int) {
+		if at := now(); at.Sub(said) >= time.Second {
+			said = at
+			fmt.Fprintf(w, "putting files back: %s of %s\n", clip.Thousands(done), clip.Thousands(of))
+		}
+	}
 }
 
 // sayWhatCame waits for the event of a rewind.
@@ -176,6 +193,10 @@ func sayWhatCame(sys System, events iter.Seq2[event.Event, error]) error {
 }
 
 func sayRewound(sys System, b event.Rewound) {
+	if b.Cut != "" {
+		fmt.Fprintln(sys.Stderr, clip.VisibleText(b.String()))
+		return
+	}
 	fmt.Fprintln(sys.Stdout, clip.VisibleText(b.String()))
 	for _, c := range b.Changes {
 		fmt.Fprintf(sys.Stdout, "  %s\n", clip.Visible(c.Path))

@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
@@ -75,6 +76,16 @@ type (
 		// Stops: it was one too many in a row, and it is not tried again by itself.
 		Stops bool `json:"stops,omitempty"`
 	}
+	// RewindBegan says what a rewind is about to do to files, before the first of them
+	// changes. The Rewound behind it says what it did; without one, the process ended
+	// meanwhile.
+	RewindBegan struct {
+		To      Seq             `json:"to"`
+		ID      string          `json:"id,omitempty"`
+		Text    string          `json:"text,omitempty"`
+		Undo    bool            `json:"undo,omitempty"`
+		Changes []effect.Change `json:"changes,omitempty"`
+	}
 	// Rewound says that a person went back to before an event. What came since
 	// stays in the log.
 	Rewound struct {
@@ -102,6 +113,12 @@ type (
 		Code     bool            `json:"code,omitempty"`
 		Changes  []effect.Change `json:"changes,omitempty"`
 		Problems []string        `json:"problems,omitempty"`
+		// Foreign are paths among those of Changes that something else had changed since
+		// the last call that did.
+		Foreign []string `json:"foreign,omitempty"`
+		// Cut is why it did not come to its end, "" when it did. Then only files changed,
+		// if any.
+		Cut string `json:"cut,omitempty"`
 	}
 )
 
@@ -152,6 +169,9 @@ type FileChange struct {
 
 // String says it in a sentence, with the beginning of the prompt.
 func (b Rewound) String() string {
+	if b.Cut != "" {
+		return b.cut()
+	}
 	what := "the conversation"
 	switch {
 	case b.Code && b.Conversation:
@@ -170,6 +190,9 @@ func (b Rewound) String() string {
 		s += fmt.Sprintf(", %d could not be", n)
 	}
 	s += "."
+	if n := len(b.Foreign); n > 0 {
+		s += fmt.Sprintf(" Something else had changed %d of them since (%s); an undo brings that back.", n, someOf(b.Foreign))
+	}
 	switch {
 	case b.Dropped == 1:
 		s += " The prompt that was said since is not in the conversation any more; taking this back brings it back."
@@ -177,6 +200,28 @@ func (b Rewound) String() string {
 		s += fmt.Sprintf(" The %d prompts that were said since are not in the conversation any more; taking this back brings them back.", b.Dropped)
 	}
 	return s
+}
+
+// cut says that a rewind did not come to its end.
+func (b Rewound) cut() string {
+	what := fmt.Sprintf("The rewind to before %q", clip.Line(b.Text, 60))
+	if b.Undo {
+		what = "The undo of a rewind"
+	}
+	if len(b.Changes) == 0 {
+		return fmt.Sprintf("%s was cut off (%s). Files are as they were before it.", what, b.Cut)
+	}
+	return fmt.Sprintf("%s was cut off (%s): %s changed on disk. The same rewind again finishes it, and an undo takes it back.", what, b.Cut, clip.Count(len(b.Changes), "file"))
+}
+
+// someOf names the first of some paths.
+func someOf(list []string) string {
+	const most = 5
+	text := strings.Join(list[:min(len(list), most)], ", ")
+	if n := len(list) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return clip.Visible(text)
 }
 
 // String says it in a sentence.
@@ -210,6 +255,7 @@ func (Stripped) body()      {}
 func (Compacted) body()     {}
 func (NotesKept) body()     {}
 func (CompactFailed) body() {}
+func (RewindBegan) body()   {}
 func (Rewound) body()       {}
 func (Compacting) body()    {}
 func (RewindPlan) body()    {}

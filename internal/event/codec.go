@@ -60,6 +60,7 @@ var (
 		{"compacted", Compacted{}, decodeCompacted},
 		asStruct[NotesKept]("notes_kept"),
 		asStruct[CompactFailed]("compact_failed"),
+		asStruct[RewindBegan]("rewind_began"),
 		asStruct[TaskStarted]("task_started"),
 		asStruct[TaskEnded]("task_ended"),
 		asStruct[Noted]("noted"),

@@ -93,7 +93,9 @@ func samples() []event.Body {
 		},
 		event.NotesKept{Through: 7},
 		event.CompactFailed{Trigger: "full", Why: "w", Stops: true},
+		event.RewindBegan{To: 1, ID: "i", Text: "t", Undo: true, Changes: []effect.Change{{Path: "/p"}}},
 		event.Rewound{
+			Foreign: []string{"/p"}, Cut: "interrupted",
 			To: 3, ID: "p", Text: "t", Undo: true, Dropped: 2, Origin: event.Origin{Parts: [][]event.Seq{{1}}, Boundary: 1}, Conversation: true, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
 			Tasks: []view.Task{{Text: "t"}}, Seen: []effect.File{{Path: "p"}}, Dir: "/d", Last: "l", Tokens: 5,
 			Code: true, Changes: []effect.Change{{Path: "p", Before: effect.Version{Kind: effect.IsFile}}}, Problems: []string{"p"},

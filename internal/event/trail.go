@@ -18,7 +18,7 @@ type Step struct {
 // With adds an event that may be a rewind.
 func (t Trail) With(e Event) Trail {
 	b, ok := e.Body.(Rewound)
-	if !ok || b.To >= e.Seq {
+	if !ok || b.To >= e.Seq || b.Cut != "" && len(b.Changes) == 0 {
 		return t
 	}
 	return append(slices.Clip(t), Step{e.Seq, b.To, b.Undo, b.Conversation, b.Code, b.Dropped})

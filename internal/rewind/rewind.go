@@ -48,6 +48,7 @@ type Recorder struct {
 	*checkpoint.Recorder
 	cut     func(context.Context) effect.Changed
 	left    effect.Changed // what cut said
+	halfway string         // what a rewind that was cut off changed, for people
 	mu      sync.Mutex     // guards scratch
 	scratch []*os.File     // of trees that are not in the journal
 	told    func([]effect.File)
@@ -119,15 +120,36 @@ func (r *Recorder) Cut(ctx context.Context) effect.Changed {
 	return r.left
 }
 
-// Left says for people what a call changed that was cut off by the end of the
+// TakeBack implements session.Files.
+func (r *Recorder) TakeBack(ctx context.Context, changes []effect.Change, begin func([]effect.Change) error) (out session.TakenBack, err error) {
+	out.Done, out.Problems, out.Foreign, err = r.Recorder.TakeBack(ctx, changes, begin)
+	return out, err
+}
+
+// Join implements session.Files.
+func (r *Recorder) Join(first, then []effect.Change) []effect.Change {
+	return checkpoint.Join(first, then)
+}
+
+// Unfinished implements session.Files.
+func (r *Recorder) Unfinished(b event.RewindBegan) event.Rewound {
+	e := event.Rewound{To: b.To, ID: b.ID, Text: b.Text, Undo: b.Undo, Code: true, Cut: "adze ended meanwhile", Changes: checkpoint.Since(b.Changes)}
+	r.halfway = e.String()
+	return e
+}
+
+// Left says for people what a rewind or a call changed that was cut off by the end of the
 // process before, "" when none was. It is known once the session has started.
 func (r *Recorder) Left() string {
 	if len(r.left.Files)+len(r.left.Missed) == 0 {
-		return ""
+		return r.halfway
 	}
 	text := fmt.Sprintf("adze was ended while a call ran. %s changed on disk since it began, whoever did it: adze diff shows them, and a rewind takes them back.", clip.Count(len(r.left.Files), "file"))
 	for _, m := range r.left.Missed {
 		text += "\nNot recorded: " + m
+	}
+	if r.halfway != "" {
+		text = r.halfway + "\n" + text
 	}
 	return text
 }
@@ -151,17 +173,17 @@ func (r *Recorder) Close() (err error) {
 }
 
 // Open opens a session that no process runs, by its ID, only to go back in it:
-// it has no model. left is what Left says.
-func Open(ctx context.Context, run sessions.Run, environ []string, id string) (s *session.Session, left string, err error) {
+// it has no model. left is what Left says. A rewind that ctx ends is settled and recorded all the same.
+func Open(ctx context.Context, run sessions.Run, environ []string, id string, progress func(done, of int)) (s *session.Session, left string, err error) {
 	log, err := sessions.Choose(ctx, run, sessions.Choice{Resume: id})
 	if err != nil {
 		return nil, "", err
 	}
 	files := &Recorder{
-		Recorder: &checkpoint.Recorder{Blobs: log.Blobs()},
+		Recorder: &checkpoint.Recorder{Blobs: log.Blobs(), Progress: progress},
 		cut:      cut(log.Scratch(), common(log.Blobs(), environ, []string{run.Root})),
 	}
-	if s, err = session.Start(ctx, session.Config{
+	if s, err = session.Start(context.WithoutCancel(ctx), session.Config{ // ends with Close
 		Log: log, Again: event.Resumed{Version: run.Version, Torn: log.Torn}, Now: time.Now,
 		Files: files,
 	}); err != nil {

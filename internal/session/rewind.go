@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,12 +21,29 @@ import (
 type Files interface {
 	// Preview says what taking these changes back, the oldest first, would do.
 	Preview(ctx context.Context, changes []effect.Change) (files []event.FileChange, lost []string)
-	// TakeBack does it, and returns what it changed in its turn.
-	TakeBack(ctx context.Context, changes []effect.Change) (done []effect.Change, problems []string, err error)
+	// TakeBack does it, and returns what it changed in its turn. begin is called with
+	// what it is about to change before the first file changes; with an error of it
+	// nothing does. When ctx ends meanwhile, it puts back what it can.
+	TakeBack(ctx context.Context, changes []effect.Change, begin func(todo []effect.Change) error) (TakenBack, error)
+	// Join is two lists of changes, one after the other, as one.
+	Join(first, then []effect.Change) []effect.Change
+	// Unfinished is what a rewind that was cut off has changed of what it was about to.
+	Unfinished(b event.RewindBegan) event.Rewound
 	// Cut says what calls changed that the last process of the session left open.
 	Cut(ctx context.Context) effect.Changed
 	// Seen replaces what the model is taken to know of files.
 	Seen(files []effect.File)
+}
+
+// ErrCutRewind is returned when a rewind did not come to its end; the Rewound says what
+// became of files.
+var ErrCutRewind = errors.New("the rewind was cut off")
+
+// TakenBack is what came of taking changes back.
+type TakenBack struct {
+	Done     []effect.Change
+	Problems []string // for people, a path and why it stays as it is
+	Foreign  []string // paths of Done that something else had changed since the last call
 }
 
 // A past is the session as it was before an event.
@@ -35,6 +53,7 @@ type past struct {
 	changes []effect.Change // since then, the oldest first
 	trail   event.Trail     // of all the log
 	prompts []event.Seq     // of people, of all the log
+	cut     []effect.Change // what a rewind did that was cut off, when nothing was changed since
 }
 
 // rewind goes back. It runs on the goroutine that submits: the log is read and
@@ -62,6 +81,10 @@ func (s *Session) rewind(ctx context.Context, o op.Rewind) error {
 		st.rewinding = false
 		switch {
 		case err != nil:
+		case e != nil && e.Cut != "":
+			if err = s.record(context.WithoutCancel(ctx), st, *e); err == nil {
+				err = errors.Join(ErrCutRewind, ctx.Err())
+			}
 		case live != nil:
 			s.fan.send(event.Event{Time: s.cfg.Now(), Body: *live})
 		default:
@@ -104,8 +127,25 @@ func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State)
 	}
 	if o.Code {
 		e.Code = true
-		if e.Changes, e.Problems, err = s.cfg.Files.TakeBack(ctx, was.changes); err != nil && len(e.Changes) == 0 {
+		began := false
+		done, err := s.cfg.Files.TakeBack(ctx, was.changes, func(todo []effect.Change) (err error) {
+			derr := s.do(func(st *state) {
+				err = s.record(context.WithoutCancel(ctx), st, event.RewindBegan{To: e.To, ID: e.ID, Text: e.Text, Undo: e.Undo, Changes: todo})
+			})
+			began = err == nil && derr == nil
+			return errors.Join(derr, err)
+		})
+		e.Changes, e.Problems, e.Foreign = done.Done, done.Problems, done.Foreign
+		switch {
+		case ctx.Err() != nil && !began:
+			return nil, nil, fmt.Errorf("the rewind was interrupted before it changed a file: %w", ctx.Err())
+		case err != nil && !began:
 			return nil, nil, fmt.Errorf("take changes back: %w", err)
+		case err != nil:
+			e.Cut = cmp.Or(cutBy(ctx), err.Error())
+			return &e, nil, nil
+		case !o.Undo: // one undo takes back what both did
+			e.Changes = s.cfg.Files.Join(was.cut, e.Changes)
 		}
 	}
 	if o.Conversation {
@@ -142,13 +182,28 @@ func (s *Session) past(ctx context.Context, o op.Rewind) (p past, err error) {
 		}
 		switch b := e.Body.(type) {
 		case event.ToolFinished, event.InputAccepted:
-			p.changes = append(p.changes, event.ChangedBy(b).Files...)
+			files := event.ChangedBy(b).Files
+			p.changes = append(p.changes, files...)
+			if len(files) > 0 {
+				p.cut = nil
+			}
 		case event.Rewound:
-			p.changes = append(p.changes, b.Changes...)
+			p.changes, p.cut = append(p.changes, b.Changes...), nil
+			if b.Cut != "" && b.To == p.at.Seq {
+				p.cut = b.Changes
+			}
 		default: // changes no file
 		}
 	}
 	return p, nil
+}
+
+// cutBy says that a rewind was interrupted, "" when it was not.
+func cutBy(ctx context.Context) string {
+	if ctx.Err() != nil {
+		return "interrupted"
+	}
+	return ""
 }
 
 // dropped counts the prompts that are in the conversation and were not then.

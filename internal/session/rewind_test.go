@@ -41,7 +41,21 @@ func (f *takenBack) Preview(_ context.Context, cs []effect.Change) ([]event.File
 	return out, []string{"one is lost"}
 }
 
-func (f *takenBack) TakeBack(_ context.Context, cs []effect.Change) ([]effect.Change, []string, error) {
+func (*takenBack) Join(first, then []effect.Change) []effect.Change {
+	return append(slices.Clip(first), then...)
+}
+
+func (f *takenBack) Unfinished(b event.RewindBegan) event.Rewound {
+	return event.Rewound{To: b.To, ID: b.ID, Code: true, Cut: "adze ended meanwhile", Changes: b.Changes[:1]}
+}
+
+func (f *takenBack) TakeBack(ctx context.Context, cs []effect.Change, begin func([]effect.Change) error) (session.TakenBack, error) {
+	if f.fail != nil {
+		return session.TakenBack{}, f.fail
+	}
+	if err := begin(cs); err != nil {
+		return session.TakenBack{}, err
+	}
 	if f.changes = cs; f.during != nil {
 		f.during()
 	}
@@ -49,7 +63,7 @@ func (f *takenBack) TakeBack(_ context.Context, cs []effect.Change) ([]effect.Ch
 	for _, c := range cs {
 		done = append(done, effect.Change{Path: c.Path, Before: c.After, After: c.Before})
 	}
-	return done, []string{"a problem"}, f.fail
+	return session.TakenBack{Done: done, Problems: []string{"a problem"}}, ctx.Err()
 }
 
 func (f *takenBack) Cut(context.Context) effect.Changed { return f.cut }
@@ -286,6 +300,63 @@ func TestRewindOfFiles(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A rewind is on disk before the first file changes. One that is interrupted says what
+// became of files, and one that its process did not end is told of at the next start,
+// with what it had changed; the same rewind again finishes it, and one undo takes both back.
+func TestARewindThatIsCutOff(t *testing.T) {
+	changed := event.ToolFinished{Call: "c", Name: "Write", Effects: []effect.Effect{effect.Changed{Files: []effect.Change{
+		{Path: "/w/a", Before: version("a1"), After: version("a2")}, {Path: "/w/b", Before: version("b1"), After: version("b2")},
+	}}}}
+	bubble("interrupted", t, func(t *testing.T) {
+		files := &takenBack{}
+		ctx, stop := context.WithCancel(t.Context())
+		r := start(t, nil, func(c *session.Config) { c.Files = files }, fake.Say("A1"))
+		var log []string
+		files.during = func() {
+			log = append(log, fmt.Sprint(r.State().Rewinding != nil))
+			stop()
+		}
+		r.prompt("Q1")
+		r.turns(1, nil)
+		err := r.Submit(ctx, op.Rewind{To: r.ids()[0], Code: true})
+		if !errors.Is(err, session.ErrCutRewind) || !errors.Is(err, context.Canceled) || !slices.Equal(log, []string{"true"}) || r.State().Rewinding != nil {
+			t.Errorf("%v; recorded before files changed: %v", err, log)
+		}
+		r.Close()
+	})
+	bubble("the process ended", t, func(t *testing.T) {
+		files := &takenBack{}
+		log := &mem.Log{}
+		for i, b := range []event.Body{
+			event.SessionStarted{Dir: "/w"}, event.InputAccepted{ID: "p1", Text: "go"}, event.TurnStarted{ID: "t1"}, changed, event.TurnEnded{ID: "t1"},
+			event.RewindBegan{To: 2, ID: "p1", Changes: []effect.Change{{Path: "/w/a", Before: version("a2"), After: version("a1")}, {Path: "/w/b", Before: version("b2"), After: version("b1")}}},
+		} {
+			if err := log.Append(t.Context(), event.Event{Seq: event.Seq(i + 1), Time: time.Now(), Body: b}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := session.Start(t.Context(), session.Config{Log: log, Files: files, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st := s.State(); st.Rewinding != nil || len(st.Trail) != 1 {
+			t.Fatalf("%+v, %d rewinds", st.Rewinding, len(st.Trail))
+		}
+		if err := s.Submit(t.Context(), op.Rewind{To: "p1", Code: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Submit(t.Context(), op.Rewind{Undo: true, Code: true}); err != nil {
+			t.Fatal(err)
+		}
+		if first := files.changes[0]; first.Path != "/w/a" || first.Before != version("a2") {
+			t.Errorf("the undo begins with %+v", first)
+		}
+		_ = s.Close()
+	})
+}
+
+func version(hash string) effect.Version { return effect.Version{Kind: effect.IsFile, Hash: hash} }
 
 // What the model is told of files that a person took back is bounded, and when
 // the conversation went back with them there is nothing to tell.

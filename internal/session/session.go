@@ -254,6 +254,11 @@ func (s *Session) open(ctx context.Context, st *state) error {
 			return err
 		}
 	}
+	if b := st.Rewinding; b != nil && s.cfg.Files != nil {
+		if err := s.record(ctx, st, s.cfg.Files.Unfinished(*b)); err != nil {
+			return err
+		}
+	}
 	if st.Running == "" {
 		return nil
 	}
@@ -290,7 +295,7 @@ func (s *Session) end(st *state) {
 	for _, stop := range st.shells {
 		stop()
 	}
-	for st.cancel != nil || len(st.shells) > 0 {
+	for st.cancel != nil || len(st.shells) > 0 || st.rewinding {
 		(<-s.inbox)(st)
 	}
 	st.waitKept()

@@ -35,7 +35,7 @@ type Log interface {
 func Durable(b event.Body) bool {
 	switch b.(type) {
 	case event.SessionStarted, event.InputQueued, event.InputRemoved,
-		event.Answered, event.ToolStarted, event.Ran, event.Rewound, event.TurnEnded:
+		event.Answered, event.ToolStarted, event.Ran, event.RewindBegan, event.Rewound, event.TurnEnded:
 		return true
 	case event.Resumed, event.Situated, event.InputAccepted, event.TurnStarted, event.Replied, event.Dropped, event.Spent, event.Asked, event.ToolFinished,
 		event.ModelChanged, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged, event.Cleared, event.Bounded, event.Stripped, event.Compacted, event.NotesKept, event.CompactFailed, event.TaskStarted, event.TaskEnded, event.Noted,

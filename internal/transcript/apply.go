@@ -60,7 +60,7 @@ func (s State) Apply(e event.Event) State {
 		s.Extensions = b
 	case event.ServerChanged:
 		s = s.server(b)
-	case event.Cleared, event.Bounded, event.Stripped, event.Compacted, event.CompactFailed, event.NotesKept, event.Rewound:
+	case event.Cleared, event.Bounded, event.Stripped, event.Compacted, event.CompactFailed, event.NotesKept, event.RewindBegan, event.Rewound:
 		s = s.reshaped(e)
 	case event.TurnEnded:
 		s.talk = s.talk.turnEnded(e.Seq, b.Reason == event.ToolDeferred)
@@ -114,7 +114,10 @@ func (s State) reshaped(e event.Event) State {
 		s.Failed, s.FailedAt, s.FailedBy = s.Failed+1, e.Time, b.Why
 	case event.NotesKept:
 		s.Noted = b.Through
+	case event.RewindBegan:
+		s.Rewinding = &b
 	case event.Rewound:
+		s.Rewinding = nil
 		s = s.rewound(e.Seq, b)
 	default:
 		panic(fmt.Sprintf("transcript: %T does not change what the conversation was", b))

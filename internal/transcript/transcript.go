@@ -60,25 +60,27 @@ type State struct {
 	// Added and Removed are lines of files that calls changed, in all turns.
 	Added, Removed int
 
-	Tasks    []view.Task // the todo list as it stands
-	Quiet    int         // replies since the todo list was written
-	Plan     string      // the newest that a person approved, or ""
-	Trail    event.Trail // the newest rewinds; at most maxTrail
-	Said     []Said      // prompts of people, in order; see maxSaid
-	Changed  []string    // files that calls changed, in the order of the first change; at most maxChanged
-	Recent   []string    // files that the model saw last, the newest last; at most maxRecent
-	Failed   int         // compactions in a row that failed or brought nothing, in this process
-	FailedAt time.Time   // when the last of them did
-	FailedBy string      // why, "" when it brought nothing
-	Records  []string    // files that hold what compactions took out, in order; at most maxRecords
-	Noted    event.Seq   // up to which event the session's notes tell; 0: there are none that hold
-	Warned   bool        // that the conversation will be compacted soon, since the last time it was
-	Answered time.Time   // when the newest reply came
-	Cache    Cache
-	Total    usage.Spent
-	ByModel  map[string]usage.Spent
-	Helpers  map[string]usage.Spent // of Total, what was no reply of the conversation, by what it was for
-	ByTool   map[string]usage.Work
+	Tasks   []view.Task // the todo list as it stands
+	Quiet   int         // replies since the todo list was written
+	Plan    string      // the newest that a person approved, or ""
+	Trail   event.Trail // the newest rewinds; at most maxTrail
+	Said    []Said      // prompts of people, in order; see maxSaid
+	Changed []string    // files that calls changed, in the order of the first change; at most maxChanged
+	Recent  []string    // files that the model saw last, the newest last; at most maxRecent
+	// Rewinding is a rewind that has begun to put files back and did not end; nil: none.
+	Rewinding *event.RewindBegan `json:",omitempty"`
+	Failed    int                // compactions in a row that failed or brought nothing, in this process
+	FailedAt  time.Time          // when the last of them did
+	FailedBy  string             // why, "" when it brought nothing
+	Records   []string           // files that hold what compactions took out, in order; at most maxRecords
+	Noted     event.Seq          // up to which event the session's notes tell; 0: there are none that hold
+	Warned    bool               // that the conversation will be compacted soon, since the last time it was
+	Answered  time.Time          // when the newest reply came
+	Cache     Cache
+	Total     usage.Spent
+	ByModel   map[string]usage.Spent
+	Helpers   map[string]usage.Spent // of Total, what was no reply of the conversation, by what it was for
+	ByTool    map[string]usage.Work
 
 	// Exports are the variables that commands changed, in order. Lost are names
 	// of those that were there before the session was resumed, and are not now.
