@@ -130,7 +130,8 @@ var (
 	reasoningFields = []string{"none", "reasoning_content", "reasoning"}
 )
 
-var wires = []string{"anthropic", "openai", "compat", "gemini", "bedrock", "vertex", "foundry", "script", "replay"}
+// The wires that a provider of the settings can speak.
+var wires = []string{"anthropic", "openai", "compat", "gemini"}
 
 var modelKeys = []Key{
 	{Name: "model", When: NextSession, Kind: String, Flag: "model", CC: true, Doc: "Model to use, as provider/model or an alias. Unset: the first provider with a key, then a local server."},

@@ -245,7 +245,30 @@ func (m *Set) main(ctx context.Context, begun string, named func(context.Context
 	if err == nil && note != "" && m.conf.Memory.First(note) {
 		m.conf.note("%s, so %s answers; hint: adze models lists what else there is", note, t.ID())
 	}
+	if err == nil {
+		err = m.checkSmall()
+	}
 	return t, m.where("model", err)
+}
+
+// checkSmall finds a small model that nothing here has: an error where it was asked for with
+// this run, else a word. Without it the main model's sibling answers, or nobody.
+func (m *Set) checkSmall() error {
+	if m.cfg.SmallModel == "" {
+		return nil
+	}
+	err := m.Check(m.cfg.SmallModel)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("the small model: %w", m.where("small_model", err))
+	if s, ok := m.cfg.Setting("small_model"); ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar) {
+		return err
+	}
+	if m.conf.Memory.First(err.Error()) {
+		m.conf.note("%v", err)
+	}
+	return nil
 }
 
 // Wish is what the settings ask for as the model, "" when they leave it open.
@@ -411,6 +434,9 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 		}
 	}
 	m.sayAssumed(c)
+	if c.Keyless != "" && m.conf.Note != nil && m.conf.Memory.First("keyless "+c.Provider) {
+		m.conf.note("%s is empty, which the setting providers.%s.key_env names: requests go out without a key; hint: export %s=…", c.Keyless, c.Provider, c.Keyless)
+	}
 	return t, nil
 }
 
@@ -474,6 +500,11 @@ func (m *Set) Problems() []config.Problem {
 			s, _ := cfg.Setting(key)
 			out = append(out, config.Problem{Severity: config.Error, Origin: s.Origin, Key: key, Message: err.Error()})
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Broken())) {
+		key := "providers." + name
+		s, _ := cfg.Setting(key)
+		out = append(out, config.Problem{Severity: config.Error, Origin: s.Origin, Key: key, Message: m.Broken()[name].Error()})
 	}
 	return out
 }

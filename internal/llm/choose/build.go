@@ -77,13 +77,16 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 		return c.noKey(p)
 	}
 	choice.KeySource = source
+	if key == "" {
+		choice.Keyless = p.keyEnv
+	}
 	facts := func(model string) (price.Facts, bool) {
 		f := c.facts(p, model)
 		return f, f.Window > 0
 	}
 	listed := func(model string) (price.Facts, bool) { return c.table.Lookup(p.name, model) } // nothing that is only assumed
 	conf := wire.Config{
-		Provider: p.name, Key: key, KeySource: source, Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, StartHint: p.start,
+		Provider: p.name, Key: key, KeySource: source, Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, StartHint: p.start, LostHint: lost(p),
 	}
 	switch p.wire {
 	case "anthropic":
@@ -96,6 +99,19 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 		choice.Model = compat.New(compat.Config{Config: conf, BaseURL: p.baseURL, Quirks: p.quirks, Facts: facts, Memory: c.c.Memory, Local: p.local})
 	}
 	return nil
+}
+
+// lost is what to do when nothing is at the address of a person's own server.
+func lost(p provider) string {
+	switch {
+	case !p.custom:
+		return ""
+	case p.wire == "openai":
+		return `where the server has no /responses, say so: "wire": "compat" (the setting providers.` + p.name + `.wire)`
+	case p.wire == "compat":
+		return "most base URLs end with /v1, and requests go to what is below it (the setting providers." + p.name + ".base_url)"
+	}
+	return "check the base URL (the setting providers." + p.name + ".base_url)"
 }
 
 // facts are those of the table; for what runs here they are what its server

@@ -84,6 +84,9 @@ type Choice struct {
 	KeySource string
 	// Local: the model runs on this machine or beside it.
 	Local bool
+	// Keyless is the variable that settings name for its key and that is empty, so that
+	// requests have none; "" otherwise.
+	Keyless string
 }
 
 // Sources of keys that can give another one later. Others are names of
@@ -124,6 +127,7 @@ type Chooser struct {
 	c         Config
 	table     *price.Table
 	providers []provider
+	broken    map[string]error // providers of the settings that cannot be used, by name
 
 	tell time.Duration // tellLimit
 	wait time.Duration // probeLimit
@@ -138,6 +142,8 @@ type provider struct {
 	wire    string // anthropic, openai, gemini, compat, script, replay, cloud
 	baseURL string
 	baseEnv string
+	also    []string // further base URLs that a local server may have
+	keyEnv  string   // the variable of its key that settings name
 	keys    []string // variables, first wins
 	bearer  string   // the one of keys that is sent as a bearer token
 	key     string   // from settings
@@ -180,8 +186,8 @@ func New(c Config) (*Chooser, error) {
 		c.Transport = wire.NewTransport(wire.Dial{})
 	}
 	ch := &Chooser{c: c, table: table, told: map[string]said{}, tell: tellLimit, wait: probeLimit}
-	ch.providers, err = providersOf(c)
-	return ch, err
+	ch.providers, ch.broken = providersOf(c)
+	return ch, nil
 }
 
 // builtin are the providers known by name, in the order in which one with a
@@ -193,7 +199,7 @@ func builtin() []provider {
 		{name: "gemini", wire: "gemini", keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, baseEnv: "GOOGLE_GEMINI_BASE_URL"},
 	}
 	for _, e := range compat.Endpoints() {
-		p := provider{name: e.Name, wire: "compat", baseURL: e.BaseURL, quirks: e.Quirks, local: e.Local, start: e.Start}
+		p := provider{name: e.Name, wire: "compat", baseURL: e.BaseURL, quirks: e.Quirks, local: e.Local, start: e.Start, also: e.Also}
 		if e.KeyEnv != "" {
 			p.keys = []string{e.KeyEnv}
 		}
@@ -205,15 +211,17 @@ func builtin() []provider {
 	return append(ps, provider{name: "script", wire: "script"}, provider{name: "replay", wire: "replay"})
 }
 
-func providersOf(c Config) ([]provider, error) {
-	ps := builtin()
+// providersOf are the providers there are, and why some of the settings cannot be used: who
+// names one of these is told.
+func providersOf(c Config) (ps []provider, broken map[string]error) {
+	ps, broken = builtin(), map[string]error{}
 	for i := range ps {
 		p := &ps[i]
 		if url := c.Env(p.baseEnv); p.baseEnv != "" && url != "" {
 			p.baseURL, p.custom = url, true
 		}
 		if url := c.Local[p.name]; url != "" {
-			p.baseURL = url
+			p.baseURL, p.also = url, nil
 		}
 		if host := c.Env("OLLAMA_HOST"); p.name == "ollama" && host != "" && c.Local[p.name] == "" {
 			p.baseURL = ollamaURL(host)
@@ -229,7 +237,8 @@ func providersOf(c Config) ([]provider, error) {
 		i := slices.IndexFunc(ps, func(p provider) bool { return p.name == name })
 		if i < 0 {
 			if s.BaseURL == "" {
-				return nil, fmt.Errorf("provider %q in the settings has no base URL", name)
+				broken[name] = fmt.Errorf("provider %q in the settings has no base URL", name)
+				continue
 			}
 			ps = append(ps, provider{name: name, wire: "compat"})
 			i = len(ps) - 1
@@ -240,18 +249,21 @@ func providersOf(c Config) ([]provider, error) {
 		case "anthropic", "openai", "gemini", "compat":
 			p.wire = s.Wire
 		default:
-			return nil, fmt.Errorf("provider %q in the settings: wire %q is none of anthropic, openai, gemini, compat", name, s.Wire)
+			broken[name] = fmt.Errorf("provider %q in the settings: wire %q is none of anthropic, openai, gemini, compat", name, s.Wire)
+			ps = slices.Delete(ps, i, i+1)
+			continue
 		}
 		if s.BaseURL != "" {
-			p.baseURL, p.custom = s.BaseURL, true
+			p.baseURL, p.custom, p.also = s.BaseURL, true, nil
 		}
 		if s.KeyEnv != "" {
+			p.keyEnv = s.KeyEnv
 			p.keys = append([]string{s.KeyEnv}, p.keys...)
 		}
 		p.key, p.headers, p.models = s.Key, s.Headers, s.Models
 		p.quirks, p.images = p.quirks.Said(s.Effort, s.Reasoning), s.Images
 	}
-	return ps, nil
+	return ps, broken
 }
 
 // ollamaURL makes a base URL of what OLLAMA_HOST may hold.

@@ -116,9 +116,50 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s is not among the ways", way)
 		}
 	}
-	for _, bad := range []map[string]Provider{{"x": {}}, {"x": {BaseURL: "http://x", Wire: "morse"}}} {
-		if _, err := New(Config{Providers: bad}); err == nil {
-			t.Errorf("%v: no error", bad)
+}
+
+// A provider of the settings that cannot be used stops those that name it, and nobody else.
+func TestBrokenProviders(t *testing.T) {
+	for _, bad := range []map[string]Provider{{"x": {}}, {"x": {BaseURL: "http://x", Wire: "morse"}}, {"x": {BaseURL: "http://x", Wire: "bedrock"}}} {
+		bad["y"] = Provider{BaseURL: "http://y/v1", KeyEnv: "Y_KEY", Models: []string{"m"}}
+		ch, err := New(Config{Providers: bad})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := ch.Choose(context.Background(), "y/m"); err != nil || c.Keyless != "Y_KEY" {
+			t.Errorf("%v: %+v, %v", bad, c, err)
+		}
+		for _, wish := range []string{"x/m", "x"} {
+			if _, err := ch.Choose(context.Background(), wish); err == nil || !strings.Contains(err.Error(), `provider "x" in the settings`) {
+				t.Errorf("%v: %s: %v", bad, wish, err)
+			}
+			if ch.Check(wish) == nil || ch.Broken()["x"] == nil {
+				t.Errorf("%v: %s is not told", bad, wish)
+			}
+		}
+	}
+}
+
+// llama.cpp is found at each of its ports.
+func TestSecondPort(t *testing.T) {
+	url := server(t, "/v1/models", `{"data":[{"id":"second"}]}`, 0)
+	ch, err := New(Config{Local: map[string]string{"ollama": "http://127.0.0.1:1/v1", "lmstudio": "http://127.0.0.1:1/v1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range ch.providers {
+		if p := &ch.providers[i]; p.name == "llamacpp" {
+			if len(p.also) != 1 || p.also[0] != "http://127.0.0.1:9931/v1" {
+				t.Errorf("%q", p.also)
+			}
+			p.baseURL, p.also = "http://127.0.0.1:1/v1", []string{url}
+		}
+	}
+	ch.wait = time.Minute
+	for _, wish := range []string{"llamacpp", "llamacpp/second", ""} {
+		p, model, err := ch.find(context.Background(), []string{wish})
+		if err != nil || p.baseURL != url || model != "second" {
+			t.Errorf("%q: %s at %s, %v", wish, model, p.baseURL, err)
 		}
 	}
 }

@@ -26,8 +26,18 @@ func (c *Chooser) locals() []provider {
 	var out []provider
 	for _, name := range []string{"ollama", "lmstudio", "llamacpp"} {
 		if p, ok := c.provider(name); ok {
-			out = append(out, p)
+			out = append(out, p.everywhere()...)
 		}
+	}
+	return out
+}
+
+// everywhere is a provider at each of its base URLs.
+func (p provider) everywhere() []provider {
+	out := []provider{p}
+	for _, base := range p.also {
+		p.baseURL = base
+		out = append(out, p)
 	}
 	return out
 }
@@ -104,14 +114,22 @@ func (c *Chooser) headers(p provider) map[string]string {
 
 // modelsOf asks one server what it has.
 func (c *Chooser) modelsOf(ctx context.Context, tr http.RoundTripper, p provider) []string {
-	base := strings.TrimRight(p.baseURL, "/")
-	url := base + "/models" // beside /chat/completions
+	base := wire.Base(p.baseURL, "/chat/completions")
 	switch {
 	case p.name == "ollama":
-		url = strings.TrimSuffix(base, "/v1") + "/api/tags"
+		return c.listedAt(ctx, tr, p, wire.Join(wire.Base(base, "/v1"), "/api/tags"))
 	case p.local:
-		url = strings.TrimSuffix(base, "/v1") + "/v1/models"
+		return c.listedAt(ctx, tr, p, wire.Join(wire.Base(base, "/v1"), "/v1/models"))
 	}
+	found := c.listedAt(ctx, tr, p, wire.Join(base, "/models")) // beside /chat/completions
+	if found == nil && wire.Bare(base) {
+		found = c.listedAt(ctx, tr, p, wire.Join(base, "/v1/models"))
+	}
+	return found
+}
+
+// listedAt are the models of a list at an address.
+func (c *Chooser) listedAt(ctx context.Context, tr http.RoundTripper, p provider, url string) []string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil

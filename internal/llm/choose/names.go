@@ -43,9 +43,14 @@ func noModel(wish, provider string) error {
 }
 
 func (c *Chooser) unknownProvider(name string) error {
+	if err := c.broken[name]; err != nil {
+		return &NameError{Why: err.Error(), What: "adze config edit opens the file; adze config check says what else is wrong", Err: err}
+	}
 	var names []string
 	for _, p := range c.providers {
-		names = append(names, p.name)
+		if p.wire != "cloud" || c.c.Clouds[p.name] != nil {
+			names = append(names, p.name)
+		}
 	}
 	return &NameError{
 		Why:  fmt.Sprintf("there is no model provider %q%s", name, near.Hint(name, names)),
@@ -54,6 +59,9 @@ func (c *Chooser) unknownProvider(name string) error {
 }
 
 func (c *Chooser) unknownModel(model string) error {
+	if c.broken[model] != nil {
+		return c.unknownProvider(model)
+	}
 	var names []string
 	for alias := range c.c.Aliases {
 		names = append(names, alias)

@@ -20,8 +20,31 @@ func (c *Chooser) named(ctx context.Context, wish string) (provider, string, err
 	if err == nil && model == "" {
 		return c.onlyProvider(ctx, p)
 	}
+	if err == nil && len(p.also) > 0 {
+		p = c.where(ctx, p, model)
+	}
 	return p, model, err
 }
+
+// where is a local server at that of its base URLs where it has the model, or answers.
+func (c *Chooser) where(ctx context.Context, p provider, model string) provider {
+	at := p.everywhere()
+	found := c.probeAll(ctx, at)
+	for i, models := range found {
+		if slices.Contains(models, model) {
+			return at[i]
+		}
+	}
+	for i, models := range found {
+		if len(models) > 0 {
+			return at[i]
+		}
+	}
+	return p
+}
+
+// Broken are the providers of the settings that cannot be used, by name, and why.
+func (c *Chooser) Broken() map[string]error { return c.broken }
 
 // Check returns a *NameError when nothing here has that name, without asking
 // anybody and without a key.
@@ -122,7 +145,7 @@ func (c *Chooser) onlyProvider(ctx context.Context, p provider) (provider, strin
 		return p, model, nil
 	}
 	if p.local || c.lists(p) {
-		if q, model, ok := c.probe(ctx, []provider{p}); ok {
+		if q, model, ok := c.probe(ctx, p.everywhere()); ok {
 			return q, model, nil
 		}
 		return p, "", &llm.Error{Kind: llm.Transport, Provider: p.name, Fix: cmp.Or(p.start, "name the model: --model "+hint.Shell(p.name+"/MODEL")),

@@ -68,7 +68,7 @@ func (c *Chooser) ask(ctx context.Context, p provider, model string) {
 	defer cancel()
 	tr := wire.NewTransport(wire.Dial{Connect: c.tell})
 	defer tr.CloseIdleConnections()
-	a := asker{tr: tr, base: strings.TrimSuffix(strings.TrimRight(p.baseURL, "/"), "/v1"), headers: c.headers(p), environ: c.c.Env(contextLength)}
+	a := asker{tr: tr, base: wire.Base(p.baseURL, "/chat/completions", "/v1"), headers: c.headers(p), environ: c.c.Env(contextLength)}
 	var ways []func(context.Context, string) said
 	switch p.name {
 	case "ollama":
@@ -156,7 +156,7 @@ func (a asker) get(ctx context.Context, path string, body any, into any) bool {
 		}
 		method, payload = http.MethodPost, bytes.NewReader(b)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, a.base+path, payload)
+	req, err := http.NewRequestWithContext(ctx, method, wire.Join(a.base, path), payload)
 	if err != nil {
 		return false
 	}

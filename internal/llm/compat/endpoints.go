@@ -63,7 +63,8 @@ type Endpoint struct {
 	BaseURL string
 	KeyEnv  string // "" for a local server
 	Local   bool
-	Start   string // how to start a local server
+	Also    []string // further base URLs of a local server
+	Start   string   // how to start a local server
 	Quirks  Quirks
 }
 
@@ -93,7 +94,7 @@ var endpoints = []Endpoint{
 	{Name: "ollama", BaseURL: "http://127.0.0.1:11434/v1", Local: true, Start: `start it with "ollama serve"`,
 		Quirks: Quirks{Effort: ReasoningEffort}},
 	{Name: "lmstudio", BaseURL: "http://127.0.0.1:1234/v1", Local: true, Start: `start its server with "lms server start"`},
-	{Name: "llamacpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true, Start: `start it with "llama-server --jinja -m model.gguf"`,
+	{Name: "llamacpp", BaseURL: "http://127.0.0.1:8080/v1", Also: []string{"http://127.0.0.1:9931/v1"}, Local: true, Start: `start it with "llama-server --jinja -m model.gguf"`,
 		Quirks: Quirks{Reasoning: "reasoning_content"}},
 	{Name: "vllm", BaseURL: "http://127.0.0.1:8000/v1", Local: true, Start: `start it with "vllm serve"`,
 		Quirks: Quirks{Effort: ReasoningEffort}},

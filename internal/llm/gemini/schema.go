@@ -57,6 +57,10 @@ func (d converter) write(j *wire.JSON, v any, depth int) {
 		writeBag(j, o)
 		return
 	}
+	if untyped(o) { // the wire refuses a request with one such property
+		writeAny(j, o)
+		return
+	}
 	for _, k := range keywords {
 		m := schema.Get(o, k)
 		if m == nil {
@@ -106,6 +110,25 @@ func (d converter) write(j *wire.JSON, v any, depth int) {
 		j.Member("type", "STRING")
 		j.End()
 	}
+}
+
+// types are those that the wire knows, as JSON Schema has them.
+var types = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
+
+// untyped reports whether a schema takes a value of any type.
+func untyped(o schema.Object) bool {
+	t, _ := schema.Get(o, "type").(string)
+	return !slices.Contains(types, t) && schema.Get(o, "anyOf") == nil
+}
+
+// writeAny asks for a value of any type as text.
+func writeAny(j *wire.JSON, o schema.Object) {
+	about, _ := schema.Get(o, "description").(string)
+	if about != "" {
+		about += " "
+	}
+	j.Member("type", "STRING")
+	j.Member("description", about+"(text, or JSON as text)")
 }
 
 // writeBag writes an object of which no property is known: the wire refuses
@@ -185,12 +208,15 @@ func simplify(o schema.Object) schema.Object {
 			set("type", "string")
 		}
 	}
-	types, ok := schema.Get(o, "type").([]any)
+	list, ok := schema.Get(o, "type").([]any)
 	if !ok {
+		if schema.Get(out, "type") == nil {
+			set("type", implied(out))
+		}
 		return out
 	}
 	var rest []any
-	for _, t := range types {
+	for _, t := range list {
 		if t == "null" {
 			set("nullable", true)
 		} else {
@@ -208,6 +234,20 @@ func simplify(o schema.Object) schema.Object {
 	set("type", nil)
 	set("anyOf", any)
 	return out
+}
+
+// implied is the type of a schema that does not say it, nil when it may be any.
+func implied(o schema.Object) any {
+	if props, ok := schema.Get(o, "properties").(schema.Object); ok && len(props) > 0 {
+		return "object"
+	}
+	if schema.Get(o, "items") != nil {
+		return "array"
+	}
+	if list, ok := schema.Get(o, "enum").([]any); ok && len(list) > 0 && !slices.ContainsFunc(list, func(e any) bool { _, text := e.(string); return !text }) {
+		return "string"
+	}
+	return nil
 }
 
 // writeValue writes what a schema names as a value; an object or a float is null.

@@ -65,6 +65,10 @@ func Run(t *testing.T, a Adapter) {
 		{"headers", true, headers},
 		{"strange_usage", true, strangeUsage},
 		{"schemas_of_servers", true, schemas},
+		{"refused_members_are_learnt", true, learns},
+		{"complete_and_open", true, staysOpen},
+		{"names_with_junk", true, strangeNames},
+		{"error_field", true, errorField},
 		{"tools_loaded", true, func(t *testing.T, a Adapter) { Loading(t, a, false) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

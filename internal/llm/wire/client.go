@@ -34,6 +34,7 @@ type Config struct {
 	Idle      time.Duration     // 0: 90 s, and 10 minutes while the model reasons
 	FirstByte time.Duration     // limit before the first byte; 0: Idle
 	StartHint string            // what to do when a server on this machine does not answer
+	LostHint  string            // what to do when nothing is at the address of the API; "" is to look at the base URL
 
 	Wall func() time.Time // the wall clock; nil: time.Now
 }
@@ -480,6 +481,9 @@ func (c *Client) advise(e *llm.Error) {
 		e.Fix = `add credit at the provider, or choose another model: "adze models"`
 	case llm.NotFound:
 		e.Fix = `run "adze models" to see the models that are known, and check the base URL`
+		if c.c.LostHint != "" && !strings.Contains(strings.ToLower(text), "model") {
+			e.Fix = c.c.LostHint
+		}
 	case llm.Transport:
 		if e.Status == http.StatusProxyAuthRequired {
 			e.Permanent = true
