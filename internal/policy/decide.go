@@ -64,6 +64,7 @@ func each(r Rules, m Mode, q Request) []Verdict {
 	out := make([]Verdict, len(q.Actions))
 	seen := map[memoKey]Verdict{}
 	for i, a := range q.Actions {
+		c.at = i
 		// A long script touches the same files over and over.
 		key, same := c.memoKey(a)
 		v, ok := seen[key]
@@ -125,6 +126,12 @@ type call struct {
 	req   Request
 	mixed bool // not all commands only read or edit, so nothing is pinned
 	hide  Hide // what the sandbox hides from it
+	at    int  // the index of the action that is judged
+
+	// The command whose variants were last worked out, and these.
+	lastExec     *string
+	lastDir      string
+	lastVariants *variants
 
 	covered  *compiledRule // the allow rule that covers the last Exec
 	pure     bool          // the last Exec changes nothing by itself
@@ -230,13 +237,16 @@ func (c *call) mayBeDenied(a Action) (Verdict, bool) {
 	rule := c.mayMatch(Deny, e)
 	does := "denies"
 	if rule == nil {
+		if c.find(Ask, e) != nil { // it is one, and the rule says so in its turn
+			return Verdict{}, false
+		}
 		rule, does = c.mayMatch(Ask, e), "asks about"
 	}
 	if rule == nil {
 		return Verdict{}, false
 	}
 	why := "not all words of this command are known before it runs"
-	if rule.spells(e) != not {
+	if len(e.Open) == 0 {
 		why = "what stands for a subcommand here depends on its flags"
 	}
 	return c.unlessDontAsk(byRule(Ask, rule, a, why+", and it may be one that a rule "+does)), true
@@ -249,14 +259,14 @@ func (c *call) unseen(a Action) (Verdict, bool) {
 	why := ""
 	switch a := a.(type) {
 	case Opaque:
-		if !a.Listed || c.mode != Bypass {
+		if (!a.Listed || c.mode != Bypass) && !c.spelledOut(a) {
 			why = a.Why
 		}
 	case Exec:
 		if a.FromFile && c.mode == Bypass {
 			break
 		}
-		if rule := c.find(Allow, a); rule == nil || !rule.cmd.exact() || a.Loose {
+		if !c.spelledOut(a) {
 			why = a.Unseen
 		}
 	case Read, Write, Net, Call, Spawn, Skill, Person, None:
@@ -333,7 +343,7 @@ func refusal(a Action) (Verdict, bool) {
 func (c *call) immune(a Action) (Verdict, bool) {
 	switch a := a.(type) {
 	case Exec:
-		if a.Loses != "" {
+		if a.Loses != "" && !c.spokenOf(a) {
 			return Verdict{Effect: Ask, Reason: a.Loses, Check: CheckRemoval, Part: part(a)}, true
 		}
 	case Read:

@@ -32,7 +32,10 @@ func FileDenials(r Rules) Denials {
 		default:
 			continue
 		}
-		key.WriteString(family(rule.Tool) + "(" + rule.Spec + ")" + rule.path.dir + "\x00")
+		key.WriteString(family(rule.Tool) + "(" + rule.Spec + ")")
+		for _, p := range rule.places {
+			key.WriteString(p.dir + "\x00")
+		}
 	}
 	d.key = key.String()
 	return d
@@ -59,17 +62,19 @@ func (d Denials) Names(file string, folder bool) (read, edit bool) {
 // spells out, and folders in which a pattern counts.
 func (d Denials) Starts() (spelled, folders []string) {
 	for _, rule := range d.read {
-		if !rule.path.ok {
-			continue
-		}
-		at, segs := rule.path.dir, rule.path.g.segs
-		for len(segs) > 0 && !strings.ContainsAny(segs[0], `*?[\`) {
-			at, segs = path.Join(at, segs[0]), segs[1:]
-		}
-		if len(segs) == 0 || len(segs) == 1 && segs[0] == "**" {
-			spelled = append(spelled, filepath.FromSlash(at))
-		} else {
-			folders = append(folders, filepath.FromSlash(at))
+		for _, p := range rule.places {
+			if p.outside {
+				continue
+			}
+			at, segs := p.dir, p.g.segs
+			for len(segs) > 0 && !strings.ContainsAny(segs[0], `*?[\`) {
+				at, segs = path.Join(at, segs[0]), segs[1:]
+			}
+			if len(segs) == 0 || len(segs) == 1 && segs[0] == "**" {
+				spelled = append(spelled, filepath.FromSlash(at))
+			} else {
+				folders = append(folders, filepath.FromSlash(at))
+			}
 		}
 	}
 	return spelled, folders

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -34,9 +33,9 @@ func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 	}
 	switch a := a.(type) {
 	case Exec:
-		return shellTool(rule.Tool) && (rule.Spec != "" || rule.Tool == "Bash") && matchExec(rule, e, a)
+		return shellTool(rule.Tool) && (rule.Spec != "" || rule.Tool == "Bash") && c.matchExec(rule, e, a)
 	case Opaque:
-		return rule.Tool == "Bash" && rule.cmd.any
+		return rule.Tool == "Bash" && (rule.cmd.any || e == Allow && c.allowsOpaque(rule, a))
 	case Read:
 		return c.wholeShell(rule) && e == Allow || c.matchRead(rule, e, a)
 	case Write:
@@ -78,28 +77,6 @@ func (c *call) wholeShell(rule *compiledRule) bool {
 }
 
 func shellTool(name string) bool { return name == "Bash" || name == "PowerShell" }
-
-func matchExec(rule *compiledRule, e Effect, a Exec) bool {
-	if e == Allow {
-		if !rule.cmd.match(a.Argv) {
-			return false
-		}
-		return rule.cmd.any || a.Beyond == "" || rule.cmd.exact() && !a.Loose || a.Through > 0 && len(rule.cmd.tokens) > a.Through
-	}
-	forbids := func(argv []string) bool {
-		return rule.cmd.match(argv) || matchBase(rule.cmd, argv) || rule.named != nil && (rule.named.match(argv) || matchBase(*rule.named, argv))
-	}
-	return forbids(a.Argv) || rule.spells(a) == surely || slices.ContainsFunc(a.Also, forbids)
-}
-
-// matchBase matches a command by its program's base name: /bin/./rm is rm.
-func matchBase(p commandPattern, argv []string) bool {
-	base := baseName(argv)
-	if base == "" {
-		return false
-	}
-	return p.match(append([]string{base}, argv[1:]...))
-}
 
 func (c *call) matchFile(rule *compiledRule, resolved, named, asked string) bool {
 	if rule.Spec == "" {

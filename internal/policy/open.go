@@ -17,42 +17,21 @@ type Open struct {
 // if none does.
 func (c *call) mayMatch(e Effect, a Exec) *compiledRule {
 	for i := range c.rules.by[e] {
-		if rule := &c.rules.by[e][i]; rule.spells(a) != not {
+		if rule := &c.rules.by[e][i]; rule.Spec != "" && !rule.cmd.any && c.forbids(rule, a) != not {
 			return rule
-		}
-	}
-	if len(a.Open) == 0 {
-		return nil
-	}
-	texts := make([]string, 0, 2*(1+len(a.Also)))
-	for _, argv := range append([][]string{a.Argv}, a.Also...) {
-		texts = append(texts, a.openText(argv))
-		if base := baseName(argv); base != "" {
-			texts = append(texts, a.openText(append([]string{base}, argv[1:]...)))
-		}
-	}
-	for i := range c.rules.by[e] {
-		rule := &c.rules.by[e][i]
-		if !shellTool(rule.Tool) || rule.cmd.any || rule.Spec == "" {
-			continue
-		}
-		for _, t := range texts {
-			if rule.cmd.mayMatch(t) {
-				return rule
-			}
 		}
 	}
 	return nil
 }
 
-// openText is a command with a wildcard for what is not known of it.
-func (a Exec) openText(argv []string) string {
+// openText is a command with a sign for what is not known of it.
+func (a Exec) openText(argv []string, sign rune) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
 		words[i] = w
 		for _, o := range a.Open {
 			if i > 0 && w == o.Source {
-				words[i] = o.Head + string(star) + o.Tail
+				words[i] = o.Head + string(sign) + o.Tail
 				break
 			}
 		}
@@ -60,12 +39,24 @@ func (a Exec) openText(argv []string) string {
 	return strings.Join(words, "\x00")
 }
 
+// text is the pattern as one text.
+func (p commandPattern) text() string {
+	if p.wild != "" {
+		return p.wild
+	}
+	return strings.Join(p.tokens, "\x00")
+}
+
+// matchText is match for a command in which a sign stands for what is not known: the
+// rule speaks of it whatever that is.
+func (p commandPattern) matchText(text string) bool {
+	pattern := p.text()
+	return wildMatch(pattern, text) || p.prefix && wildMatch(pattern+"\x00"+string(star), text)
+}
+
 // mayMatch is match for a command in which a star stands for what is not known.
 func (p commandPattern) mayMatch(text string) bool {
-	pattern := p.wild
-	if pattern == "" {
-		pattern = strings.Join(p.tokens, "\x00")
-	}
+	pattern := p.text()
 	return overlap(pattern, text) || p.prefix && overlap(pattern+"\x00"+string(star), text)
 }
 

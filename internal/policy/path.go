@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/adze-agent/adze/internal/text/paths"
 )
@@ -121,9 +123,8 @@ func pathPattern(spec string) string {
 	return spec
 }
 
-// base is the folder a rule's path spec is relative to, and the pattern left.
-func (r Rule) base(rules Rules) (dir, pat string) {
-	spec := pathSpec(r.Spec, rules.windows())
+// base is the folder a path spec is relative to, and the pattern left.
+func (r Rule) base(spec string, rules Rules) (dir, pat string) {
 	switch {
 	case strings.HasPrefix(spec, "//"):
 		return "/", pathPattern(spec)
@@ -145,28 +146,156 @@ func (r Rule) base(rules Rules) (dir, pat string) {
 	}
 }
 
-// A place is the compiled path spec of a rule: the folder it counts from, and
-// the pattern. ok is false when it can match nothing.
+// A place is one compiled reading of a rule's path spec: the folder it counts from, and
+// the pattern.
 type place struct {
 	dir string
 	g   glob
-	ok  bool
+	// outside: it speaks of files alone, and of those in none of the session's folders.
+	outside bool
 }
 
-func (r Rule) compilePath(rules Rules) place {
-	dir, pat := r.base(rules)
-	dir = rules.slashed(dir)
-	if rules.FoldCase {
-		dir, pat = strings.ToLower(dir), strings.ToLower(pat)
+// compilePaths are the places that a rule speaks of. One that allows is read in one way;
+// what forbids or asks in every way in which it may be meant.
+func (r Rule) compilePaths(e Effect, rules Rules) (out []place) {
+	seen := map[string]bool{}
+	add := func(dir, pat string, outside bool) {
+		dir = rules.slashed(dir)
+		if rules.FoldCase {
+			dir, pat = strings.ToLower(dir), strings.ToLower(pat)
+		}
+		key := dir + "\x00" + pat
+		if g, err := compileGlob(pat); err == nil && dir != "" && !seen[key] {
+			seen[key] = true
+			out = append(out, place{dir, g, outside})
+		}
 	}
-	g, err := compileGlob(pat)
-	return place{dir: dir, g: g, ok: err == nil && dir != ""}
+	for _, spec := range pathSpecs(r.Spec, e != Allow) {
+		spec = pathSpec(spec, rules.windows())
+		dir, pat := r.base(spec, rules)
+		add(dir, pat, false)
+		if rules.HomeNamed != "" && dir == rules.Home && strings.HasPrefix(spec, "~") {
+			add(rules.HomeNamed, pat, false)
+		}
+		if e == Allow {
+			continue
+		}
+		if rules.absoluteToo(spec) {
+			add("/", spec, false)
+		}
+		if anywhere(spec) {
+			for _, d := range rules.Dirs {
+				add(d, strings.TrimPrefix(spec, "/"), false)
+			}
+			add("/", strings.TrimPrefix(spec, "/"), true)
+		}
+	}
+	return out
+}
+
+// pathSpecs are the texts that a path spec may stand for: $HOME is ~, and in a rule that
+// forbids or asks blanks beside a star or a slash, and quotes around all, mean nothing.
+func pathSpecs(spec string, wide bool) (out []string) {
+	add := func(s string) {
+		for _, home := range []string{"$HOME", "${HOME}"} {
+			if rest, ok := strings.CutPrefix(s, home); ok && (rest == "" || rest[0] == '/') {
+				s = "~" + rest
+			}
+		}
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	add(spec)
+	if !wide {
+		return out
+	}
+	tidy := strings.Map(func(c rune) rune {
+		switch {
+		case unicode.Is(unicode.Cf, c):
+			return -1
+		case unicode.IsSpace(c):
+			return ' '
+		}
+		return c
+	}, spec)
+	tidy = strings.TrimSpace(tidy)
+	for _, q := range []string{`"`, "'"} {
+		if len(tidy) > 1 && strings.HasPrefix(tidy, q) && strings.HasSuffix(tidy, q) {
+			tidy = strings.TrimSpace(tidy[1 : len(tidy)-1])
+		}
+	}
+	if tidy != "" {
+		add(tidy)
+		add(withoutBlanks(tidy))
+	}
+	return out
+}
+
+// withoutBlanks leaves out blanks that stand beside a star or a slash, or before what
+// goes on with .*.
+func withoutBlanks(s string) string {
+	fields := strings.Fields(s)
+	if len(fields) == 0 {
+		return s
+	}
+	out := fields[0]
+	for _, f := range fields[1:] {
+		if strings.IndexByte("*/", out[len(out)-1]) < 0 && strings.IndexByte("*/", f[0]) < 0 && !strings.HasPrefix(f, ".*") {
+			out += " "
+		}
+		out += f
+	}
+	return out
+}
+
+// absoluteToo reports a spec with one slash that an author may mean as a whole path: it
+// begins with a folder that stands in the root of systems, or of a folder here.
+func (r Rules) absoluteToo(spec string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(spec, "/"), "/")
+	if !strings.HasPrefix(spec, "/") || first == "" {
+		return false
+	}
+	return slices.ContainsFunc(append([]string{r.Home, r.HomeNamed, r.Dir}, r.Dirs...), func(d string) bool {
+		return strings.HasPrefix(d, "/"+first+"/") || d == "/"+first
+	}) || rootFolders[strings.ToLower(first)]
+}
+
+// rootFolders are what stands in the root of Linux (FHS 3.0) and macOS, in lower case.
+var rootFolders = map[string]bool{
+	"home": true, "root": true, "users": true, "etc": true, "var": true, "tmp": true, "usr": true, "opt": true, "mnt": true, "media": true, "srv": true, "run": true, "proc": true, "sys": true, "dev": true, "boot": true,
+	"private": true, "volumes": true, "library": true, "system": true, "applications": true, "nix": true, "snap": true,
+}
+
+// anywhere reports a spec that means every folder: a name alone, and what begins with
+// **/.
+func anywhere(spec string) bool {
+	rest, any := strings.CutPrefix(strings.TrimPrefix(spec, "/"), "**/")
+	if !any {
+		rest = spec
+	}
+	if strings.Trim(rest, "*/.") == "" || strings.HasPrefix(spec, "~") {
+		return false
+	}
+	return any || !strings.Contains(strings.TrimRight(rest, "/"), "/")
 }
 
 // matchPath reports whether the rule names file.
 func (r *compiledRule) matchPath(rules Rules, file string) bool {
-	rel, ok := r.relative(rules, file)
-	return ok && r.path.g.match(rel)
+	if file == "" {
+		return false
+	}
+	file = rules.slashed(file)
+	return slices.ContainsFunc(r.places, func(p place) bool {
+		rel, ok := p.relative(rules, file)
+		return ok && !(p.outside && rules.inSession(file)) && p.g.match(rel)
+	})
+}
+
+// inSession reports whether a file lies in one of the session's folders.
+func (r Rules) inSession(file string) bool {
+	in := func(d string) bool { return Within(r.slashed(d), file, r.FoldCase) }
+	return r.Dir != "" && in(r.Dir) || slices.ContainsFunc(r.Dirs, in)
 }
 
 // matchAll reports whether the rule names whatever stands in the folder.
@@ -179,23 +308,25 @@ func (r *compiledRule) matchBelow(rules Rules, folder string) bool {
 	if r.Spec == "" {
 		return true
 	}
-	if Within(rules.slashed(folder), r.path.dir, rules.FoldCase) {
-		return true
-	}
-	rel, ok := r.relative(rules, folder)
-	return ok && r.path.g.reaches(rel)
+	folder = rules.slashed(folder)
+	return slices.ContainsFunc(r.places, func(p place) bool {
+		if p.outside {
+			return false
+		}
+		if Within(folder, p.dir, rules.FoldCase) {
+			return true
+		}
+		rel, ok := p.relative(rules, folder)
+		return ok && p.g.reaches(rel)
+	})
 }
 
-// relative is file from the rule's folder; ok is false when it is not in it.
-func (r *compiledRule) relative(rules Rules, file string) (rel string, ok bool) {
-	if file == "" || !r.path.ok {
-		return "", false
-	}
-	file = rules.slashed(file)
+// relative is file from the place's folder; ok is false when it is not in it.
+func (p place) relative(rules Rules, file string) (rel string, ok bool) {
 	if rules.FoldCase {
 		file = strings.ToLower(file)
 	}
-	return below(r.path.dir, file)
+	return below(p.dir, file)
 }
 
 // below returns file relative to dir; ok is false when it is not in it.

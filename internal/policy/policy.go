@@ -65,6 +65,19 @@ type (
 		// a function that may be called: that one needs the approval, and this one is
 		// there for what forbids or asks.
 		Inside bool
+		// Pipe is the pipeline that it is part of, 0 for none, and Stage its place there: what
+		// stands in a substitution among the words of a command comes before that.
+		Pipe, Stage int
+		// Of is the command as the script has it, in which this one was found; nil when it
+		// is not known.
+		Of *Written
+		// Launches, when set, is how many words of Argv say that the rest is a command to
+		// run (docker compose exec), and that is all Beyond is about. A rule that names
+		// them covers it; with Starts one that names the program does.
+		Launches int
+		Starts   bool
+		// Lost, when Loses is set, are the words by which a rule says that this is meant.
+		Lost []string
 		// Guess, of one that is Maybe, means that nobody knows whether the program runs
 		// its words at all: what a rule forbids is a question then.
 		Guess bool
@@ -80,6 +93,12 @@ type (
 		Runs bool
 		// Whole means that it was read exactly, and Why says what speaks against it.
 		Whole bool
+		// Of is as in Exec.
+		Of *Written
+		// Sets is the assignment NAME=value that it is about, "" when it is another thing,
+		// or the value is not known; with Steers the variable may make programs run others.
+		Sets   string
+		Steers bool
 	}
 	// Read names a file or folder whose content is read. Asked is what was
 	// written, Path what it resolves to.
@@ -192,6 +211,32 @@ type (
 	// None touches nothing outside the session.
 	None struct{}
 )
+
+// A Written is a simple command as a script has it, before what it starts is taken
+// apart. It belongs to one reading of a script, and is not changed afterwards.
+type Written struct {
+	Argv []string
+	Env  []string // NAME=value before it
+	// Open means that some word is not known before it runs, so that it may be more than
+	// one, or a flag; Loose that some word is not literal.
+	Open, Loose bool
+	// Starts means that it is there to run another command, which was read too: a wrapper
+	// (timeout), a shell, source.
+	Starts bool
+	// In is the command that gave the script in which it stands (bash -c); nil for none.
+	In *Written
+	// Line, of a script that is nothing but simple commands one behind the other, are all
+	// of them, and At is its place there; nil of any other.
+	Line *Line
+	At   int
+}
+
+// A Line is a script that is nothing but simple commands. Piped says of each whether it
+// stands behind a pipe, and Fails whether it stands behind ||.
+type Line struct {
+	Steps        []*Written
+	Piped, Fails []bool
+}
 
 // A Handling says whether a program only handles files: reads, packs or copies them.
 type Handling int
@@ -354,6 +399,8 @@ type Rules struct {
 	Dir  string   // the folder the session was started in: resolved
 	Dirs []string // folders that may be read and, by mode, written: resolved; Dir is one of them
 	Home string   // resolved
+	// HomeNamed is the home folder as the environment names it; "" when that is Home.
+	HomeNamed string
 	// Readable are further folders that may be read without a question
 	// (the session's own spill folder, for example).
 	Readable []string

@@ -202,7 +202,7 @@ func TestPathRules(t *testing.T) {
 		{"Read(src)", dir + "/x/src/y", true}, {"Read(*.go)", dir + "/a/b.go", true}, {"Read(*.go)", dir + "/a/b.got", false}, {"Read(/*.go)", dir + "/a/b.go", false}, {"Read(/*.go)", dir + "/b.go", true},
 		{"Read(**/x)", dir + "/a/b/x", true}, {"Read(a/**/x)", dir + "/a/x", true}, {"Read(a/**/x)", dir + "/a/b/c/x", true}, {"Read(//etc/**)", "/etc/a/b", true}, {"Read(//etc)", "/etc/passwd", true}, {"Read(//etc)", "/x/etc", false},
 		{"Read(~/x)", home + "/x", true}, {"Read(~/x)", "/x", false}, {"Read(~)", home + "/y/z", true}, {"Read(../x)", "/w/x", true}, {"Read([!a].go)", dir + "/b.go", true}, {"Read([!a].go)", dir + "/a.go", false}, {"Read(a?)", dir + "/ab", true},
-		{`Read(\*)`, dir + "/*", true}, {`Read(\*)`, dir + "/x", false}, {"Read", "/anything", true}, {"Edit(x)", dir + "/x", false}, {"Read(project)", "/w/project-x/project", false},
+		{`Read(\*)`, dir + "/*", true}, {`Read(\*)`, dir + "/x", false}, {"Read", "/anything", true}, {"Edit(x)", dir + "/x", false}, {"Read(project)", "/w/project-x/project", true}, {"Read(**/x)", "/w/lib/a/x", true}, {"Read(./**/x)", "/w/lib/a/x", false}, {"Read(/**/x)", "/w/lib/a/x", true}, {"Read($HOME/x)", home + "/x", true}, {"Read(${HOME}/x/**)", home + "/x/y", true}, {"Read(/home/u/x)", home + "/x", true}, {"Read(/etc/**)", "/etc/a", true}, {"Read(/src/**)", "/src/a", false}, {"Read( ** /*key*)", dir + "/a/my.keys", true}, {"Read(.env .* )", dir + "/a/.env.local", true}, {"Read(a b)", dir + "/a b", true}, {"Read(a b)", dir + "/ab", false}, {`Read("./x")`, dir + "/x", true}, {"Read(\u00a0**\u00a0/x)", dir + "/a/x", true},
 	} {
 		r := rules(t, "deny "+c.rule)
 		if got := policy.Decide(r, policy.Default, call("Read", policy.Read{Path: c.path})).Effect == policy.Deny; got != c.want {
@@ -310,7 +310,7 @@ func TestSuggest(t *testing.T) {
 func TestLint(t *testing.T) {
 	for _, bad := range []string{
 		"allow Bash(*)", "allow Bash", "allow Bash(python:*)", "allow Bash(python3 *)", "allow Bash(env:*)", "allow Bash(xargs:*)", "allow Bash(bash:*)", "allow Bash(bash -c:*)", "allow Bash(npx:*)", "allow Bash(sudo:*)", "allow Bash(node -e *)",
-		"allow Bash(timeout:*)", "allow Bash(find:*)", "allow Bash(npm exec:*)", "allow Bash(*x)", "deny Bash(a && b)", "allow Bash(a | b)", "deny Bash(FOO=1 x:*)", "allow WebFetch(example.com)", "allow mcp__s__t(x)", "allow Bash(a:* b)", "allow Bash(python3.11:*)", "allow Bash(ssh:*)", "allow Bash(awk:*)",
+		"allow Bash(timeout:*)", "allow Bash(find:*)", "allow Bash(npm exec:*)", "allow Bash(*x)", "deny Bash(a > b)", "allow Bash(a | )", "deny Bash(FOO=1)", "allow Bash(git commit -m '*')", "allow WebFetch(example.com)", "allow mcp__s__t(x)", "allow Bash(a:* b)", "allow Bash(python3.11:*)", "allow Bash(ssh:*)", "allow Bash(awk:*)",
 	} {
 		if policy.Lint(rule(t, bad)) == "" {
 			t.Errorf("no warning about %s", bad)

@@ -59,8 +59,10 @@ func checkSpec(r Rule) error {
 		if strings.ContainsRune(r.Spec, 0) {
 			return fmt.Errorf("a path cannot hold a NUL character")
 		}
-		if _, err := compileGlob(pathPattern(pathSpec(r.Spec, onWindows))); err != nil {
-			return err
+		for _, spec := range pathSpecs(r.Spec, false) {
+			if _, err := compileGlob(pathPattern(pathSpec(spec, onWindows))); err != nil {
+				return err
+			}
 		}
 	case "WebFetch":
 		if d, ok := strings.CutPrefix(r.Spec, "domain:"); ok && strings.ContainsAny(d, "/ @?#") {
@@ -91,165 +93,24 @@ func family(tool string) string {
 	return tool
 }
 
-// A commandPattern is the compiled spec of a Bash rule.
-type commandPattern struct {
-	any    bool     // matches every command
-	prefix bool     // tokens, then anything
-	tokens []string // literal words, when wild is ""
-	wild   string   // words joined by NUL, '*' already turned into star
-}
-
-// star stands for a wildcard in commandPattern.wild; no argument can hold it
-// because NUL and this control character never pass the strict check.
-const star = '\x01'
-
-func compileCommand(spec string) commandPattern {
-	spec = strings.TrimSpace(spec)
-	if spec == "" || spec == "*" || spec == ":*" {
-		return commandPattern{any: true}
-	}
-	prefix := false
-	if s, ok := strings.CutSuffix(spec, ":*"); ok {
-		spec, prefix = s, true
-	} else if s, ok := strings.CutSuffix(spec, " *"); ok {
-		spec, prefix = s, true
-	}
-	words := splitRule(strings.TrimSpace(spec))
-	if joined := strings.Join(words, "\x00"); strings.ContainsRune(joined, star) {
-		return commandPattern{wild: joined, prefix: prefix}
-	}
-	return commandPattern{tokens: words, prefix: prefix}
-}
-
-// splitRule splits a spec at blanks as a shell would: quotes and backslashes
-// make a character literal, an unquoted '*' becomes star. A quote that is
-// never closed is an ordinary character.
-func splitRule(s string) []string {
-	var words []string
-	var b strings.Builder
-	started := false
-	flush := func() {
-		if started {
-			words = append(words, b.String())
-			b.Reset()
-			started = false
-		}
-	}
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c == ' ' || c == '\t':
-			flush()
-			continue
-		case c == '\\' && i+1 < len(s):
-			i++
-			b.WriteByte(s[i])
-		case c == '\'' || c == '"':
-			end := strings.IndexByte(s[i+1:], c)
-			if end < 0 {
-				b.WriteByte(c)
-				break
-			}
-			b.WriteString(s[i+1 : i+1+end])
-			i += end + 1
-		case c == '*':
-			b.WriteByte(star)
-		default:
-			b.WriteByte(c)
-		}
-		started = true
-	}
-	flush()
-	return words
-}
-
-func (p commandPattern) match(argv []string) bool {
-	switch {
-	case p.any:
-		return true
-	case p.wild != "":
-		joined := strings.Join(argv, "\x00")
-		if wildMatch(p.wild, joined) {
-			return true
-		}
-		return p.prefix && wildMatch(p.wild+"\x00"+string(star), joined)
-	case p.prefix:
-		return len(argv) >= len(p.tokens) && slices.Equal(argv[:len(p.tokens)], p.tokens)
-	default:
-		return slices.Equal(argv, p.tokens)
-	}
-}
-
-// exact reports whether the pattern names one command and nothing else.
-func (p commandPattern) exact() bool { return !p.any && !p.prefix && p.wild == "" }
-
-// wildMatch matches star against any run of bytes, in linear space and
-// quadratic time at worst.
-func wildMatch(pattern, s string) bool {
-	pi, si, mark, back := 0, 0, -1, 0
-	for si < len(s) {
-		switch {
-		case pi < len(pattern) && pattern[pi] == star:
-			mark, back = pi, si
-			pi++
-		case pi < len(pattern) && pattern[pi] == s[si]:
-			pi++
-			si++
-		case mark >= 0:
-			back++
-			pi, si = mark+1, back
-		default:
-			return false
-		}
-	}
-	for pi < len(pattern) && pattern[pi] == star {
-		pi++
-	}
-	return pi == len(pattern)
-}
-
-// QuoteCommand writes an argv so that a rule with this spec matches exactly it.
-func QuoteCommand(argv []string) string {
-	out := make([]string, len(argv))
-	for i, a := range argv {
-		out[i] = quoteWord(a)
-	}
-	return strings.Join(out, " ")
-}
-
-func quoteWord(a string) string {
-	plain := a != ""
-	for _, c := range a {
-		if c <= ' ' || strings.ContainsRune("'\"\\*", c) {
-			plain = false
-		}
-	}
-	if plain {
-		return a
-	}
-	if !strings.Contains(a, "'") {
-		return "'" + a + "'"
-	}
-	var b strings.Builder
-	for i := 0; i < len(a); i++ {
-		if a[i] <= ' ' || strings.IndexByte("'\"\\*", a[i]) >= 0 {
-			b.WriteByte('\\')
-		}
-		b.WriteByte(a[i])
-	}
-	return b.String()
+// A form is one command of a rule that forbids or asks, in all its spellings.
+type form struct {
+	step
+	// near is the same with paths as call.near writes them; nil where that is no other.
+	near    *commandPattern
+	spelled []spelled
 }
 
 // A compiledRule has its spec compiled once per decision.
 type compiledRule struct {
 	Rule
+	// cmd is the plainest reading of a rule for one command.
 	cmd commandPattern
-	// named, of one that forbids or asks and has the path of a program of the system,
-	// is the same with the name by which people call it.
-	named *commandPattern
-	path  place
-	// spelled, of one that forbids or asks, are the ways to spell the command.
-	spelled []spelled
+	// allows, of one that allows, are its readings; forms, of one that forbids or asks,
+	// are those.
+	allows []reading
+	forms  [][]form
+	places []place
 }
 
 type compiled struct {
@@ -257,18 +118,6 @@ type compiled struct {
 	by [3][]compiledRule // by effect
 	// heads are the programs that rules with an effect speak of; "*" is any.
 	heads [3]map[string]bool
-}
-
-// byName is the pattern of a command without the folder of its program, where that is
-// one of the system's, in which names are looked up; nil for another.
-func byName(spec string) *commandPattern {
-	for _, dir := range programPlaces {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(spec), dir+"/"); ok && rest != "" && !strings.Contains(strings.Fields(rest)[0], "/") {
-			p := compileCommand(rest)
-			return &p
-		}
-	}
-	return nil
 }
 
 func compileRules(r Rules) compiled {
@@ -282,12 +131,10 @@ func compileRules(r Rules) compiled {
 			e = Ask
 		}
 		rd := compiledRule{Rule: rule}
-		if rule.Tool == "Bash" || rule.Tool == "PowerShell" {
-			if rd.cmd = compileCommand(rule.Spec); e != Allow {
-				rd.spelled, rd.named = spelledOf(rd.cmd), byName(rule.Spec)
-			}
+		if shellTool(rule.Tool) {
+			rd.compile(e, r)
 		} else if f := family(rule.Tool); f == "Read" || f == "Edit" {
-			rd.path = rule.compilePath(r)
+			rd.places = rule.compilePaths(e, r)
 		}
 		c.by[e] = append(c.by[e], rd)
 		for _, program := range rd.programs() {
@@ -300,28 +147,91 @@ func compileRules(r Rules) compiled {
 	return c
 }
 
+// compile reads the rule's commands.
+func (rule *compiledRule) compile(e Effect, r Rules) {
+	all := readings(rule.Spec, e != Allow, r.homes())
+	rule.cmd = commandPattern{none: true}
+	if len(all[0].steps) == 1 && all[0].bad == "" {
+		rule.cmd = all[0].steps[0].commandPattern
+	}
+	for _, one := range all {
+		switch {
+		case one.bad != "":
+		case e == Allow:
+			rule.allows = append(rule.allows, one)
+		default:
+			rule.forms = append(rule.forms, r.formsOf(one)...)
+		}
+	}
+}
+
+// formsOf are the commands of a reading that forbids or asks, also by the name by which
+// people call a program of the system.
+func (r Rules) formsOf(one reading) (out [][]form) {
+	forms := make([]form, len(one.steps))
+	for i, s := range one.steps {
+		if len(one.steps) > 1 && s.piped && len(s.tokens) == 1 {
+			s.prefix = true // curl * | sh means what is piped into sh -s, too
+		}
+		forms[i] = r.form(s)
+	}
+	out = append(out, forms)
+	if len(forms) == 1 {
+		if p, ok := byName(forms[0].commandPattern); ok {
+			out = append(out, []form{r.form(step{commandPattern: p})})
+		}
+	}
+	return out
+}
+
+func (r Rules) form(s step) form {
+	f := form{step: s, spelled: spelledOf(s.commandPattern)}
+	if p, ok := r.nearPattern(s.commandPattern); ok {
+		f.near, f.spelled = &p, append(f.spelled, spelledOf(p)...)
+	}
+	return f
+}
+
+// byName is the pattern of a command without the folder of its program, where that is
+// one of the system's, in which names are looked up.
+func byName(p commandPattern) (commandPattern, bool) {
+	words := slices.Clone(p.words())
+	if len(words) == 0 {
+		return p, false
+	}
+	for _, dir := range programPlaces {
+		if rest, ok := strings.CutPrefix(words[0], dir+"/"); ok && rest != "" && !strings.Contains(rest, "/") {
+			words[0] = rest
+			return p.with(words), true
+		}
+	}
+	return p, false
+}
+
+// with is the pattern with other words.
+func (p commandPattern) with(words []string) commandPattern {
+	if p.wild != "" {
+		p.wild = strings.Join(words, "\x00")
+	} else {
+		p.tokens = words
+	}
+	return p
+}
+
 // programs are those that a rule which forbids or asks about some commands speaks of, by
 // all their names.
 func (rule *compiledRule) programs() (out []string) {
-	if rule.Effect == Allow || rule.cmd.any || !shellTool(rule.Tool) {
-		return nil
-	}
-	add := func(p commandPattern) {
-		first, _, _ := strings.Cut(p.wild, "\x00")
-		if len(p.tokens) > 0 {
-			first = p.tokens[0]
+	for _, forms := range rule.forms {
+		if f := forms[0]; len(forms) == 1 && !f.any && !f.none {
+			first := "*"
+			if words := f.words(); len(words) > 0 && !strings.ContainsRune(words[0], star) {
+				first = words[0]
+			}
+			out = append(out, first)
+			for _, s := range f.spelled {
+				out = append(out, s.program)
+			}
 		}
-		if strings.ContainsRune(first, star) {
-			first = "*"
-		}
-		out = append(out, first)
-	}
-	add(rule.cmd)
-	if rule.named != nil {
-		add(*rule.named)
-	}
-	for _, s := range rule.spelled {
-		out = append(out, s.program)
 	}
 	return out
 }

@@ -27,10 +27,7 @@ const (
 // spelledOf are the spellings of a rule; of one that names a program alone those under
 // another name.
 func spelledOf(p commandPattern) (out []spelled) {
-	tokens := p.tokens
-	if p.wild != "" {
-		tokens = strings.Split(p.wild, "\x00")
-	}
+	tokens := p.words()
 	if len(tokens) == 0 || strings.HasPrefix(tokens[0], string(star)) {
 		return nil
 	}
@@ -41,7 +38,7 @@ func spelledOf(p commandPattern) (out []spelled) {
 		}
 	}
 	for _, words := range all {
-		s := spelled{program: words[0], open: p.prefix || strings.HasSuffix(p.wild, string(star))}
+		s := spelled{program: words[0], open: p.prefix || strings.HasSuffix(p.wild, string(star)) || pathWord(words[len(words)-1])}
 		with := s // the word behind a flag is its value
 		for i, w := range words[1:] {
 			switch value := isFlag(words[i]) && !strings.Contains(words[i], "="); {
@@ -69,30 +66,16 @@ func spelledOf(p commandPattern) (out []spelled) {
 
 func isFlag(w string) bool { return len(w) > 1 && w[0] == '-' }
 
-// spells reports whether a command may be one of the spellings of the rule.
-func (rule *compiledRule) spells(a Exec) (best surety) {
-	if len(rule.spelled) == 0 {
-		return not
-	}
-	best = rule.spellsArgv(a, a.Argv)
-	for _, argv := range a.Also {
-		if best == surely {
-			break
-		}
-		best = max(best, rule.spellsArgv(a, argv))
-	}
-	return best
-}
-
-func (rule *compiledRule) spellsArgv(a Exec, argv []string) (best surety) {
-	if len(argv) == 0 {
+// spells reports whether a command may be one of the spellings of the form.
+func (f *form) spells(a Exec, argv []string) (best surety) {
+	if len(argv) == 0 || len(f.spelled) == 0 {
 		return not
 	}
 	program := argv[0]
 	if base := baseName(argv); base != "" {
 		program = base
 	}
-	for _, s := range rule.spelled {
+	for _, s := range f.spelled {
 		if wildMatch(s.program, program) {
 			best = max(best, min(s.flagged(program, argv[1:]), s.worded(program, a, argv[1:])))
 		}
@@ -143,6 +126,9 @@ func (s spelled) worded(program string, a Exec, args []string) surety {
 			}
 			if o.value || listing[program] || o.open != nil && (o.open.Head == "" || o.open.Head[0] == '-') {
 				next[n] = max(next[n], min(sure, maybeIs))
+			}
+			if n < len(s.words) && pathWord(s.words[n]) {
+				next[n] = max(next[n], sure) // it may stand behind others
 			}
 			if n < len(s.words) {
 				next[n+1] = max(next[n+1], min(sure, o.is(program, s.words[n])))

@@ -87,7 +87,7 @@ func suggestExec(e Exec) []string {
 	if Runner(e.Argv[0]) && e.Argv[0] != "make" && e.Argv[0] != "just" {
 		return nil
 	}
-	return []string{"Bash(" + QuoteCommand(e.Argv) + ")"}
+	return []string{"Bash(" + ruleCommand(e.Argv) + ")"}
 }
 
 // stable is how many words of argv make a stable form, 0 for none.
@@ -144,25 +144,21 @@ func lintPath(r Rule) string {
 func lintCommand(r Rule) string {
 	spec := strings.TrimSpace(r.Spec)
 	p := compileCommand(spec)
-	if p.any {
-		if r.Effect == Allow {
-			return "this rule allows every command"
-		}
+	switch mid := strings.Index(spec, ":*"); {
+	case p.any && r.Effect == Allow:
+		return "this rule allows every command"
+	case r.Effect != Allow, p.any:
 		return ""
-	}
-	if mid := strings.Index(spec, ":*"); mid >= 0 && mid != len(spec)-2 {
+	case mid >= 0 && mid != len(spec)-2 && strings.HasPrefix(spec[mid:], ":* ") && !p.none:
 		return "':*' means \"anything behind it\" only at the end of a rule; here it is taken literally"
-	}
-	if r.Effect != Allow || p.exact() {
+	case strings.HasSuffix(spec, " '*'"):
+		return "a star in single quotes is taken literally; in double quotes it stands for anything"
+	case p.none, p.exact():
 		return ""
 	}
 	f := p.fixed()
 	if len(f) == 0 {
 		return "this rule begins with a wildcard and allows every program of that form"
-	}
-	switch f[0] {
-	case "timeout", "nice", "nohup", "time", "stdbuf", "command", "builtin", "env", "xargs":
-		return "this rule allows nothing by itself: " + f[0] + " is taken off, and the command behind it needs its own rule"
 	}
 	runs := Runner(f[0]) || runnerForms[f[0]]
 	switch {
@@ -173,20 +169,6 @@ func lintCommand(r Rule) string {
 		return "this rule lets " + f[0] + " " + f[1] + " run anything"
 	}
 	return ""
-}
-
-// fixed are the words before the first wildcard.
-func (p commandPattern) fixed() []string {
-	words := p.tokens
-	if p.wild != "" {
-		words = strings.Split(p.wild, "\x00")
-	}
-	for i, w := range words {
-		if strings.ContainsRune(w, star) {
-			return words[:i]
-		}
-	}
-	return words
 }
 
 func isAssignment(w string) bool {

@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // known are the tools that a rule can name: those of adze, what servers ask of people
@@ -47,24 +49,42 @@ func Dead(r Rule) string {
 }
 
 func deadCommand(r Rule) string {
-	spec := strings.TrimSpace(r.Spec)
-	if compileCommand(spec).any {
+	all := readings(r.Spec, r.Effect != Allow, nil)
+	why := ""
+	for _, one := range all {
+		bad := one.bad
+		for _, s := range one.steps {
+			if bad == "" {
+				bad = deadStep(r, s.commandPattern)
+			}
+		}
+		if bad == "" {
+			return ""
+		}
+		why = cmp.Or(why, bad)
+	}
+	return why
+}
+
+// NamesHome reports whether a rule speaks of the home folder.
+func NamesHome(r Rule) bool {
+	return strings.HasPrefix(strings.TrimLeft(r.Spec, "\"'"), "~") || shellTool(r.Tool) && strings.Contains(r.Spec, " ~") || strings.Contains(r.Spec, "$HOME") || strings.Contains(r.Spec, "${HOME}")
+}
+
+// deadStep says why one command of a rule can match nothing.
+func deadStep(r Rule, p commandPattern) string {
+	words := p.words()
+	if len(words) == 0 || strings.ContainsAny(words[0], `/\`) {
 		return ""
 	}
-	words := splitRule(spec)
-	for _, w := range words {
-		switch w {
-		case "&&", "||", ";", "|", "|&", "&", ">", ">>", "<":
-			return "this rule can never match: each command of a list is matched by itself, and redirects are not part of it"
+	if name, _, colon := strings.Cut(words[0], ":"); colon {
+		if strings.HasSuffix(words[0], ":"+string(star)) { // of that, Lint says more
+			return ""
 		}
+		return "this rule can never match: no program has a colon in its name; commands that begin with " + name + " are " + r.Tool + "(" + name + ":*)"
 	}
-	if begins := splitRule(strings.TrimSuffix(spec, ":*")); len(begins) > 0 && !strings.ContainsAny(begins[0], `/\`) && !strings.Contains(spec, ":* ") { // of that, Lint says more
-		if name, _, colon := strings.Cut(begins[0], ":"); colon {
-			return "this rule can never match: no program has a colon in its name; commands that begin with " + name + " are " + r.Tool + "(" + name + ":*)"
-		}
-	}
-	if isAssignment(words[0]) {
-		return "this rule can never match: assignments before a command are not part of it"
+	if r.Effect == Allow && strings.IndexFunc(p.text(), unicode.IsSpace) >= 0 && strings.IndexFunc(p.text(), func(c rune) bool { return c > 0x7f && unicode.IsSpace(c) }) >= 0 {
+		return "this rule can never match: a blank in it is no plain one"
 	}
 	return ""
 }

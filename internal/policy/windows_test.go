@@ -22,7 +22,7 @@ func TestPathRulesOfWindows(t *testing.T) {
 		} {
 			rules := Rules{Dir: `C:\work\p`, Home: `C:\Users\u`, FoldCase: fold}
 			r := compiledRule{Rule: Rule{Tool: "Read", Spec: c.spec, Effect: Deny, Root: `C:\work\p`}}
-			r.path = r.compilePath(rules)
+			r.places = r.compilePaths(Allow, rules)
 			if got := r.matchPath(rules, c.file); got != c.want {
 				t.Errorf("%s on %s (fold %v): %v", c.spec, c.file, fold, got)
 			}

@@ -40,6 +40,8 @@ type Paths struct {
 	Dir  string // where the session works
 	Root string // the repository's, or Dir
 	Home string
+	// HomeNamed is Home as the environment names it: absolute, not resolved.
+	HomeNamed string
 	// FoldCase: names in Dir that differ in case alone lead to the same file.
 	FoldCase bool
 	// Secrets are files and folders that variables name as holding secrets, as they are
@@ -69,7 +71,7 @@ func findPaths(e Environment) (Paths, error) {
 	if err != nil {
 		return out, fmt.Errorf("work in %s: %w", e.Dir, err)
 	}
-	out.Dir, out.Home = dir, e.Home
+	out.Dir, out.Home, out.HomeNamed = dir, e.Home, e.Home
 	if h, err := place.Resolve(e.Home); err == nil && e.Home != "" {
 		out.Home = h
 	}

@@ -108,6 +108,9 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 	var problems []config.Problem
 	perms := cfg.Permissions
 	r := policy.Rules{Dir: p.Dir, Home: p.Home, FoldCase: p.FoldCase, ManagedOnly: perms.ManagedOnly, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
+	if e := p.HomeNamed; e != p.Home {
+		r.HomeNamed = e
+	}
 	r.Secrets = append(slices.Clip(p.Secrets), namedSecrets(p, func(name string) string { return cfg.Env[name] })...)
 	for _, part := range []struct {
 		list   []config.Rule
@@ -139,7 +142,7 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 				problems = append(problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Rule: c.Text, Message: fmt.Sprintf("rule %q is not used: %s", c.Text, unread(err, c.Text))})
 				continue
 			}
-			if p.Home == "" && part.effect != policy.Allow && strings.HasPrefix(rule.Spec, "~") {
+			if p.Home == "" && part.effect != policy.Allow && policy.NamesHome(rule) {
 				r.Unsafe = fmt.Sprintf("the %s rule %q at %s speaks of the home folder, and none is known", part.effect, c.Text, c.Origin)
 			}
 			r.List = append(r.List, rule)

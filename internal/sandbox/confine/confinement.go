@@ -70,7 +70,7 @@ func Settings(o Config, cfg *config.Config, roots []string) (sandbox.Config, err
 	return sandbox.Config{
 		Dir: o.Dir, Roots: roots, Home: o.Home, State: state,
 		Cache: o.Folders.Cache, Env: o.Env, TempRoot: o.TempRoot, Run: filepath.Join(o.Folders.State, "sandbox"),
-		Secrets: policy.NamedSecrets(o.Dir, o.Home, o.Env, func(name string) string { return cfg.Env[name] }), Denials: fileDenials(o, cfg), Programs: programs(o, cfg, roots),
+		Secrets: policy.NamedSecrets(o.Dir, o.Home, o.Env, func(name string) string { return cfg.Env[name] }), Denials: fileDenials(o, cfg, roots), Programs: programs(o, cfg, roots),
 		Path: o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),
 	}, nil
 }
@@ -103,8 +103,11 @@ func upstream(o Config, cfg *config.Config) netproxy.Upstream {
 
 // fileDenials are the deny rules of the settings about files, which hold for
 // what commands do inside, too.
-func fileDenials(o Config, cfg *config.Config) policy.Denials {
-	r := policy.Rules{Dir: o.Dir, Home: o.Home}
+func fileDenials(o Config, cfg *config.Config, roots []string) policy.Denials {
+	r := policy.Rules{Dir: o.Dir, Dirs: roots, Home: o.Home}
+	if home := o.Env("HOME"); home != o.Home && filepath.IsAbs(home) {
+		r.HomeNamed = filepath.Clean(home)
+	}
 	for _, c := range cfg.Permissions.Deny {
 		if rule, err := policy.ParseRule(c.Text, policy.Deny, c.Scope.Policy(), c.Origin.String(), c.Root); err == nil {
 			r.List = append(r.List, rule)

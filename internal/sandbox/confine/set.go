@@ -123,7 +123,7 @@ func (b *Set) lenient(string) bool {
 // begun before, and programs of plugins are on their PATH.
 func (b *Set) Prepare(ctx context.Context, cfg *config.Config, roots []string, rebuild bool) {
 	shown, runs := b.conf.shown(), programs(b.conf, cfg, roots)
-	rest := fmt.Sprintf("%q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key())
+	rest := fmt.Sprintf("%q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg, roots).Key())
 	key := fmt.Sprintf("%s %q %q", rest, shown, runs)
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,0 +1,246 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// matchExec reports whether a rule speaks of a command.
+func (c *call) matchExec(rule *compiledRule, e Effect, a Exec) bool {
+	if e != Allow {
+		return c.forbids(rule, a) == surely
+	}
+	return slices.ContainsFunc(rule.allows, func(r reading) bool { return r.allows(a) })
+}
+
+// allows reports whether one reading of a rule covers a command: its own words, or those
+// of the command that starts it, or the whole line.
+func (r reading) allows(a Exec) bool {
+	if len(r.steps) == 1 {
+		p := r.steps[0].commandPattern
+		return p.allows(a, false) || p.allowsInside(a.Of, a)
+	}
+	w, p, ok := r.inLine(a.Of)
+	return ok && (p.allows(a, w == a.Of) || p.allowsInside(a.Of, a))
+}
+
+// allows reports whether the pattern covers a command by its own words. line means that
+// the rule names the whole line, so that what feeds it is meant as well.
+func (p commandPattern) allows(a Exec, line bool) bool {
+	if !p.match(a.Argv) || !p.named(a.Env) {
+		return false
+	}
+	switch named := p.fixed(); {
+	case p.any, a.Beyond == "":
+		return true
+	case p.exact():
+		return !a.Loose
+	case a.Through > 0 && len(p.tokens) > a.Through:
+		return true
+	case a.Launches > 0:
+		return len(named) >= a.Launches || a.Starts && len(named) > 0
+	}
+	return false
+}
+
+// named reports whether what the pattern sets stands in an environment.
+func (p commandPattern) named(env []string) bool {
+	for _, want := range p.env {
+		if !slices.ContainsFunc(env, func(have string) bool { return setsMatch(want, have) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// setsMatch compares an assignment of a rule that allows: a star is a part of one word.
+func setsMatch(want, have string) bool {
+	return wildMatch(strings.ReplaceAll(want, string(star), string(within)), have)
+}
+
+// allowsInside reports whether the pattern covers what a command starts that it names:
+// `timeout:*` what timeout runs. Nothing of what it starts may be open, and a rule that
+// goes on into the command that is started covers that as one for it alone would.
+func (p commandPattern) allowsInside(w *Written, a Exec) bool {
+	for ; w != nil; w = w.In {
+		if !w.Starts || slices.Equal(w.Argv, a.Argv) || !p.covers(w) {
+			continue
+		}
+		if len(p.words()) <= w.before(a.Argv) || a.Beyond == "" || p.exact() && !a.Loose {
+			return true
+		}
+	}
+	return false
+}
+
+// before is how many words of w stand before a command that it starts.
+func (w *Written) before(argv []string) int {
+	n := len(w.Argv) - len(argv)
+	if n > 0 && slices.Equal(w.Argv[n:], argv) {
+		return n
+	}
+	return len(w.Argv)
+}
+
+// covers reports whether the pattern names a command that starts another one, by words
+// that say so: none of its wildcards stands for the program, or for several words.
+func (p commandPattern) covers(w *Written) bool {
+	if p.any || p.none || w.Open || !p.named(w.Env) {
+		return false
+	}
+	if p.wild == "" {
+		return p.match(w.Argv) && (!w.Loose || p.prefix)
+	}
+	words := p.words()
+	if len(p.fixed()) == 0 || scripted[words[0]] {
+		return false
+	}
+	p.wild = strings.ReplaceAll(p.wild, string(star), string(within))
+	return p.match(w.Argv)
+}
+
+// scripted are programs whose words may be a whole script: a wildcard in one of them
+// could be any command.
+var scripted = map[string]bool{"bash": true, "sh": true, "dash": true, "zsh": true, "ksh": true, "eval": true, "source": true, ".": true, "env": true, "xargs": true}
+
+// inLine finds the command of a rule for a whole line that one of the line is.
+func (r reading) inLine(w *Written) (at *Written, p commandPattern, ok bool) {
+	for ; w != nil; w = w.In {
+		if w.Line != nil && r.isLine(w.Line) {
+			return w, r.steps[w.At].commandPattern, true
+		}
+	}
+	return nil, p, false
+}
+
+// isLine reports whether a line is the one of the rule: as many commands, between them
+// what the rule has, and each the one that stands there.
+func (r reading) isLine(l *Line) bool {
+	if len(l.Steps) != len(r.steps) {
+		return false
+	}
+	for i, s := range r.steps {
+		w := l.Steps[i]
+		if w == nil || s.piped != l.Piped[i] || s.fails != l.Fails[i] || !s.match(w.Argv) || !s.named(w.Env) {
+			return false
+		}
+		if !s.exact() && w.Open || s.exact() && w.Loose {
+			return false
+		}
+	}
+	return true
+}
+
+// allowsOpaque reports whether a rule covers a part that could not be read exactly: that
+// of a command which the rule names, or an assignment that it names.
+func (c *call) allowsOpaque(rule *compiledRule, a Opaque) bool {
+	return slices.ContainsFunc(rule.allows, func(r reading) bool {
+		if len(r.steps) == 1 {
+			p := r.steps[0].commandPattern
+			return a.Sets == "" && p.coversOpaque(a) || a.Sets != "" && (p.setsAll(a) && c.allNamed(a) || p.coversOpaque(a))
+		}
+		w, p, ok := r.inLine(a.Of)
+		return ok && (a.Sets != "" && p.setsAll(a) || w.Starts && p.coversOpaque(a) || a.Sets != "" && p.coversOpaque(a))
+	})
+}
+
+// coversOpaque reports whether a part belongs to a command that the pattern names and
+// that is there to start another.
+func (p commandPattern) coversOpaque(a Opaque) bool {
+	if a.Runs {
+		return false
+	}
+	for w := a.Of; w != nil; w = w.In {
+		if w.Starts && (a.Whole || a.Listed || p.exact()) && p.covers(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// setsAll reports whether the pattern names the assignment.
+func (p commandPattern) setsAll(a Opaque) bool {
+	return slices.ContainsFunc(p.env, func(want string) bool {
+		return setsMatch(want, a.Sets) && (!a.Steers || !strings.ContainsRune(want, star) && !strings.ContainsRune(want, within))
+	})
+}
+
+// allNamed reports whether each command that gets an assignment is allowed by a rule
+// that names it.
+func (c *call) allNamed(a Opaque) bool {
+	found := false
+	for _, x := range c.req.Actions {
+		e, ok := x.(Exec)
+		if !ok || e.Maybe || !slices.Contains(e.Env, a.Sets) {
+			continue
+		}
+		found = slices.ContainsFunc(c.rules.by[Allow], func(rule compiledRule) bool {
+			return slices.ContainsFunc(rule.allows, func(r reading) bool {
+				return len(r.steps) == 1 && r.steps[0].setsAll(a) && r.allows(e)
+			})
+		})
+		if !found {
+			return false
+		}
+	}
+	return found
+}
+
+// spelledOut reports whether a rule names exactly the command, or the line, that an
+// action is part of.
+func (c *call) spelledOut(a Action) bool {
+	for i := range c.rules.by[Allow] {
+		rule := &c.rules.by[Allow][i]
+		for _, r := range rule.allows {
+			if slices.ContainsFunc(r.steps, func(s step) bool { return !s.exact() }) {
+				continue
+			}
+			switch a := a.(type) {
+			case Exec:
+				if !a.Loose && r.allows(a) {
+					return true
+				}
+			case Opaque:
+				if c.allowsOpaque(rule, a) {
+					return true
+				}
+			case Read, Write, Net, Call, Spawn, Skill, Person, None:
+			}
+		}
+	}
+	return false
+}
+
+// spokenOf reports whether a rule that allows a command says the words by which that
+// loses something.
+func (c *call) spokenOf(a Exec) bool {
+	if len(a.Lost) == 0 {
+		return false
+	}
+	for i := range c.rules.by[Allow] {
+		for _, r := range c.rules.by[Allow][i].allows {
+			if !r.allows(a) {
+				continue
+			}
+			for _, s := range r.steps {
+				if says(s.fixed(), a.Lost) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// says reports whether words hold others, in their order, the first ones at the begin.
+func says(words, wanted []string) bool {
+	if len(words) == 0 || words[0] != wanted[0] {
+		return false
+	}
+	for _, w := range words {
+		if len(wanted) > 0 && w == wanted[0] {
+			wanted = wanted[1:]
+		}
+	}
+	return len(wanted) == 0
+}
