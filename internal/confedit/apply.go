@@ -134,7 +134,7 @@ func parse(text []byte) (hujson.ObjectMember, error) {
 	if _, err := config.Depth(text); err != nil {
 		return hujson.ObjectMember{}, err
 	}
-	v, err := hujson.Parse(text)
+	v, err := hujson.Parse(config.Ended(text))
 	if err != nil {
 		return hujson.ObjectMember{}, fmt.Errorf("the file does not parse and is left as it is: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}

@@ -194,7 +194,11 @@ func (b *builder) value() (hujson.Value, error) {
 		line, col := place(b.text, at)
 		return hujson.Value{}, &syntaxError{line, col, fmt.Sprintf("nested more than %d deep", maxDepth)}
 	}
-	v, err := hujson.Parse(b.text)
+	text := Ended(b.text)
+	if b.base.Scope != Managed && commented(text) { // nothing yet; an administrator's file that says nothing was cut
+		text = append(bytes.Clone(text), "{}"...)
+	}
+	v, err := hujson.Parse(text)
 	if err != nil {
 		se := &syntaxError{1, 1, err.Error()}
 		if m := hujsonError().FindStringSubmatch(se.why); m != nil {
@@ -235,6 +239,47 @@ func tooDeep(b []byte) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// commented reports a text that is nothing but comments.
+func commented(b []byte) bool {
+	found := false
+	for i := 0; i < len(b); i++ {
+		if b[i] == '/' {
+			j, ok := skipComment(b, i)
+			if !ok || b[i+1] == '*' && !bytes.HasSuffix(b[:j], []byte("*/")) {
+				return false
+			}
+			i, found = j-1, true
+		} else if !bytes.ContainsRune([]byte(" \t\r\n"), rune(b[i])) {
+			return false
+		}
+	}
+	return found
+}
+
+// Ended is a text of JSON with a line feed behind a comment that ends it: the parser takes
+// one without for cut off.
+func Ended(b []byte) []byte {
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			j, ok := skipComment(b, i)
+			if ok && j == len(b) && b[i+1] == '/' && b[j-1] != '\n' {
+				return append(bytes.Clone(b), '\n')
+			}
+			if ok {
+				i = j - 1
+			}
+		}
+	}
+	return b
 }
 
 // skipComment returns the index after a comment that starts at i.

@@ -103,7 +103,7 @@ func (s *Settings) read(path string) (table, bool) {
 		err = toml.Unmarshal(raw, &m)
 		v = m
 	} else if err == nil && len(bytes.TrimSpace(raw)) > 0 {
-		if raw, err = hujson.Standardize(raw); err == nil {
+		if raw, err = hujson.Standardize(append(bytes.Clone(raw), '\n')); err == nil {
 			d := json.NewDecoder(bytes.NewReader(raw))
 			d.UseNumber()
 			err = d.Decode(&v)

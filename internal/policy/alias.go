@@ -132,7 +132,7 @@ var flagsAlike = map[string]map[string]string{
 	"chmod": {"R": "recursive"}, "chown": {"R": "recursive"}, "chgrp": {"R": "recursive"}, "ln": {"s": "symbolic", "f": "force"},
 	"git push": {"f": "force", "d": "delete", "u": "set-upstream"}, "git commit": {"n": "no-verify", "a": "all", "m": "message"}, "git clean": {"f": "force"}, "git add": {"f": "force", "A": "all"},
 	"git checkout": {"f": "force"}, "git switch": {"f": "force"}, "git branch": {"f": "force", "d": "delete"}, "git stash": {"u": "include-untracked", "a": "all"}, "git tag": {"d": "delete", "f": "force"},
-	"docker run": {"v": "volume"}, "kubectl": {"n": "namespace", "f": "filename"}, "npm": {"g": "global"}, "npm install": {"g": "global"}, "curl": {"X": "request", "d": "data", "o": "output", "T": "upload-file"},
+	"docker run": {"v": "volume"}, "docker compose": {"v": "volumes", "f": "file", "p": "project-name"}, "docker-compose": {"v": "volumes", "f": "file", "p": "project-name"}, "kubectl": {"n": "namespace", "f": "filename"}, "npm": {"g": "global"}, "npm install": {"g": "global"}, "curl": {"X": "request", "d": "data", "o": "output", "T": "upload-file"},
 }
 
 // plainFlags are programs none of whose short flags takes a value in the same word.

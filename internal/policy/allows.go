@@ -38,7 +38,7 @@ func (p commandPattern) allows(a Exec, line bool) bool {
 	case a.Through > 0 && len(p.tokens) > a.Through:
 		return true
 	case a.Launches > 0:
-		return len(named) >= a.Launches || a.Starts && len(named) > 0
+		return len(named) == a.Launches || len(named) > a.Launches && a.Elsewhere || a.Starts && len(named) > 0 && len(named) < a.Launches
 	}
 	return false
 }
@@ -243,4 +243,15 @@ func says(words, wanted []string) bool {
 		}
 	}
 	return len(wanted) == 0
+}
+
+// namedPart reports whether a rule for some commands covers a part that could not be
+// read exactly.
+func (c *call) namedPart(a Opaque) bool {
+	for i := range c.rules.by[Allow] {
+		if rule := &c.rules.by[Allow][i]; !rule.cmd.any && c.allowsOpaque(rule, a) {
+			return true
+		}
+	}
+	return false
 }

@@ -259,7 +259,7 @@ func (c *call) unseen(a Action) (Verdict, bool) {
 	why := ""
 	switch a := a.(type) {
 	case Opaque:
-		if (!a.Listed || c.mode != Bypass) && !c.spelledOut(a) {
+		if (!a.Listed || c.mode != Bypass) && !c.spelledOut(a) && !(a.Listed && c.namedPart(a)) {
 			why = a.Why
 		}
 	case Exec:

@@ -39,6 +39,9 @@ func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 	case Read:
 		return c.wholeShell(rule) && e == Allow || c.matchRead(rule, e, a)
 	case Write:
+		if len(rule.places) > 0 && shellTool(rule.Tool) { // > file
+			return shellTool(c.req.Tool) && c.matchFile(rule, a.Path, a.Named, a.Asked)
+		}
 		return c.wholeShell(rule) && e == Allow || c.matchWrite(rule, e, a)
 	case Net:
 		return matchNet(rule.Rule, e, a)

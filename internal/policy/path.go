@@ -261,6 +261,17 @@ func (r Rules) absoluteToo(spec string) bool {
 	}) || rootFolders[strings.ToLower(first)]
 }
 
+// MeantWhole reports a rule about a path that begins with one slash, and so counts from the
+// folder of its settings, where its author may mean a whole path: first is the folder
+// that it begins with.
+func (r Rules) MeantWhole(rule Rule) (first string, ok bool) {
+	if f := family(rule.Tool); f != "Read" && f != "Edit" || !r.absoluteToo(rule.Spec) {
+		return "", false
+	}
+	first, _, _ = strings.Cut(rule.Spec[1:], "/")
+	return first, true
+}
+
 // rootFolders are what stands in the root of Linux (FHS 3.0) and macOS, in lower case.
 var rootFolders = map[string]bool{
 	"home": true, "root": true, "users": true, "etc": true, "var": true, "tmp": true, "usr": true, "opt": true, "mnt": true, "media": true, "srv": true, "run": true, "proc": true, "sys": true, "dev": true, "boot": true,

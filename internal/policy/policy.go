@@ -73,9 +73,11 @@ type (
 		Of *Written
 		// Launches, when set, is how many words of Argv say that the rest is a command to
 		// run (docker compose exec), and that is all Beyond is about. A rule that names
-		// them covers it; with Starts one that names the program does.
-		Launches int
-		Starts   bool
+		// them covers it; with Starts one that names the program does, and with Elsewhere
+		// (in a container) one that goes on into the command, which else counts as if it
+		// stood alone.
+		Launches          int
+		Starts, Elsewhere bool
 		// Lost, when Loses is set, are the words by which a rule says that this is meant.
 		Lost []string
 		// Guess, of one that is Maybe, means that nobody knows whether the program runs

@@ -157,6 +157,13 @@ func (rule *compiledRule) compile(e Effect, r Rules) {
 	for _, one := range all {
 		switch {
 		case one.bad != "":
+		case len(one.writes) > 0:
+			for _, file := range one.writes {
+				if strings.HasPrefix(file, "/") && !strings.HasPrefix(file, "//") {
+					file = "/" + file
+				}
+				rule.places = append(rule.places, Rule{Tool: "Edit", Spec: file}.compilePaths(e, r)...)
+			}
 		case e == Allow:
 			rule.allows = append(rule.allows, one)
 		default:
@@ -176,6 +183,11 @@ func (r Rules) formsOf(one reading) (out [][]form) {
 		forms[i] = r.form(s)
 	}
 	out = append(out, forms)
+	if words := forms[0].words(); len(forms) == 1 && len(words) > 0 && strings.ToLower(words[0]) != words[0] {
+		lower := slices.Clone(words) // as systems that fold case run it
+		lower[0] = strings.ToLower(lower[0])
+		out = append(out, []form{r.form(step{commandPattern: forms[0].with(lower)})})
+	}
 	if len(forms) == 1 {
 		if p, ok := byName(forms[0].commandPattern); ok {
 			out = append(out, []form{r.form(step{commandPattern: p})})

@@ -90,12 +90,12 @@ type operand struct {
 	open  *Open // it is not known before it runs
 }
 
-func operands(a Exec, args []string) (out []operand) {
+func operands(program string, a Exec, args []string) (out []operand) {
 	flag, over := false, false
 	for i, w := range args {
 		if !over && (isFlag(w) || i == 0 && strings.HasPrefix(w, "+")) { // cargo +nightly
 			over = w == "--"
-			flag = !over && w[0] == '-' && !strings.Contains(w, "=")
+			flag = !over && w[0] == '-' && !strings.Contains(w, "=") && !plainFlags[program]
 			continue
 		}
 		o := operand{text: w, value: flag}
@@ -118,7 +118,7 @@ func (s spelled) worded(program string, a Exec, args []string) surety {
 	if len(s.words) == 0 && s.open {
 		return surely
 	}
-	for _, o := range operands(a, args) {
+	for _, o := range operands(program, a, args) {
 		next := make([]surety, len(reached))
 		for n, sure := range reached {
 			if sure == not {
@@ -231,6 +231,9 @@ func (s spelled) wanted(program, flag string) wantedFlag {
 		f.alike = flagsAlike[program+" "+s.words[0]]
 	}
 	f.name, f.value, f.valued = strings.Cut(flag, "=")
+	if !f.valued { // --force* is --force as well
+		f.name = strings.TrimRight(f.name, string(star))
+	}
 	if strings.HasPrefix(f.name, "--") {
 		f.long = f.name[2:]
 		for short, l := range f.alike {
@@ -247,6 +250,9 @@ func (s spelled) wanted(program, flag string) wantedFlag {
 // named reports whether a word is the flag by its name, whatever its value is.
 func (f wantedFlag) named(w string) bool {
 	got, _, _ := strings.Cut(w, "=")
+	if long := f.alike[f.letters]; long != "" && (got == "--"+long || got == "-"+f.letters) {
+		return true
+	}
 	return got == f.name || len(got) > 3 && strings.TrimLeft(got, "-") == strings.TrimLeft(f.name, "-")
 }
 
@@ -256,10 +262,29 @@ func (f wantedFlag) is(w string, behind []string) bool {
 		return true
 	}
 	if !f.named(w) {
-		return len(f.name) == 2 && w == f.name+f.value
+		if len(f.name) == 2 && len(w) > 2 && w[1] != '-' && wildMatch(f.name+f.value, w) {
+			return true // -mtext
+		}
+		if !f.valued || !f.endsCluster(w) {
+			return false
+		}
 	}
 	_, with, glued := strings.Cut(w, "=")
-	return !f.valued || glued && with == f.value || !glued && len(behind) > 0 && behind[0] == f.value
+	return !f.valued || glued && wildMatch(f.value, with) || !glued && len(behind) > 0 && wildMatch(f.value, behind[0])
+}
+
+// endsCluster reports short flags in one word, the last of which is the flag and all of
+// which are known: -am of git commit.
+func (f wantedFlag) endsCluster(w string) bool {
+	if len(f.letters) != 1 || len(w) < 3 || w[0] != '-' || w[1] == '-' || !strings.HasSuffix(w, f.letters) {
+		return false
+	}
+	for _, c := range w[1:] {
+		if f.alike[string(c)] == "" {
+			return false
+		}
+	}
+	return true
 }
 
 // begins reports whether a long name may be an abbreviation of the flag's. Letters that

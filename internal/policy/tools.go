@@ -77,6 +77,9 @@ func deadStep(r Rule, p commandPattern) string {
 	if len(words) == 0 || strings.ContainsAny(words[0], `/\`) {
 		return ""
 	}
+	if strings.ContainsAny(p.text(), "(){}") && strings.HasPrefix(words[0], ":") {
+		return "this rule can never match: it is a function, and no command"
+	}
 	if name, _, colon := strings.Cut(words[0], ":"); colon {
 		if strings.HasSuffix(words[0], ":"+string(star)) { // of that, Lint says more
 			return ""

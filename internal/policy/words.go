@@ -40,6 +40,7 @@ type lexer struct {
 	quoted  int // as in token
 	behind  int // where what stands behind the last quote begins
 	out     []token
+	writes  []string // where redirects of a rule that forbids or asks lead
 }
 
 // tokens takes a rule's text apart.
@@ -53,7 +54,7 @@ func (l *lexer) tokens() []token {
 			l.at += size
 		case l.wide && unicode.Is(unicode.Cf, c):
 			l.at += size
-		case !l.started && l.redirect(), l.operator():
+		case (!l.started || l.wide && c == '>') && l.redirect(), l.operator():
 		default:
 			l.char(c, size)
 		}
@@ -241,6 +242,7 @@ func (l *lexer) redirect() bool {
 		return false
 	}
 	into := s[0] == '>'
+	l.flush()
 	rest = strings.TrimPrefix(rest, "|")
 	name := strings.TrimLeft(rest, " \t")
 	end := strings.IndexAny(name, " \t\n;|")
@@ -252,7 +254,11 @@ func (l *lexer) redirect() bool {
 	if fd, dup := strings.CutPrefix(target, "&"); into && (target == "/dev/null" || dup && strings.Trim(fd, "0123456789-") == "") {
 		return true
 	}
-	l.out = append(l.out, token{text: target, redirs: true})
+	if into && l.wide {
+		l.writes = append(l.writes, target)
+	} else {
+		l.out = append(l.out, token{text: target, redirs: true})
+	}
 	return true
 }
 
@@ -267,7 +273,10 @@ type step struct {
 // can match nothing.
 type reading struct {
 	steps []step
-	bad   string
+	// writes are, instead, the files that redirects of a rule which forbids or asks write:
+	// > /dev/sda is about whatever a command writes there.
+	writes []string
+	bad    string
 }
 
 const (
@@ -295,6 +304,9 @@ func (l *lexer) read() (out reading) {
 		words = nil
 	}
 	all := l.tokens()
+	if len(l.writes) > 0 {
+		return reading{writes: l.writes}
+	}
 	for i, t := range all {
 		switch {
 		case t.redirs:
@@ -442,7 +454,7 @@ func (r reading) key() string {
 			b.WriteByte('\x05')
 		}
 	}
-	return b.String() + r.bad
+	return b.String() + strings.Join(r.writes, "\x06") + r.bad
 }
 
 // compileCommand is a rule's text for one command, in its plainest reading.

@@ -371,7 +371,7 @@ func (t *auditor) audit(final, all bool, mine func(path string) bool) (news bool
 		}
 		news = true
 		why := t.why(path, it, known)
-		if why == "" || t.stays(path) || t.asBefore(path) || it.why != "" && t.copied(path, seen) {
+		if why == "" || t.stays(path) && !paths.WithinAny(t.policy.denied, path) || t.asBefore(path) || it.why != "" && t.copied(path, seen) {
 			t.accepted[path] = stamp
 			continue
 		}

@@ -47,7 +47,8 @@ type Policy struct {
 	gits    []string // git folders that count although they may lie elsewhere
 	open    []string // protected paths that may be written all the same
 	denials policy.Denials
-	far     *far // nil where the denials name nothing outside the surveyed folders
+	denied  []string // that the settings of the sandbox deny to write
+	far     *far     // nil where the denials name nothing outside the surveyed folders
 }
 
 // Network is what can be reached from inside.
@@ -103,7 +104,8 @@ func NewPolicy(c Config) Policy {
 			p.surveys = append(p.surveys, root)
 		}
 	}
-	p.home, p.gits, p.always = c.Home, git, slices.Concat(guards, c.paths(fs.DenyWrite), c.Programs)
+	p.denied = c.paths(fs.DenyWrite)
+	p.home, p.gits, p.always = c.Home, git, slices.Concat(guards, p.denied, c.Programs)
 	p.always = append(p.always, slices.DeleteFunc(append(policy.SystemPlaces(), policy.LoginPlaces(c.Home)...), func(at string) bool { return !paths.WithinAny(p.surveys, at) })...)
 	for _, root := range p.surveys { // one that lies in what steers programs does so as a whole
 		if policy.Steered(root) != "" {

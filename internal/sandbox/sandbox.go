@@ -23,6 +23,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox/netproxy"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // HelperArg is the first argument with which this program, started again by
@@ -311,6 +312,7 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) (policy
 	if !filepath.IsAbs(c.Path) {
 		return policy.Kept{}, fmt.Errorf("confine %s: not an absolute path", c.Path)
 	}
+	needs = s.policy.undenied(needs)
 	r, seen, err := s.auditor.begin(needs)
 	if err != nil {
 		return policy.Kept{}, fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
@@ -343,6 +345,17 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) (policy
 	}
 	s.watch(c)
 	return in, nil
+}
+
+// Denies reports whether the settings of the sandbox deny to write a path, which no rule
+// that allows something lifts.
+func (s *Sandbox) Denies(path string) bool { return paths.WithinAny(s.policy.denied, path) }
+
+// undenied is what a call needs without what the settings of the sandbox deny to write.
+func (p Policy) undenied(needs policy.Needs) policy.Needs {
+	needs.Writable = slices.DeleteFunc(slices.Clone(needs.Writable), func(at string) bool { return paths.WithinAny(p.denied, at) })
+	needs.Settings = slices.DeleteFunc(slices.Clone(needs.Settings), func(s policy.Setting) bool { return paths.WithinAny(p.denied, s.Path) })
+	return needs
 }
 
 // watch has what the proxy was told about hosts last as long as a command.

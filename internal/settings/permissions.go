@@ -145,6 +145,9 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 			if p.Home == "" && part.effect != policy.Allow && policy.NamesHome(rule) {
 				r.Unsafe = fmt.Sprintf("the %s rule %q at %s speaks of the home folder, and none is known", part.effect, c.Text, c.Origin)
 			}
+			if first, whole := r.MeantWhole(rule); whole && part.effect == policy.Allow && !exists(filepath.Join(cmp.Or(rule.Root, p.Dir), first)) {
+				problems = append(problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions.allow", Message: fmt.Sprintf("rule %q counts from %s, where there is no %s; the whole path is %s(/%s)", c.Text, cmp.Or(rule.Root, p.Dir), first, rule.Tool, rule.Spec)})
+			}
 			r.List = append(r.List, rule)
 		}
 	}

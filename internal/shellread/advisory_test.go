@@ -94,8 +94,8 @@ func shellAdvisories() []advisory {
 		{id: "changelog 2.1.216 redirects in lists", rules: []string{"Bash(echo:*)"}, want: "ask", cmds: []string{"echo a && echo b > F", "! echo a > F", "echo a > F && echo b", "{ echo a; } > F", "if echo a > F; then echo b; fi", "echo a 2> F", "echo a &> F", "(echo a) >> F", "> F", "> F echo a"}},
 		{id: "changelog 2.1.214 long commands", rules: []string{"Bash(echo:*)"}, want: "ask", cmds: []string{"echo " + strings.Repeat("x", 10_001), "echo x #" + strings.Repeat("y", 10_001)}},
 		{id: "changelog 2.1.145 bare assignments", want: "ask", cmds: []string{"PATH=.", "LD_PRELOAD=./e", "x=$(make)", "PATH=. ; ls", "GIT_DIR=x", "BASH_ENV=x"}},
-		{id: "changelog 2.1.113 wrappers", rules: []string{"Bash(env:*)", "Bash(sudo:*)", "Bash(watch:*)", "Bash(setsid:*)", "Bash(xargs:*)"}, want: "ask", cmds: []string{
-			"env make", "env V=1 make", "env -S 'make'", "setsid make", "xargs make", "find . | xargs make"}},
+		{id: "changelog 2.1.113 wrappers", rules: []string{"Bash(env:*)", "Bash(sudo:*)", "Bash(watch:*)", "Bash(setsid:*)", "Bash(xargs:*)", "deny:Bash(make:*)"}, want: "deny", cmds: []string{
+			"env make", "env V=1 make", "setsid make", "sudo make", "xargs make", "find . | xargs make"}},
 		{id: "changelog 2.1.163 HOME against a deny rule", rules: []string{"deny:Read(~/secret)"}, want: "deny", cmds: []string{"cat $HOME/secret", "cat ~/secret", `cat "$HOME"/secret`, "cat ${HOME}/secret", "cat ../secret", "cat /home/u/secret", "cat /home/u/project/../secret", "cat < ~/secret", "cd ~ && cat secret", "cd; cat secret", "head -1 main.go ~/secret"}},
 		{id: "changelog 2.1.149 a stale PWD", rules: []string{"deny:Read(~/secret)"}, want: "deny", cmds: []string{"cd src; cd ..; cat $PWD/../secret", "cd .. && cd - && cat ../secret", "cd src && cat $OLDPWD/../secret"}},
 		{id: "changelog 2.1.309 a wrapped cd and a failed redirect", want: "ask", cmds: []string{

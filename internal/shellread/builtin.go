@@ -213,6 +213,7 @@ func readCommand(r *reader, ws []word, st state) (state, state) {
 func readEval(r *reader, ws []word, st state) (state, state) {
 	runs := slices.ContainsFunc(ws, func(w word) bool { return w.Kind != exact }) || r.depth > maxDepth
 	r.Unclearly(policy.Opaque{Source: strings.Join(programs.Literals(ws), " "), Why: "eval runs text as a script", Runs: runs})
+	r.forRules(ws, st)
 	var text []string
 	args := ws[1:]
 	if len(args) > 0 && args[0].Is("--") {

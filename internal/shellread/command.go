@@ -21,14 +21,20 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 		}
 		return st, st
 	}
-	saved := len(r.env)
+	saved, outer, pipe := len(r.env), r.Of, r.Pipe
+	if pipe == 0 {
+		r.pipes++
+		r.Pipe, r.Stage = r.pipes, 0
+	}
+	own := &policy.Written{In: outer}
+	defer func() { r.Of, r.Pipe = outer, pipe }()
 	for _, a := range c.Assigns {
 		if a.Name != nil && a.Name.Value == "IFS" && c.Args[0].Lit() == "read" && r.plainIFS(a, in) {
 			r.readIFS = r.quietly(a, func() value { return r.value(a.Value, in) }).text
 			defer func() { r.readIFS = "" }()
 			continue // it lives for this read only, and only splits what comes in
 		}
-		r.prefix(a, in)
+		r.prefix(a, own, in)
 	}
 	var words []word
 	for _, w := range c.Args {
@@ -41,6 +47,7 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 		r.OpaqueRuns(r.source(c), "the command is not known before it runs")
 		return in, in
 	}
+	r.write(own, c, words, saved)
 	ok, any = r.simple(words, c, in)
 	if split, more := fields(words); more && r.depth <= maxDepth/2 {
 		r.keepForRules(func() { r.simple(split, nil, in) })
@@ -69,7 +76,7 @@ func fields(ws []word) (split []word, more bool) {
 }
 
 // prefix notes NAME=value before a command.
-func (r *reader) prefix(a *syntax.Assign, st state) {
+func (r *reader) prefix(a *syntax.Assign, own *policy.Written, st state) {
 	if a.Index != nil || a.Array != nil || a.Append || a.Name == nil {
 		r.Opaque(r.source(a), "an assignment that is not plain")
 		r.visit(a, st)
@@ -82,7 +89,10 @@ func (r *reader) prefix(a *syntax.Assign, st state) {
 	if namesFile(a.Name.Value) && v.kind == exact {
 		r.Invoke(a.Name.Value, st.dirs).Named(v.text, true)
 	}
+	outer := r.Of
+	r.Of = own
 	r.setEnv(a.Name.Value, v, r.source(a))
+	r.Of = outer
 }
 
 // plainIFS reports IFS=text.
@@ -99,12 +109,13 @@ func (r *reader) setEnv(name string, v value, src string) {
 	if harmlessValue(name, text) && known {
 		return
 	}
-	switch {
-	case !harmlessVariable(name) && !riskyVariable(name):
-		r.Unclearly(policy.Opaque{Source: src, Why: "the variable " + name + " may change what the command does", Listed: true, Whole: true})
-		return
-	case !harmlessVariable(name):
-		r.Unclearly(policy.Opaque{Source: src, Why: "the variable " + name + " may change what the command does", Whole: true})
+	if !harmlessVariable(name) {
+		risky := riskyVariable(name)
+		o := policy.Opaque{Source: src, Why: "the variable " + name + " may change what the command does", Listed: !risky, Whole: true, Steers: risky}
+		if known {
+			o.Sets = name + "=" + text
+		}
+		r.Unclearly(o)
 		return
 	}
 	if !known || strings.ContainsAny(text, "/$`") {
@@ -163,6 +174,7 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 		return both(merge(st, called))
 	}
 	if b := builtin(name.Text); b != nil {
+		r.starts(n, ws)
 		return b(r, ws, st)
 	}
 	if why := r.otherShell(name, st); why != "" {
@@ -170,6 +182,7 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 		return st, st
 	}
 	if w := wrapper(programs.Base(name.Text)); w != nil && programs.StandardPath(name.Text) {
+		r.starts(n, ws)
 		return w(r, ws, st)
 	}
 	r.exec(ws, st)
@@ -215,7 +228,7 @@ func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
 
 // begin starts an Exec with everything that does not depend on the table.
 func (r *reader) begin(ws []word, st state) policy.Exec {
-	e := policy.Exec{Argv: programs.Literals(ws), Env: slices.Clone(r.env)}
+	e := policy.Exec{Argv: programs.Literals(ws), Env: slices.Clone(r.env), Of: r.Of, Pipe: r.Pipe, Stage: r.Stage}
 	if len(st.dirs) == 1 {
 		e.Dir = st.dirs[0]
 	}
@@ -278,6 +291,9 @@ func (r *reader) mark(ws []word, st state, known policy.Exec) {
 	e := r.begin(ws, st)
 	e.Why, e.Unseen = known.Why, known.Unseen
 	e.Beyond = cmp.Or(r.Table.Beyond(programs.Base(ws[0].Text), ws), programs.OpenWord(ws), programs.ValueBeyond(programs.Base(ws[0].Text), ws[1:]), known.Beyond)
+	if programs.OpenWord(ws) == "" && known.Beyond == "" && programs.ValueBeyond(programs.Base(ws[0].Text), ws[1:]) == "" {
+		e.Launches, e.Starts = r.Table.Starts(programs.Base(ws[0].Text), ws)
+	}
 	e.Loses = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
 	r.holds(&e, known.Holds, ws, st)
 	e.Handles = r.Table.Handles(programs.Base(ws[0].Text), ws)
@@ -311,18 +327,23 @@ func (r *reader) exec(ws []word, st state) {
 	if programs.SetsAlias(ws) {
 		r.exported = append(r.exported, "GIT_CONFIG") // as a variable with the setting would
 	}
-	e.Beyond = r.Table.Beyond(prog, ws)
+	closed := programs.Closed(ws)
+	e.Beyond = r.Table.Beyond(prog, closed)
 	e.Through = r.Table.Through(prog, ws)
+	e.Launches, e.Starts = r.Table.Starts(prog, ws)
+	e.Elsewhere = !programs.RunsHere(prog)
 	if r.Fed && e.Beyond == "" && !e.ReadOnly {
 		e.Beyond = "xargs adds arguments that are not known before it runs"
 	}
 	if e.Beyond == "" && !e.ReadOnly {
-		e.Beyond = programs.OpenWord(ws)
+		e.Beyond = programs.OpenWord(closed)
 	}
 	if e.Beyond != "" && !e.ReadOnly {
 		e.Why = e.Beyond
 	}
-	e.Loses = r.loses(prog, ws, st.dirs)
+	if e.Loses = r.loses(prog, ws, st.dirs); e.Loses != "" {
+		e.Lost = programs.LostWords(prog, ws)
+	}
 	e.Unseen = r.runsUnseen(prog, ws, st, &e)
 	unpacks := ""
 	if !e.ReadOnly {
@@ -333,9 +354,9 @@ func (r *reader) exec(ws []word, st state) {
 		}
 	}
 	if openWord := programs.OpenWord(ws); openWord != "" {
-		e.Through = 0
+		e.Through, e.Launches = 0, 0
 	}
-	if why := programs.ValueBeyond(prog, ws[1:]); why != "" && e.Beyond == "" && !e.ReadOnly && !e.Edits {
+	if why := programs.ValueBeyond(prog, closed[1:]); why != "" && e.Beyond == "" && !e.ReadOnly && !e.Edits {
 		e.Beyond, e.Why = why, why
 	}
 	if e.ReadOnly && prog == "find" {
@@ -349,7 +370,7 @@ func (r *reader) exec(ws []word, st state) {
 		e.Unpinned = u.WithoutPins(ws[0].Text)
 	}
 	if unpacks != "" && e.Beyond == "" {
-		e.Beyond, e.Why = unpacks, unpacks
+		e.Beyond, e.Why, e.Launches = unpacks, unpacks, 0
 	}
 	if !e.ReadOnly && !e.Edits && prog != "find" && !isFd(prog) { // what those start is read below
 		r.holds(&e, policy.HoldsTexts, ws, st)

@@ -78,6 +78,9 @@ func (r *reader) recovered(script string, st state) (end state) {
 type reader struct {
 	programs.Recorder
 	cmds         int
+	pipes        int                      // pipelines so far
+	line         *policy.Line             // the script, where it is nothing but simple commands
+	places       map[*syntax.CallExpr]int // their places in it
 	steps        int
 	tried        int // commands in others that were read
 	quiet        int // bytes that were worked out beside being read
@@ -116,6 +119,9 @@ func (r *reader) script(text string, st state) state {
 	}
 	saved := r.Source
 	r.Source = text
+	if err == nil && len(r.outer) == 0 && r.depth == 0 && r.line == nil {
+		r.line, r.places = lineOf(stmts)
+	}
 	st = r.stmts(stmts, st)
 	if err == nil && len(r.outer) == 0 && r.depth == 0 {
 		r.given(stmts)

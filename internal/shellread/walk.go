@@ -202,8 +202,13 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 		}
 		return merge(okX, okY), merge(okX, anyY)
 	case syntax.Pipe, syntax.PipeAll:
-		piped, around := r.Piped, r.input
+		piped, around, pipe := r.Piped, r.input, r.Pipe
+		if pipe == 0 {
+			r.pipes++
+			r.Pipe, r.Stage = r.pipes, 0
+		}
 		r.stmt(c.X, in)
+		r.Stage++
 		r.Piped, r.input = true, input{unknown: true, from: printer(c.X), said: r.text(c.X), dirs: in.dirs}
 		switch y, call := c.Y.Cmd.(*syntax.CallExpr); {
 		case c.Op != syntax.Pipe: // errors are no names
@@ -213,7 +218,7 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 			r.input.lines, r.input.commits = r.printsNames(c.X, in), r.printsCommits(c.X, in)
 		}
 		_, last := r.stmt(c.Y, in)
-		r.Piped, r.input = piped, around
+		r.Piped, r.input, r.Pipe = piped, around, pipe
 		r.fedByPipe(c, in)
 		// The last part may run in this shell or in one of its own.
 		return both(merge(in, last))

@@ -57,6 +57,7 @@ type builder struct {
 	orGlob   bool
 	gone     bool            // it is a number that may be no word at all
 	empty    bool            // or an empty one, as it is quoted
+	texts    bool            // what is not known of it may be more than a number
 	whole    bool            // it is a value, which nothing splits
 	each     string          // the program whose output, name by name, a part is
 	found    *programs.Found // the files of which a part names one
@@ -85,6 +86,7 @@ func (b *builder) add(s string) {
 func (b *builder) mark(k valueKind) {
 	b.parts++
 	b.marks++
+	b.texts = b.texts || k != number
 	b.tail, b.tailAt, b.commit = "", b.plain.Len(), false
 	if b.kind == exact {
 		b.head = b.plain.String()
@@ -208,6 +210,7 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 		}
 	case unknown:
 		out.Tail = b.ends()
+		out.Digits = !b.texts && b.marks > 0
 		if b.parts == b.fieldsAt {
 			out.Fields = b.fields
 		}

@@ -52,7 +52,7 @@ func standardJSON(text []byte) ([]byte, error) {
 	if _, err := config.Depth(text); err != nil {
 		return nil, err
 	}
-	out, err := hujson.Standardize(bytes.Clone(text))
+	out, err := hujson.Standardize(bytes.Clone(config.Ended(text)))
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}

@@ -105,8 +105,10 @@ func upstream(o Config, cfg *config.Config) netproxy.Upstream {
 // what commands do inside, too.
 func fileDenials(o Config, cfg *config.Config, roots []string) policy.Denials {
 	r := policy.Rules{Dir: o.Dir, Dirs: roots, Home: o.Home}
-	if home := o.Env("HOME"); home != o.Home && filepath.IsAbs(home) {
-		r.HomeNamed = filepath.Clean(home)
+	if o.Env != nil {
+		if home := o.Env("HOME"); home != o.Home && filepath.IsAbs(home) {
+			r.HomeNamed = filepath.Clean(home)
+		}
 	}
 	for _, c := range cfg.Permissions.Deny {
 		if rule, err := policy.ParseRule(c.Text, policy.Deny, c.Scope.Policy(), c.Origin.String(), c.Root); err == nil {

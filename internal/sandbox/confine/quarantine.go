@@ -62,6 +62,15 @@ func (b *Set) keep(ctx context.Context, f left) string {
 		return err.Error()
 	}
 	did, moved := "made", "was moved"
+	if f.box.Denies(f.Path) { // whoever wrote that wins over what a rule allows
+		if f.Changed() {
+			did, moved = "changed", "the change was moved"
+		}
+		if !f.Told {
+			b.took(f.Found)
+		}
+		return fmt.Sprintf("%s, which a command %s, %s to %s, out of the workspace: the settings deny writing it (sandbox.filesystem.deny_write). Do not make it again another way; if it is needed, tell the user why", path, did, moved, f.At)
+	}
 	shown := fmt.Sprintf("A command in the sandbox made %s. It is protected: %s. It was moved to %s; it comes back when you allow it.", path, why, clip.Visible(f.At))
 	if f.Changed() {
 		did, moved = "changed", "the change was moved"

@@ -36,8 +36,7 @@ func (t *Table) Through(name string, ws []Word) int {
 	if len(ws) < 3 || !slices.Contains(namingRunners, name+" "+ws[1].Text) || ws[2].Kind != Exact || strings.HasPrefix(ws[2].Text, "-") {
 		return 0
 	}
-	inner := Base(ws[2].Text)
-	if policy.Runner(inner) || Launches(inner) || slices.ContainsFunc(ws[3:], func(w Word) bool { return w.Is("run") || w.Is("exec") }) || t.Beyond(inner, ws[2:]) != "" {
+	if t.Beyond(Base(ws[2].Text), ws[2:]) != "" {
 		return 0
 	}
 	return 2

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,11 @@ type Recorder struct {
 	Fed      bool            // its arguments come from elsewhere (xargs)
 	links    []madeLink      // links that commands so far make
 	itself   bool            // what is resolved is removed: a link, not what it leads to
+
+	// Of is the command as the script has it that is being read, Pipe and Stage where it
+	// stands in its pipeline: they go into what is added.
+	Of          *policy.Written
+	Pipe, Stage int
 
 	processes int              // how often the path being resolved has gone through /proc
 	fits      map[string]*fits // what words that are not known may name
@@ -382,7 +388,8 @@ func (r *Recorder) OpaqueRuns(source, why string) {
 
 // Unclearly notes a part that is not judged by what was read of it.
 func (r *Recorder) Unclearly(o policy.Opaque) {
-	key := o.Source + "\x00" + o.Why
+	o.Of = r.Of
+	key := fmt.Sprintf("%s\x00%s\x00%p", o.Source, o.Why, o.Of)
 	if r.Seen[key] {
 		return
 	}

@@ -22,6 +22,7 @@ type Word struct {
 	Source       string    // as written
 	Many         bool      // it may become no word or several
 	Gone         bool      // number: it may be no word at all
+	Digits       bool      // unknown: what is not known of it are the digits of a number, or nothing
 	Commit       bool      // unknown: it names one commit, or vanishes; the rest of it is known
 	Substitution bool      // it names a process substitution: harmless to read
 	Loose        bool      // pattern: the shell was told to match more, such as names with a dot
@@ -102,6 +103,31 @@ func OpenWord(ws []Word) string {
 		}
 	}
 	return ""
+}
+
+// Closed are words with a stand-in for the value of a flag that is not known before it
+// runs: what stands behind -j or --name= in one word stays in that word, and is no other
+// flag.
+func Closed(ws []Word) []Word {
+	out := ws
+	for i, w := range ws {
+		value := ""
+		switch name := strings.TrimSuffix(w.Head, "="); {
+		case i == 0 || w.Kind != Unknown || w.Tail != "" || w.Found != nil || len(name) < 2 || name[0] != '-':
+		case w.Digits && len(w.Head) == 2 && name[1] != '-', w.Digits && strings.HasSuffix(w.Head, "="):
+			value = "1"
+		case !w.Many && strings.HasPrefix(name, "--") && strings.HasSuffix(w.Head, "="):
+			value = "a/b c" // as it may be a path, or a command
+		}
+		if value == "" {
+			continue
+		}
+		if len(out) > 0 && &out[0] == &ws[0] {
+			out = append([]Word(nil), ws...)
+		}
+		out[i] = Word{Kind: Exact, Text: w.Head + value, Source: w.Source}
+	}
+	return out
 }
 
 // messageFlag knows the flags of git and gh whose value is prose.

@@ -47,7 +47,7 @@ func Load(text []byte, t Terminal) (*Map, []Problem) {
 	if line, err := config.Depth(text); err != nil {
 		return build(base), []Problem{{max(line, 1), 1, "nested too deeply", false}}
 	}
-	v, err := hujson.Parse(text)
+	v, err := hujson.Parse(config.Ended(text))
 	if err != nil {
 		return build(base), []Problem{syntaxProblem(err)}
 	}
