@@ -154,7 +154,7 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 		r.mark(ws, st, policy.Exec{Why: "it is nested too deeply", Holds: policy.HoldsSurely})
 		return st, st
 	}
-	if n != nil && firstVariable(n) {
+	if n != nil && firstVariable(n) && !belowHome(n, name.Text) {
 		// x=ls; $x: a shell that splits differently runs something else.
 		runs := r.Table.Handles(programs.Base(name.Text), ws) == policy.NoHandling
 		r.Unclearly(policy.Opaque{Source: name.Source, Why: "the command's name comes from a variable", Runs: runs})
@@ -205,6 +205,26 @@ func firstVariable(n syntax.Node) bool {
 		return !found
 	})
 	return found
+}
+
+// belowHome reports a program that is named by $HOME and nothing else that is expanded,
+// whose name no shell splits.
+func belowHome(n syntax.Node, text string) bool {
+	c := n.(*syntax.CallExpr)
+	if strings.ContainsAny(text, " \t\n*?[]\\") || !strings.HasPrefix(text, "/") {
+		return false
+	}
+	only := true
+	syntax.Walk(c.Args[0], func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.ParamExp:
+			only = only && n.Param != nil && n.Param.Value == "HOME" && n.Exp == nil && n.Repl == nil && n.Slice == nil && n.Index == nil && !n.Excl && !n.Length && !n.Width
+		case *syntax.CmdSubst, *syntax.ArithmExp, *syntax.ProcSubst, *syntax.ExtGlob:
+			only = false
+		}
+		return only
+	})
+	return only
 }
 
 // inside reads the command that a wrapper runs.
