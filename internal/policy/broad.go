@@ -31,24 +31,30 @@ func Broad(r Rule) bool {
 	if r.Effect != Allow || !shellTool(r.Tool) {
 		return r.Effect == Allow && family(r.Tool) == "Agent"
 	}
-	p := compileCommand(r.Spec)
-	switch words, part := p.words(); {
+	return slices.ContainsFunc(readings(r.Spec, false, nil)[0].steps, func(s step) bool { return s.broad() })
+}
+
+// broad is Broad for one command of a rule.
+func (p commandPattern) broad() bool {
+	switch words, part := p.begin(); {
 	case p.any:
 		return true
+	case p.none:
+		return false
 	case p.exact():
 		return len(words) > 0 && interpreters[programName(words[0])] && runsCode(words[1:]) && !slices.ContainsFunc(words[1:], codeFlag) // it reads a program
 	case len(words) == 0:
 		return anyProgram(part)
 	default:
-		if begin, _, _ := strings.Cut(part, string(star)); begin != "" { // a wildcard goes on behind the word
+		if begin, _, _ := strings.Cut(strings.ReplaceAll(part, string(within), string(star)), string(star)); begin != "" { // a wildcard goes on behind the word
 			words = append(words, begin)
 		}
 		return runsAnything(words)
 	}
 }
 
-// words are those of a pattern before its first wildcard, and the word with that.
-func (p commandPattern) words() (fixed []string, part string) {
+// begin are the words of a pattern before its first wildcard, and the word with that.
+func (p commandPattern) begin() (fixed []string, part string) {
 	fixed = slices.Clone(p.fixed())
 	if all := strings.Split(p.wild, "\x00"); p.wild != "" && len(fixed) < len(all) {
 		part = all[len(fixed)]
