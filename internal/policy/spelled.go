@@ -265,7 +265,7 @@ func (f wantedFlag) is(w string, behind []string) bool {
 		if len(f.name) == 2 && len(w) > 2 && w[1] != '-' && wildMatch(f.name+f.value, w) {
 			return true // -mtext
 		}
-		if !f.valued || !f.endsCluster(w) {
+		if !f.endsCluster(w) {
 			return false
 		}
 	}
