@@ -239,7 +239,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if err != nil {
 		return err
 	}
-	r.attend()
+	r.attend(ctx)
 	return nil
 }
 
@@ -377,10 +377,10 @@ func (r *Running) results(ctx context.Context, after event.Seq, calls []string, 
 }
 
 // attend hands the session to those that were made before it.
-func (r *Running) attend() {
+func (r *Running) attend(ctx context.Context) {
 	r.kit.Tell(r.Session)
 	r.sandboxes.Attend(r.Session)
-	r.log.Tell()
+	r.log.Tell(ctx)
 	st := r.State()
 	if left := r.recorded.Left(); left != "" {
 		r.world.process.Notef("%s", clip.VisibleText(left))

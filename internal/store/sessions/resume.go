@@ -66,6 +66,7 @@ type Opened struct {
 
 	run  Run
 	key  []byte      // seals what is kept; nil when nothing is
+	old  bool        // it was there before
 	made *store.Info // what this run put into the catalogue: a copy, nil for none
 }
 
@@ -107,7 +108,7 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 	if err := l.open(ctx, st, project, old, fresh); err != nil {
 		return nil, err
 	}
-	l.Resumable, l.Torn = true, l.Report().Torn
+	l.Resumable, l.Torn, l.old = true, l.Report().Torn, !fresh
 	_ = fulltext.In(r.State, nil).Mark(l.ID) // without it the session is found after the next whole reading
 	if unsealed != nil {
 		r.Note("this session is kept without seals, and rules granted for it end with it: %v", unsealed)
@@ -179,7 +180,12 @@ func (l *Opened) Situation(ctx context.Context) (event.Situated, error) {
 }
 
 // Tell notes what was wrong with the file, once it has been read.
-func (l *Opened) Tell() {
+func (l *Opened) Tell(ctx context.Context) {
+	if l.old {
+		if why := l.lacks(ctx); why != "" {
+			l.run.Note("%s", why)
+		}
+	}
 	r := l.Report()
 	if r.Torn > 0 {
 		l.run.Note("the end of the session (%s) was torn by a crash; it is kept in %s", clip.Size(r.Torn), r.TornAt)
@@ -196,6 +202,32 @@ func (l *Opened) Tell() {
 	case r.Foreign > 0:
 		l.run.Note("%s of this session, written by an older adze, on another machine or by another program: what is said there to be approved does not count", clip.Count(r.Foreign, "line"))
 	}
+}
+
+// lacks says that nothing, or not its beginning, is there of a session that goes on; ""
+// when it begins as sessions do.
+func (l *Opened) lacks(ctx context.Context) string {
+	const goesOn = "; what is said now begins it anew (adze sessions list shows the others)"
+	first := true
+	for e, err := range l.After(ctx, 0) {
+		if err != nil {
+			return "" // who starts the session says it
+		}
+		switch e.Body.(type) {
+		case event.SessionStarted:
+		case event.InputQueued, event.InputAccepted:
+			return ""
+		default:
+			if first {
+				return "the beginning of this session's file is gone: it goes on from what is left"
+			}
+		}
+		first = false
+	}
+	if first {
+		return "the file of this session is empty: nothing of what was said in it is there" + goesOn
+	}
+	return "nothing was said in this session yet" + goesOn
 }
 
 func unread(bad []int) string {
