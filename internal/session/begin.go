@@ -130,9 +130,7 @@ func waits(st *state, id string) bool {
 
 // look has settings count as they are now, and the hooks look at a prompt. It runs on the turn's goroutine.
 func (s *Session) look(ctx context.Context, q event.InputQueued) (a Admission) {
-	if s.cfg.Fresh != nil {
-		s.cfg.Fresh()
-	}
+	s.fresh()
 	if s.cfg.Hooks == nil {
 		return a
 	}

@@ -95,7 +95,8 @@ type Config struct {
 	Commands Commands
 	// Hooks are a person's programs; nil has none.
 	Hooks Hooks
-	// Fresh, when set, has what settings say count before a prompt is looked at.
+	// Fresh, when set, has what settings say count before a prompt is looked at, and
+	// before each call starts.
 	Fresh func()
 	// Still looks once more at a call that was allowed, when it is to start: as
 	// Session.Still of the session in whose stead this one works. nil: the rules and

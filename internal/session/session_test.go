@@ -75,6 +75,16 @@ type rig struct {
 	bench bench
 	cfg   session.Config
 	watch iter.Seq2[event.Event, error] // from the very start
+	// written is what files of settings say and the session does not know yet; nil: nothing.
+	written atomic.Pointer[func()]
+}
+
+func (r *rig) wrote(apply func()) { r.written.Store(&apply) }
+
+func (r *rig) fresh() {
+	if apply := r.written.Swap(nil); apply != nil {
+		(*apply)()
+	}
 }
 
 // start runs a session on log (nil: a new one) against these replies.
@@ -92,7 +102,7 @@ func start(t *testing.T, log *mem.Log, change func(*session.Config), replies ...
 	}
 	r.cfg = session.Config{
 		Log: r.log, Begin: event.SessionStarted{ID: "s1", Schema: event.Schema, Dir: "/w"}, Again: event.Resumed{Dir: "/w"},
-		Now: time.Now, Mode: policy.Default,
+		Now: time.Now, Mode: policy.Default, Fresh: r.fresh,
 		Target: agent.Target{Model: r.model, Provider: "fake", Name: "m"},
 		Tools:  set,
 		Loop: &agent.Loop{

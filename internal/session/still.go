@@ -47,9 +47,18 @@ func (s *Session) Still(q agent.Question, v agent.Verdict) (out agent.Verdict, e
 	if s.cfg.Still != nil {
 		return s.cfg.Still(q, v)
 	}
+	s.fresh()
 	steers := s.steers(q.Plan.Actions)
 	err = s.do(func(st *state) { out = st.still(steers, q, v) })
 	return out, err
+}
+
+// fresh has what files of settings say count now. A rule that was written before
+// somebody said yes binds the call, and the watch of the files may not have told yet.
+func (s *Session) fresh() {
+	if s.cfg.Fresh != nil {
+		s.cfg.Fresh()
+	}
 }
 
 // Begin implements agent.Host. A mode or a rule counts for every call whose start
@@ -61,6 +70,7 @@ func (h host) Begin(q agent.Question, v agent.Verdict, start event.ToolStarted) 
 		}
 		return out, h.Emit(start)
 	}
+	h.s.fresh()
 	steers := h.s.steers(q.Plan.Actions)
 	derr := h.s.do(func(st *state) {
 		if out = st.still(steers, q, v); out.Effect == policy.Allow {

@@ -86,6 +86,8 @@ func TestAVerdictIsLookedAtAgain(t *testing.T) {
 		{"dontAsk", mode(policy.DontAsk), "the mode is dontAsk"},
 		{"a rule of the person's", denies(policy.User), "a rule denies it"},
 		{"a rule of an administrator's", denies(policy.Managed), "a rule denies it"},
+		// Files that the watch has not told of yet: who looks at them finds the rule.
+		{"a rule that was written a moment ago", func(t *testing.T, r *rig) { r.wrote(func() { denies(policy.User)(t, r) }) }, "a rule denies it"},
 	} {
 		for _, w := range waits() {
 			bubble(c.name+" while it waits for "+w.name, t, func(t *testing.T) {
