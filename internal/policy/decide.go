@@ -432,6 +432,9 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 		}
 	}
 	for _, p := range []string{w.Path, c.named(w.Named, w.Asked)} {
+		if w.Makes && Mixed(filepath.Base(p)) && !ofHome(c.rules.Home, strings.Split(strings.Trim(strings.ToLower(filepath.ToSlash(filepath.Dir(p))), "/"), "/")) {
+			continue // what is put into it says more
+		}
 		why, ci := protected(c.rules.Rules, p)
 		if why == "" {
 			continue

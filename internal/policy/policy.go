@@ -156,6 +156,8 @@ type (
 		// does not cover it.
 		Blind bool
 		Maybe bool // as in Exec
+		// Makes means that Path is made as an empty folder, where it is not there.
+		Makes bool
 		// Mention, with Within, means that a word which is not known may name what is
 		// Below: nothing but rules that forbid count.
 		Mention bool

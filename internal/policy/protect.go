@@ -24,6 +24,9 @@ func protected(r Rules, file string) (why string, ci bool) {
 	segs := strings.Split(strings.Trim(low, "/"), "/")
 	for i, s := range segs {
 		s = strings.TrimRight(s, ". ") // what Windows drops from the end of a name
+		if s == mixed && i == len(segs)-2 && inMixed(strings.TrimRight(segs[i+1], ". ")) && !ofHome(r.Home, segs[:i]) {
+			continue
+		}
 		if w := nameWhy(s); w != "" {
 			return w, false
 		}
@@ -56,6 +59,11 @@ func protected(r Rules, file string) (why string, ci bool) {
 		return "git runs a file of this name where the folder around it is a repository's own", false
 	}
 	return "", false
+}
+
+// ofHome reports whether parts of a path, in lower case, are those of the home folder.
+func ofHome(home string, segs []string) bool {
+	return home != "" && strings.EqualFold(strings.Trim(filepath.ToSlash(home), "/"), strings.Join(segs, "/"))
 }
 
 // Steered says why all that is in a folder steers programs: it, or one above it,

@@ -12,6 +12,12 @@ import (
 // credentials.
 func NameProtects(parent, name string, home bool) string {
 	name, parent = strings.ToLower(name), strings.ToLower(parent)
+	switch {
+	case parent == mixed && !inMixed(name):
+		return agents
+	case name == mixed && !home: // what is in it says
+		return ""
+	}
 	if why := nameWhy(name); why != "" && (home || !homeOnly(name, why)) {
 		return why
 	}

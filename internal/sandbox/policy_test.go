@@ -40,7 +40,7 @@ func TestNewPolicy(t *testing.T) {
 	if want := []string{at("abs"), at("home/out"), at("tmp"), at("w/extra"), at("w/p")}; !slices.Equal(p.Writable, want) {
 		t.Errorf("writable %v, want %v", p.Writable, want)
 	}
-	for _, x := range []string{"w/p/.claude", "w/p/.mcp.json", "w/extra/.vscode", "w/p/Makefile"} {
+	for _, x := range []string{"w/p/.claude/x", "w/p/.mcp.json", "w/extra/.vscode", "w/p/Makefile"} {
 		if !slices.Contains(p.Protected, at(x)) {
 			t.Errorf("%s is not protected", x)
 		}
@@ -182,7 +182,7 @@ func TestSurvey(t *testing.T) {
 	if want := []string{at(".git"), at("r1/.git"), at("x/r2/.git"), at("x/y/r3/.git")}; !slices.Equal(s.dots, want) {
 		t.Errorf("dots %v", s.dots)
 	}
-	if want := []string{at(".cargo/config.toml"), at(".claude"), at("a/.claude"), at("a/.vscode"), at("a/b/.mcp.json")}; !slices.Equal(s.named, want) {
+	if want := []string{at(".cargo/config.toml"), at(".claude/x"), at("a/.claude/.vscode"), at("a/.vscode"), at("a/b/.mcp.json")}; !slices.Equal(s.named, want) {
 		t.Errorf("named %v", s.named)
 	}
 	// What is known is looked at again when it changes, also at once.

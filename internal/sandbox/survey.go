@@ -193,7 +193,7 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 			f.git = true
 		case kin[name] != nil:
 			f.kin = append(f.kin, filepath.Join(dir, name))
-		case policy.NameProtects(filepath.Base(dir), name, private) != "", private && policy.StartsAtHome(v.home, filepath.Join(dir, name)):
+		case policy.Mixed(name) && !e.IsDir(), policy.NameProtects(filepath.Base(dir), name, private) != "", private && policy.StartsAtHome(v.home, filepath.Join(dir, name)):
 			f.named = append(f.named, filepath.Join(dir, name))
 		case e.IsDir() && policy.Filled(name): // of what they hold only repositories count, and those at the end of a command
 			f.fills = append(f.fills, filepath.Join(dir, name))

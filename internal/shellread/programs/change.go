@@ -67,7 +67,7 @@ type changeRow struct {
 var changeRows = sync.OnceValue(func() map[string]*changeRow {
 	return map[string]*changeRow{
 		"touch":     {command{safe: true, flags: "-acmhf -d=x -r=p -t=x --no-create --date=x --reference=p --time=x --no-dereference"}, applyAll(policy.Write{})},
-		"mkdir":     {command{safe: true, flags: "-pv -m=x --parents --verbose --mode=x"}, applyAll(policy.Write{})},
+		"mkdir":     {command{safe: true, flags: "-pv -m=x --parents --verbose --mode=x"}, applyAll(policy.Write{Makes: true})},
 		"rmdir":     {command{safe: true, flags: "-pv --parents --verbose --ignore-fail-on-non-empty"}, applyAll(policy.Write{Remove: true})},
 		"rm":        {command{safe: true, flags: "-fiIrRdv --force --interactive? --recursive --dir --verbose --one-file-system --preserve-root? --no-preserve-root"}, applyRemove},
 		"unlink":    {command{safe: true}, applyAll(policy.Write{Remove: true})},
