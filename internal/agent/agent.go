@@ -186,6 +186,8 @@ type Loop struct {
 	// Stale lists files that changed on disk since the model saw them, each change
 	// once. nil looks for none.
 	Stale func() []Stale
+	// Changed is Stale of one file, behind hooks that may have changed it. nil looks at none.
+	Changed func(path string) (Stale, bool)
 	// Notes are the session's notes and the newest event that they tell of; ok is
 	// false when there are none, or when they are not true of the conversation as
 	// it is (after a rewind). They take the place of a summary where a compaction

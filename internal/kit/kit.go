@@ -228,7 +228,21 @@ func (k Kit) Remind(told, now policy.Mode) string {
 // once.
 func (k Kit) Stale() (out []agent.Stale) {
 	for _, f := range k.ledger.Stale() {
-		out = append(out, agent.Stale{Path: f.Path, Gone: f.Gone, Diff: k.conf.Hide.String(f.Diff)})
+		out = append(out, k.stale(f))
+	}
+	return out
+}
+
+// Changed is Stale of one file.
+func (k Kit) Changed(path string) (s agent.Stale, ok bool) {
+	f, ok := k.ledger.Changed(path)
+	return k.stale(f), ok
+}
+
+func (k Kit) stale(f file.Stale) agent.Stale {
+	out := agent.Stale{Path: f.Path, Gone: f.Gone, Diff: k.conf.Hide.String(f.Diff)}
+	if f.Now.Path != "" && out.Diff == f.Diff {
+		out.Know = func() effect.File { return k.ledger.Know(f) }
 	}
 	return out
 }

@@ -107,6 +107,7 @@ func (t *tools) apply(asked string, env tool.Env, make func(path string) (draft,
 	f := entry(path, fi, content)
 	f.Partial = true // known, but not shown line by line
 	t.Ledger.put(f)
+	t.Ledger.keep(f, content)
 	return tool.Result{Text: d.report(clip.Pictures(asked)), View: d.diff(short(path, env)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}, nil
 }
 

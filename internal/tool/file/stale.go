@@ -25,6 +25,9 @@ type Stale struct {
 	Path string
 	Gone bool
 	Diff string // from what it was, at most some lines; "" when that is not known
+	// Now is the file as it is, where Diff tells all that changed since the model saw it:
+	// who is told that knows the file again (Ledger.Know). Its Path is "" otherwise.
+	Now effect.File
 }
 
 // A looked is how a file was when it was last looked at.
@@ -53,6 +56,22 @@ func (l *Ledger) Stale() (out []Stale) {
 		}
 	}
 	return out
+}
+
+// Changed is Stale of one file.
+func (l *Ledger) Changed(path string) (s Stale, ok bool) {
+	f, known := l.Get(path)
+	if !known {
+		return s, false
+	}
+	return l.look(f)
+}
+
+// Know takes over that the model was told how a file changed, and returns how it knows the
+// file now.
+func (l *Ledger) Know(s Stale) effect.File {
+	l.put(s.Now)
+	return s.Now
 }
 
 // look looks at one file. It reads it when that was not done since it changed.
@@ -93,7 +112,11 @@ func (l *Ledger) look(f effect.File) (s Stale, ok bool) {
 		return s, false
 	}
 	if before.hash != "" && !clip.Binary(b) && !clip.Binary([]byte(before.text)) {
-		s.Diff = trimmed(diff.Shown(f.Path, before.text, string(b), false).Unified)
+		whole := diff.Shown(f.Path, before.text, string(b), false).Unified
+		if s.Diff = trimmed(whole); before.hash == f.Hash && len(whole) <= staleDiff {
+			s.Now = now
+			s.Now.Partial, s.Now.First, s.Now.Last = f.Partial, f.First, f.Last
+		}
 	}
 	return s, true
 }
@@ -135,6 +158,14 @@ func (l *Ledger) replace(f effect.File, now was) (before was) {
 		l.drop(p)
 	}
 	return before
+}
+
+// keep remembers what a file says that the model wrote.
+func (l *Ledger) keep(f effect.File, content []byte) {
+	if len(content) > keptSize {
+		return
+	}
+	l.replace(f, was{f.Hash, string(content)})
 }
 
 // drop forgets what a file was. l.mu is held.
