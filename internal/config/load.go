@@ -345,7 +345,7 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 		l.unsafe(fmt.Sprintf("%s could not be read, and what it holds cannot be told", at))
 	case held == nil && mayForbid(text):
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds settings that forbid or confine something", at))
-	case held == nil && bytes.Contains(text, []byte(`PreToolUse`)):
+	case held == nil && slices.ContainsFunc([]string{"PreToolUse", "PermissionRequest", "UserPromptSubmit", "UserPromptExpansion"}, func(event string) bool { return bytes.Contains(text, []byte(event)) }):
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds hooks that may refuse calls", at))
 	}
 	if held != nil {

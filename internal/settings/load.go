@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/trust"
@@ -104,6 +106,9 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 		return cfg, nil
 	}
 	cfg, err := load(seen.State == trust.Trusted, seen.State == trust.Changed)
+	if err == nil && held == nil && seen.State == trust.Changed && !s.Bare && (sources == nil || slices.Contains(sources, string(config.Project))) && p.unguarded(seen) {
+		cfg.Permissions.Unsafe = cmp.Or(cfg.Permissions.Unsafe, "the settings of this folder changed since they were trusted and are not used, and they have hooks that may refuse calls: adze trust shows them, and asks whether they shall count")
+	}
 	if err != nil || s.Trusted || seen.State != trust.Trusted || seen.Covers(repoSums(cfg, p)) {
 		return cfg, seen, err
 	}
@@ -111,6 +116,16 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 	cfg, err = load(false, true)
 	seen.State = trust.Changed
 	return cfg, seen, err
+}
+
+// unguarded reports whether a folder that is trusted no more had hooks that may refuse what
+// is about to happen, or has them now, and nobody said that they shall not count.
+func (p Paths) unguarded(seen trust.Verdict) bool {
+	if p.Trust().Declined(seen) {
+		return false
+	}
+	return slices.ContainsFunc(hook.Events(), func(e hook.Event) bool { return e.Guards() && p.Trust().Mentions(seen, string(e)) }) ||
+		p.Trust().Mentions(seen, "BeforeTool") || p.Trust().Mentions(seen, "BeforeAgent") // of Gemini
 }
 
 // drafted are files of which some are other than on disk.

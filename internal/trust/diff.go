@@ -3,6 +3,7 @@ package trust
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -85,6 +86,24 @@ func (s Store) Diff(v Verdict) string {
 		b.WriteString(shorten(clip.VisibleText(udiff.Unified(from, to, old, now[c.Path]))))
 	}
 	return b.String()
+}
+
+// Mentions reports whether settings or hooks of a folder have a name in them, as they are
+// or as they were trusted.
+func (s Store) Mentions(v Verdict, name string) bool {
+	has := func(text string) bool { return strings.Contains(text, `"`+name+`"`) }
+	for _, f := range v.Files {
+		if (f.Kind == Settings || f.Kind == Hooks) && has(string(f.text)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.Changes, func(c Change) bool {
+		if name := path.Base(c.Path); c.old == "" || !strings.HasPrefix(name, "settings") && !strings.HasPrefix(name, "hooks.") && name != "config.toml" {
+			return false
+		}
+		old, _ := s.trusted(v.Folder.Root, c.old)
+		return has(old)
+	})
 }
 
 // trusted returns a copy, if it is still what it was.
