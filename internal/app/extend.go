@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -75,6 +76,7 @@ func (r *Running) extendRules(rules *policy.Rules) error {
 	more, err := r.ext.Rules()
 	rules.Protected = append(slices.Clip(rules.Protected), r.world.ext.Programs(rules.Dirs)...)
 	rules.List = append(slices.Clip(rules.List), more...)
+	rules.Unsafe = cmp.Or(rules.Unsafe, r.ext.Unguarded())
 	return err
 }
 

@@ -336,7 +336,7 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 		},
 		Patient: !w.front.Print,
 		Results: r.results,
-		Stale:   r.kit.Stale, Notes: r.sessionNotes,
+		Stale:   r.kit.Stale, Changed: r.kit.Changed, Notes: r.sessionNotes,
 		Mask: r.mask, Structured: r.kit.Structured, CacheKey: r.ID,
 		Spill: func(_, text string) (string, error) { return r.log.Spill(text) },
 		Now:   time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
@@ -438,6 +438,9 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 
 // Close ends the session for a reason that its hooks have no word for.
 func (r *Running) Close() error { return r.End("other") }
+
+// Settle waits for hooks of what happened, as ext.Session.Settle.
+func (r *Running) Settle(ctx context.Context) { r.ext.Settle(ctx) }
 
 // End tells hooks why the session ends, interrupts what runs, ends every command
 // and closes the log.

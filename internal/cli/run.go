@@ -236,6 +236,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		opts.Watch, opts.Answer = w.see, w.answer
 	}
 	res, err := print.Run(context.WithoutCancel(ctx), a, opts)
+	a.Settle(ctx) // a hook that says that the run failed would otherwise end with it
 	w.stop()
 	stop()
 	cerr := errors.Join(a.Close(), debugged())

@@ -345,6 +345,9 @@ func (x *Session) warn(text string) {
 	}
 }
 
+// Settle is hooks.Gate's.
+func (x *Session) Settle(ctx context.Context) { x.gate.Settle(ctx) }
+
 // Close tells hooks why the session ends, and ends what runs for it. What it
 // returns is for people, as with hooks.Gate.
 func (x *Session) Close(why Ending) (last []string) {

@@ -49,20 +49,18 @@ func (w *World) opened() *skills.Shelf {
 }
 
 // read waits a moment until skills and the like were read, and returns what of them
-// cannot be used.
+// cannot be used. What can be used all the same, adze doctor, adze skills check and adze
+// agents list say: it is mostly another's to mend, and would stand at every start.
 func (w *World) read() (bad []string) {
 	s := w.opened()
 	if s == nil {
 		return nil
 	}
-	list, problems := s.Contributions(libraryWait)
+	_, problems := s.Contributions(libraryWait)
 	for _, p := range problems {
-		if !p.Untrusted { // see distrust
+		if !p.Untrusted && !p.Used { // see distrust
 			bad = append(bad, p.String())
 		}
-	}
-	for _, a := range contrib.Library(list...).Agents() {
-		bad = append(bad, Unknown(a)...)
 	}
 	return append(bad, w.leftOut()...)
 }

@@ -1,6 +1,7 @@
 package ext
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,6 +54,8 @@ type plugged struct {
 	secrets []string            // values
 	bad     []string            // for people
 	errs    []event.PluginError // for clients
+	// unguarded, when set, says that hooks which may refuse something are not there.
+	unguarded string
 }
 
 // wrong says what of a plugin is not used.
@@ -119,7 +122,16 @@ func (w *World) replug() *plugged {
 		p.list, problems = store.Active(cfg)
 	}
 	for _, x := range problems {
-		p.wrong(x.Plugin, badPlugin, x.Error()+hinted(x.Hint))
+		switch text := x.Error() + hinted(x.Hint); {
+		case x.Note:
+			p.bad = append(p.bad, text)
+		case x.Lost && (x.Dropped == nil || guards(*x.Dropped)):
+			mend := cmp.Or(x.Hint, "adze plugin list")
+			p.unguarded = fmt.Sprintf("the plugin %s is not used, and its hooks may refuse calls: %s (%s brings it back, adze plugin disable %s does without it)", x.Plugin, x.Text, mend, hint.Shell(x.Plugin))
+			p.wrong(x.Plugin, badPlugin, text+". Its hooks may refuse calls, so everything asks until then, or until adze plugin disable "+hint.Shell(x.Plugin))
+		default:
+			p.wrong(x.Plugin, badPlugin, text)
+		}
 	}
 	for i, dir := range c.PluginDirs {
 		x, bad, err := store.Look(dir)
@@ -227,6 +239,14 @@ func parsed(x plugin.Plugin, event string, group json.RawMessage, at hook.Place)
 		return nil, []error{err}
 	}
 	return hook.ParseOther(dialect, doc, at)
+}
+
+// guards reports whether a plugin has hooks that may refuse what is about to happen.
+func guards(x plugin.Plugin) bool {
+	return slices.ContainsFunc(x.Hooks, func(g plugin.HookGroup) bool {
+		list, bad := parsed(x, g.Event, g.JSON, hook.Place{From: g.From, Scope: "plugin"})
+		return len(bad) > 0 || slices.ContainsFunc(list, func(h hook.Hook) bool { return h.Event.Guards() })
+	})
 }
 
 // HookProblems are the hooks of a plugin that cannot be used, and those of which it is
@@ -344,6 +364,9 @@ func (p *plugged) notes() (out []prompt.Note) {
 	}
 	return out
 }
+
+// Unguarded says that a plugin is missing whose hooks may refuse calls; "" when none is.
+func (x *Session) Unguarded() string { return x.conf.World.plugins().unguarded }
 
 // Rules are what plugins deny, and want to be asked about.
 func (x *Session) Rules() (out []policy.Rule, err error) {

@@ -131,5 +131,11 @@ func (e Event) Subject() string { return events[e].subject }
 // yet.
 func (e Event) Later() bool { return later[e] }
 
+// Guards reports whether hooks of the event may keep a prompt or a call from going on:
+// without them, more would run than people count on.
+func (e Event) Guards() bool {
+	return e == PreToolUse || e == PermissionRequest || e == UserPromptSubmit || e == UserPromptExpansion
+}
+
 // canBlock reports whether a hook of the event can stop what is about to happen.
 func (e Event) canBlock() bool { return events[e].blocks }

@@ -32,8 +32,8 @@ var (
 	groupFields = []string{"matcher", "hooks"}
 	anyFields   = []string{"type", "timeout", "if", "statusMessage", "async", "once", "onError"}
 	kindFields  = map[Kind][]string{
-		Command: {"command", "args", "shell", "sandbox", "asyncRewake"}, HTTP: {"url", "headers", "allowedEnvVars"}, MCPTool: {"server", "tool", "input"},
-		Prompt: {"prompt", "model", "continueOnBlock", "asyncRewake"}, Agent: {"prompt", "model", "continueOnBlock", "asyncRewake"}, Callback: {"callback"},
+		Command: {"command", "args", "shell", "sandbox", "asyncRewake", "rewakeMessage", "rewakeSummary"}, HTTP: {"url", "headers", "allowedEnvVars"}, MCPTool: {"server", "tool", "input"},
+		Prompt: {"prompt", "model", "continueOnBlock", "asyncRewake", "rewakeMessage", "rewakeSummary"}, Agent: {"prompt", "model", "continueOnBlock", "asyncRewake", "rewakeMessage", "rewakeSummary"}, Callback: {"callback"},
 	}
 )
 
@@ -50,7 +50,7 @@ func idle(raw []byte, where string, fields []string) (out []string) {
 	}
 	for _, name := range fastjson.Names(raw) {
 		switch {
-		case is(fields, name), is([]string{"name", "description", "comment"}, name), strings.HasPrefix(name, "_"), strings.HasPrefix(name, "$"):
+		case is(fields, name), is([]string{"id", "name", "description", "comment"}, name), strings.HasPrefix(name, "_"), strings.HasPrefix(name, "$"):
 		case is(all, name):
 			out = append(out, fmt.Sprintf("%q has no effect %s", name, where))
 		default:

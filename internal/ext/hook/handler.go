@@ -52,9 +52,13 @@ type Handler struct {
 	Status      string            `json:"statusMessage"`
 	Async       bool              `json:"async"`       // nobody waits for it
 	AsyncRewake bool              `json:"asyncRewake"` // and exit code 2 wakes the session
-	Once        bool              `json:"once"`        // in a session
-	Sandbox     bool              `json:"sandbox"`     // run it confined
-	OnError     string            `json:"onError"`     // "block": when it cannot answer, that is a refusal
+	// Of one that wakes the session: what the model reads before its words, and what people
+	// are told.
+	RewakeMessage string `json:"rewakeMessage"`
+	RewakeSummary string `json:"rewakeSummary"`
+	Once          bool   `json:"once"`    // in a session
+	Sandbox       bool   `json:"sandbox"` // run it confined
+	OnError       string `json:"onError"` // "block": when it cannot answer, that is a refusal
 }
 
 // A Place is where a hook comes from.

@@ -69,7 +69,9 @@ func (g *Gate) Hears(list ...hook.Input) {
 		return
 	}
 	ctx := g.life
+	g.hears.Add(1)
 	g.wg.Go(func() { // ends with ctx
+		defer g.hears.Done()
 		for _, in := range list {
 			for _, s := range told(in.Event(), g.Hook(ctx, in, nil).Context) {
 				_ = g.s.Note(s) // a session that has ended needs none

@@ -78,7 +78,8 @@ type Gate struct {
 	first []string      // what they have for the model, likewise
 	end   context.CancelFunc
 	wg    sync.WaitGroup
-	looks sync.Mutex // held while what is watched is chosen anew; before mu
+	hears sync.WaitGroup // what Hears began
+	looks sync.Mutex     // held while what is watched is chosen anew; before mu
 
 	mu     sync.Mutex // guards what follows
 	prompt string     // the newest one's ID
@@ -91,13 +92,15 @@ type Gate struct {
 	life   context.Context // of what Attach began; nil before
 	dead   bool            // nothing begins any more
 	failed map[string]bool
-	ending bool     // Close was called: nobody may look at the session any more
-	last   []string // what people are told since
+	heard  event.Seq     // up to where hooks that can only hear have heard; everything without such hooks
+	step   chan struct{} // closed when that is another, and made anew
+	ending bool          // Close was called: nobody may look at the session any more
+	last   []string      // what people are told since
 }
 
 // New makes the hooks of a session that is not there yet.
 func New(c Config) *Gate {
-	g := &Gate{conf: c, ready: make(chan struct{}), began: make(chan struct{}), failed: map[string]bool{}}
+	g := &Gate{conf: c, ready: make(chan struct{}), began: make(chan struct{}), step: make(chan struct{}), failed: map[string]bool{}}
 	g.run = hookrun.New(hookrun.Config{
 		Environ: func(more ...string) []string {
 			environ, allow := c.Environ()
@@ -432,56 +435,6 @@ func (g *Gate) Refused(ctx context.Context, q agent.Question, v agent.Verdict) b
 	a := g.Hook(ctx, hook.DeniedInput{Call: called(q), Reason: v.Reason}, q.Plan.Actions)
 	g.say(hook.PermissionDenied, a)
 	return a.Retry
-}
-
-// follow tells hooks of what they can only hear of: questions, failures, and that
-// nobody says anything.
-func (g *Gate) follow(ctx context.Context, after event.Seq) {
-	if !slices.ContainsFunc([]hook.Event{hook.Notification, hook.StopFailure, hook.MessageDisplay}, g.Hooked) {
-		return
-	}
-	var idle *time.Timer
-	turn := ""
-	defer func() {
-		if idle != nil {
-			idle.Stop()
-		}
-	}()
-	for e, err := range g.s.Follow(ctx, after, event.Durable) {
-		if err != nil {
-			return
-		}
-		if idle != nil {
-			idle.Stop()
-		}
-		switch b := e.Body.(type) {
-		case event.Asked:
-			text := "adze needs your permission to use " + b.Tool
-			if b.About == event.AboutCost {
-				text = "adze asks whether to go on: " + b.Title
-			}
-			g.notify(ctx, "permission_prompt", text)
-		case event.TurnStarted:
-			turn = b.ID
-		case event.Replied:
-			if text := b.Message.Text(); text != "" && g.Hooked(hook.MessageDisplay) {
-				g.Hook(ctx, hook.MessageInput{Turn: turn, Message: fmt.Sprintf("m%d", e.Seq), Final: true, Text: text}, nil)
-			}
-		case event.TurnEnded:
-			if b.How == event.Failed {
-				g.Hook(ctx, hook.StopFailureInput{Error: b.Reason, Details: b.Err}, nil)
-			}
-			idle = time.AfterFunc(idleAfter, func() {
-				g.notify(ctx, "idle_prompt", "adze is waiting for your input")
-			})
-		default: // nothing that hooks hear of in this way
-		}
-	}
-}
-
-// notify tells hooks that a person is called.
-func (g *Gate) notify(ctx context.Context, kind, message string) {
-	g.say(hook.Notification, g.Hook(ctx, hook.NotificationInput{Message: message, Title: "adze", Type: kind}, nil))
 }
 
 // whyEnded is why a hook ended the turn.

@@ -27,6 +27,11 @@ type Problem struct {
 	From   config.Origin `json:"from"` // the setting that wants it
 	Text   string        `json:"text"`
 	Hint   string        `json:"hint,omitempty"`
+	// Dropped, of a plugin that is installed, is what it would have brought; nil when it
+	// is not known. Its hooks may be what other plugins and people count on.
+	Dropped *plugin.Plugin `json:"-"`
+	Lost    bool           `json:"-"` // it is installed, and not active
+	Note    bool           `json:"-"` // it is active all the same
 }
 
 func (p Problem) Error() string { return "the plugin " + p.Plugin + ": " + p.Text }
@@ -68,8 +73,12 @@ func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []P
 		}
 		problems = append(problems, p)
 	}
+	lost := func(p *plugin.Plugin) {
+		problems[len(problems)-1].Dropped, problems[len(problems)-1].Lost = p, true
+	}
 	if err != nil {
 		bad(want[0], "", "%v", err)
+		lost(nil)
 		return nil, problems
 	}
 	pol := PolicyOf(cfg)
@@ -96,20 +105,30 @@ func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []P
 			bad(id, "", "%v", err)
 			continue
 		}
-		p, err := s.intact(in)
+		p, strays, err := s.intact(in)
 		if err != nil {
 			bad(id, "adze plugin update "+hint.Shell(id), "%v", err)
+			if lost(nil); p.Root != "" {
+				lost(&p)
+			}
 			continue
+		}
+		if len(strays) > 0 {
+			bad(id, "", "its programs wrote into its folder, which is to stay as it was installed: %s; moved to %s", clip.Line(clip.Visible(strings.Join(strays, ", ")), 300), s.path(strayDir))
+			problems[len(problems)-1].Note = true
 		}
 		p.Values = Values(p, cfg)
 		if miss := missing(p); len(miss) > 0 {
 			bad(id, "adze plugin enable "+hint.Shell(id)+" --set "+hint.Shell(miss[0])+"=…", "it needs the option %s", strings.Join(miss, ", "))
+			lost(&p)
 			continue
 		}
 		found[id] = p
 	}
 	for id, why := range unmet(found) {
+		p := found[id]
 		bad(id, why.hint, "%s", why.text)
+		lost(&p)
 		delete(found, id)
 	}
 	for _, id := range want {
@@ -221,7 +240,7 @@ func (s *Store) stored(in Installed) (summary, error) {
 		_ = s.writeSummary(dir, sum) // the next start reads again
 	}
 	p := &sum.Plugin
-	p.Market, p.Root, p.Data = in.Market, dir, s.dataOf(in)
+	p.Market, p.Root, p.Data, p.Bytecode = in.Market, dir, s.dataOf(in), s.bytecode()
 	return sum, nil
 }
 
@@ -230,25 +249,34 @@ func gone(err error) error {
 }
 
 // intact is a plugin whose files are those that were installed. They are read again
-// only when the system says that one of them changed.
-func (s *Store) intact(in Installed) (plugin.Plugin, error) {
+// only when the system says that one of them changed. What was written beside them is
+// moved away, so that nothing of it is ever read or run; strays names it.
+func (s *Store) intact(in Installed) (p plugin.Plugin, strays []string, err error) {
 	sum, err := s.stored(in)
 	if err != nil {
-		return sum.Plugin, err
+		return sum.Plugin, nil, err
 	}
 	now, err := stampOf(sum.Plugin.Root)
 	switch {
 	case err != nil:
-		return sum.Plugin, gone(err)
+		return sum.Plugin, nil, gone(err)
 	case now == sum.Stamp:
-		return sum.Plugin, nil
+		return sum.Plugin, nil, nil
 	}
-	if err := s.Verify(in); err != nil {
-		return sum.Plugin, err
+	all, more, err := s.compare(in, sum.Files)
+	if err == nil && len(more) > 0 {
+		if strays, err = s.clear(in, more); err == nil {
+			now, err = stampOf(sum.Plugin.Root)
+		}
 	}
-	sum.Stamp = now
+	if err != nil {
+		return sum.Plugin, nil, err
+	}
+	if sum.Stamp = now; len(sum.Files) == 0 {
+		sum.Files = all
+	}
 	_ = s.writeSummary(sum.Plugin.Root, sum) // the next start reads again
-	return sum.Plugin, nil
+	return sum.Plugin, strays, nil
 }
 
 // Plugin is an installed plugin with the options that are set.
@@ -296,17 +324,4 @@ func missing(p plugin.Plugin) []string {
 		o, _ := p.Option(k)
 		return o.Secret
 	})
-}
-
-// Verify says whether the files of an installed plugin are those that were
-// agreed to.
-func (s *Store) Verify(in Installed) error {
-	all, err := sumOf(s.path(versionDir, filepath.FromSlash(in.Folder)))
-	switch {
-	case err != nil:
-		return gone(err)
-	case all.Sum != in.Sum:
-		return errors.New("its files are not those that were installed")
-	}
-	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/safe"
@@ -30,6 +32,8 @@ type summary struct {
 	Plugin plugin.Plugin `json:"plugin"`
 	// Stamp is of the files when Sum was found to be theirs; "" is not known.
 	Stamp string `json:"stamp,omitempty"`
+	// Files are the names of those that were installed; none are not known.
+	Files []string `json:"files,omitempty"`
 }
 
 // summaryFormat changes when reading a plugin gives something else than before.
@@ -102,10 +106,11 @@ func (s *Store) put(st Step) error {
 		return mended(err)
 	}
 	// Between the question and the answer others may have written.
-	if all, err := sumOf(to); err != nil || all.Sum != st.next.Sum {
+	all, err := sumOf(to)
+	if err != nil || all.Sum != st.next.Sum {
 		return errors.Join(mended(err), fmt.Errorf("%s: its files changed while it was installed; try again", st.next.ID()), mended(safe.RemoveAll(to)))
 	}
-	return s.writeSummary(to, summary{summaryFormat, st.next.Sum, st.Plugin, stamp})
+	return s.writeSummary(to, summary{summaryFormat, st.next.Sum, st.Plugin, stamp, slices.Sorted(maps.Keys(all.Files))})
 }
 
 func (s *Store) writeSummary(dir string, sum summary) error {

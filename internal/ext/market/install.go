@@ -324,7 +324,7 @@ func readDir(dir string, from plugin.Source) (plugin.Plugin, []plugin.Problem, e
 // Look reads the plugin in a folder that a person gave, in place.
 func (s *Store) Look(dir string) (plugin.Plugin, []plugin.Problem, error) {
 	p, problems, err := readDir(dir, plugin.Source{Name: filepath.Base(dir)})
-	p.Root, p.Data = dir, s.path(dataDir, "local", p.Name)
+	p.Root, p.Data, p.Bytecode = dir, s.path(dataDir, "local", p.Name), s.bytecode()
 	p.Values = defaults(p)
 	return p, problems, err
 }

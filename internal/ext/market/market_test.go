@@ -237,14 +237,32 @@ func TestInstall(t *testing.T) {
 	if got, problems := s.Active(enabled(t, "fmt@shop")); len(got) != 1 || len(problems) != 0 {
 		t.Errorf("%+v %v", got, problems)
 	}
-	// So is what was put beside it, and what was taken away.
-	if err := errors.Join(os.Chmod(got[0].Root, 0o755), os.WriteFile(filepath.Join(got[0].Root, "new.sh"), nil, 0o600)); err != nil {
+	// What was put beside it is moved away and told, but for what Python compiles; what was
+	// taken away is noticed.
+	compiled := filepath.Join(got[0].Root, "__pycache__", "x.pyc")
+	if err := errors.Join(os.Chmod(got[0].Root, 0o755), os.WriteFile(filepath.Join(got[0].Root, "new.sh"), nil, 0o600), os.Mkdir(filepath.Dir(compiled), 0o700), os.WriteFile(compiled, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if got, problems := s.Active(enabled(t, "fmt@shop")); len(got) != 0 || len(problems) != 1 {
+	if got, problems := s.Active(enabled(t, "fmt@shop")); len(got) != 1 || len(problems) != 1 || !problems[0].Note || !strings.Contains(problems[0].Text, ": new.sh; moved to ") {
 		t.Errorf("%+v %v", got, problems)
 	}
-	if err := os.Remove(filepath.Join(got[0].Root, "new.sh")); err != nil {
+	for _, gone := range []string{filepath.Join(got[0].Root, "new.sh"), filepath.Dir(compiled)} {
+		if _, err := os.Lstat(gone); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", gone, err)
+		}
+	}
+	script := got[0].Path("tool.sh")
+	if _, err := os.Stat(script); err != nil {
+		script = filepath.Join(got[0].Root, "bin", "tool.sh")
+	}
+	text, err := os.ReadFile(script)
+	if err = errors.Join(err, os.Chmod(filepath.Dir(script), 0o755), os.Remove(script)); err != nil {
+		t.Fatal(err)
+	}
+	if got, problems := s.Active(enabled(t, "fmt@shop")); len(got) != 0 || len(problems) != 1 || !problems[0].Lost || problems[0].Dropped == nil {
+		t.Errorf("%+v %v", got, problems)
+	}
+	if err := os.WriteFile(script, text, 0o755); err != nil { //nolint:gosec // it was one
 		t.Fatal(err)
 	}
 	if got, problems := s.Active(enabled(t, "fmt@shop")); len(got) != 1 || len(problems) != 0 {

@@ -158,8 +158,16 @@ func (t *tree) link(name, target string) error {
 	return mended(t.root.Symlink(target, p))
 }
 
-// done looks at the links when all is there.
+// done looks at the links when all is there. What Python compiled is left out: nobody can
+// read it, and it is made anew.
 func (t *tree) done() error {
+	for _, name := range t.names {
+		if path.Base(name) == pycache {
+			if err := t.root.RemoveAll(name); err != nil {
+				return mended(err)
+			}
+		}
+	}
 	for _, l := range t.links {
 		if _, err := t.root.Stat(l); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return refuse(l, "is a link that leads out of the plugin, or to itself")
@@ -250,7 +258,10 @@ type sums struct {
 }
 
 // sumOf reads a tree. Only names, contents and whether a file may be run count.
-func sumOf(dir string) (sums, error) {
+func sumOf(dir string) (sums, error) { return sumOfSome(dir, func(string) bool { return true }) }
+
+// sumOfSome is sumOf of the files that count.
+func sumOfSome(dir string, counts func(name string) bool) (sums, error) {
 	out := sums{Files: map[string]string{}, Runs: map[string]bool{}}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -259,7 +270,7 @@ func sumOf(dir string) (sums, error) {
 	defer root.Close()
 	all := sha256.New()
 	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || !counts(p) {
 			return err
 		}
 		if d.Type() == fs.ModeSymlink {

@@ -83,6 +83,9 @@ type Plugin struct {
 	// it is there once somebody made it.
 	Root string `json:"-"`
 	Data string `json:"-"`
+	// Bytecode is where Python keeps what it compiles of the plugin, which no confined
+	// command can write; "" is beside its scripts.
+	Bytecode string `json:"-"`
 	// Values are those of Options that are no secrets, with their defaults.
 	Values map[string]string `json:"-"`
 }
@@ -217,6 +220,9 @@ func (p Plugin) value(o Option, secrets map[string]string) (string, bool) {
 // servers and monitors. They go to no other process.
 func (p Plugin) Environ(secrets map[string]string) []string {
 	out := []string{"CLAUDE_PLUGIN_ROOT=" + p.Root, "CLAUDE_PLUGIN_DATA=" + p.Data}
+	if p.Bytecode != "" { // Python also reads what it compiled from there alone, and nothing that somebody put beside a script
+		out = append(out, "PYTHONPYCACHEPREFIX="+p.Bytecode)
+	}
 	for _, o := range p.Options {
 		v, ok := p.value(o, secrets)
 		if !ok {

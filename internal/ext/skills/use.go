@@ -51,7 +51,7 @@ func (d *Desk) use(ctx context.Context, s skill.Skill, args string, env tool.Env
 		d.conf.Used(s)
 	}
 	pieces := s.Expand(body, d.values(args))
-	u.brings = brings(s)
+	u.brings = brings(s, d.values(args))
 	lent := rules(u.brings)
 	var b strings.Builder
 	var named []string
@@ -108,8 +108,8 @@ func (d *Desk) values(args string) skill.Use {
 }
 
 // brings is what a skill has for the turn besides its text.
-func brings(s skill.Skill) effect.Skill {
-	e := effect.Skill{Name: s.Name, From: s.From, Rules: slices.Clone(s.Allowed), Deny: slices.Clone(s.Denied), Model: s.Model, Effort: s.Effort}
+func brings(s skill.Skill, u skill.Use) effect.Skill {
+	e := effect.Skill{Name: s.Name, From: s.From, Rules: s.Rules(s.Allowed, u), Deny: s.Rules(s.Denied, u), Model: s.Model, Effort: s.Effort}
 	if r := own(s); r != "" {
 		e.Rules = append(e.Rules, r)
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -248,7 +249,10 @@ func (r *Runner) heard(h hook.Hook, run func(context.Context, hook.Hook, questio
 		return
 	}
 	if h.AsyncRewake && ran.Err == nil && ran.Code == 2 {
-		r.conf.Later(ran.Stderr, true)
+		if h.RewakeSummary != "" {
+			r.conf.Tell(event.Noted{Level: "info", Text: clip.Line(clip.Visible(h.RewakeSummary), 200), About: event.AboutHook})
+		}
+		r.conf.Later(strings.TrimPrefix(h.RewakeMessage+"\n", "\n")+ran.Stderr, true)
 		return
 	}
 	for _, s := range a.Context {
