@@ -149,6 +149,8 @@ type Target struct {
 	Deaf func(effort llm.Effort, tokens int) string
 	// Cost prices a usage in USD; known is false when there is no price.
 	Cost func(llm.Usage) (usd float64, known bool)
+	// Plan is the model in its place while the mode is plan; nil: itself.
+	Plan *Target
 }
 
 // ID is provider/name.
@@ -158,8 +160,8 @@ func (t Target) ID() string { return t.Provider + "/" + t.Name }
 // what can change between two requests or calls, the model above all, is asked
 // of the Host.
 type Loop struct {
-	Fallback *Target // to switch to when the model is overloaded for long; nil: none
-	System   []string
+	Fallbacks []Target // to switch to, in this order, when the model is overloaded for long
+	System    []string
 	// Aliases are further names a model may call a tool by.
 	Aliases map[string]string
 	// Redirects are the names of tools that run in the place of others, by the names

@@ -312,7 +312,7 @@ func TestFactsOfTheModelFollowAFallback(t *testing.T) {
 			fake.Say("done"),
 		}
 		r.host.target.Window = 200_000
-		r.loop.Fallback = &agent.Target{Model: other, Provider: "fake", Name: "other", Window: 50_000}
+		r.loop.Fallbacks = []agent.Target{{Model: other, Provider: "fake", Name: "other", Window: 50_000}}
 		if out := r.run(t); out.Reason != agent.Completed {
 			t.Errorf("ended with %q: %s", out.Reason, out.Text)
 		}
@@ -335,7 +335,7 @@ func TestThresholdsFollowAFallback(t *testing.T) {
 		r.host.target.Window, r.host.target.Cap = 200_000, 4000
 		r.cannotCompact()
 		small := &fake.Model{Replies: []fake.Reply{fake.Say("so")}}
-		r.loop.Fallback = &agent.Target{Model: small, Provider: "fake", Name: "small", Window: 8000, Cap: 1000}
+		r.loop.Fallbacks = []agent.Target{{Model: small, Provider: "fake", Name: "small", Window: 8000, Cap: 1000}}
 		if out := r.run(t); out.Reason != agent.Completed {
 			t.Errorf("ended with %q: %s", out.Reason, out.Text)
 		}
@@ -362,7 +362,7 @@ func TestReadOfAnImageAfterAFallback(t *testing.T) {
 		}
 		tools := file.New(file.Config{Ledger: file.NewLedger()})
 		r := newRig(t, tools, slices.Concat([]fake.Reply{read("a")}, slices.Repeat([]fake.Reply{overloaded()}, 4))...)
-		r.loop.Fallback = &agent.Target{Model: &fake.Model{Replies: []fake.Reply{read("b"), fake.Say("done")}}, Provider: "fake", Name: "blind"}
+		r.loop.Fallbacks = []agent.Target{{Model: &fake.Model{Replies: []fake.Reply{read("b"), fake.Say("done")}}, Provider: "fake", Name: "blind"}}
 		r.run(t)
 		got := said[event.ToolFinished](r.host)
 		if len(got) != 2 || got[0].IsErr || len(got[0].Images) != 1 {

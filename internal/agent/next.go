@@ -84,7 +84,7 @@ type memory struct {
 	drained    int // times that results were cleared for it
 	compacted  bool
 	squeezed   int // times that results were shortened for it
-	fellBack   bool
+	fellBack   int // how many of the other models were tried
 	hookBlocks int
 	written    bool   // a real call was asked for
 	empty      int    // replies in a row that said nothing
@@ -127,7 +127,7 @@ const (
 // means is what the turn could still do.
 type means struct {
 	largerCap   bool // the model has a larger output cap than was asked for
-	fallback    bool // another model is configured
+	fallbacks   int  // how many other models are configured; 0 when none of them is left
 	clearable   bool // old tool results can be cleared
 	media       bool // the history holds images or documents
 	compactable bool
@@ -300,8 +300,8 @@ func afterError(m memory, o outcome, can means) (memory, choice) {
 		}
 		return m, choice{end: MediaTooLarge}
 	case llm.Overloaded, llm.RateLimited, llm.ServerError, llm.Transport, llm.Stalled, llm.Cut:
-		if can.fallback && !m.fellBack {
-			m.fellBack = true
+		if m.fellBack < can.fallbacks {
+			m.fellBack++
 			return m.again(FallbackModel)
 		}
 	case llm.Unauthorized, llm.NoCredit, llm.NotFound, llm.BadRequest, llm.BadReply:

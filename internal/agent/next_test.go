@@ -52,7 +52,7 @@ func TestNext(t *testing.T) {
 		{"paused", memory{}, outcome{stop: llm.Paused}, means{}, choice{again: NextStep}},
 		{"refused with a call", memory{}, outcome{stop: llm.Refused, calls: 1}, means{}, choice{end: Refused}},
 		{"refused", memory{}, outcome{stop: llm.Refused}, means{}, choice{end: Refused}},
-		{"interrupted while streaming", memory{}, outcome{interrupted: true, err: fault(llm.Transport)}, means{fallback: true}, choice{end: InterruptedStreaming}},
+		{"interrupted while streaming", memory{}, outcome{interrupted: true, err: fault(llm.Transport)}, means{fallbacks: 1}, choice{end: InterruptedStreaming}},
 		{"interrupted while tools ran", memory{}, outcome{interrupted: true, inTools: true, calls: 1}, means{}, choice{end: InterruptedTools}},
 
 		{"cap: raise first", memory{}, outcome{stop: llm.MaxTokens}, means{largerCap: true}, choice{again: OutputCapRaised}},
@@ -76,11 +76,11 @@ func TestNext(t *testing.T) {
 		{"media: stripped before", memory{stripped: true}, outcome{err: fault(llm.MediaTooBig)}, means{media: true}, choice{end: MediaTooLarge}},
 		{"media: none to strip", memory{}, outcome{err: fault(llm.MediaTooBig)}, means{}, choice{end: MediaTooLarge}},
 
-		{"overloaded: other model", memory{}, outcome{err: fault(llm.Overloaded)}, means{fallback: true}, choice{again: FallbackModel}},
-		{"overloaded: it fell back before", memory{fellBack: true}, outcome{err: fault(llm.Overloaded)}, means{fallback: true}, choice{end: ModelError}},
+		{"overloaded: other model", memory{}, outcome{err: fault(llm.Overloaded)}, means{fallbacks: 1}, choice{again: FallbackModel}},
+		{"overloaded: no other model is left", memory{fellBack: 1}, outcome{err: fault(llm.Overloaded)}, means{fallbacks: 1}, choice{end: ModelError}},
 		{"overloaded: no other model", memory{}, outcome{err: fault(llm.Overloaded)}, means{}, choice{end: ModelError}},
-		{"wrong key", memory{}, outcome{err: fault(llm.Unauthorized)}, means{fallback: true}, choice{end: ModelError}},
-		{"bad request", memory{}, outcome{err: fault(llm.BadRequest)}, means{fallback: true}, choice{end: ModelError}},
+		{"wrong key", memory{}, outcome{err: fault(llm.Unauthorized)}, means{fallbacks: 1}, choice{end: ModelError}},
+		{"bad request", memory{}, outcome{err: fault(llm.BadRequest)}, means{fallbacks: 1}, choice{end: ModelError}},
 
 		{"structured: accepted", memory{}, outcome{stop: llm.WantTools, calls: 1, answered: true}, means{}, choice{end: Completed}},
 		{"structured: rejected once", memory{}, outcome{stop: llm.WantTools, calls: 1, rejected: 1}, means{structured: true}, choice{again: NextStep}},
@@ -117,9 +117,9 @@ func TestNext(t *testing.T) {
 // A step that went well gives the recoveries of single causes back, but never
 // the larger cap or the other model.
 func TestNextForgives(t *testing.T) {
-	m := memory{drained: 2, compacted: true, stripped: true, resumed: 3, cutCalls: 3, empty: 1, raised: true, fellBack: true}
+	m := memory{drained: 2, compacted: true, stripped: true, resumed: 3, cutCalls: 3, empty: 1, raised: true, fellBack: 1}
 	m, _ = next(m, outcome{stop: llm.WantTools, calls: 1}, means{})
-	want := memory{last: NextStep, steps: 1, raised: true, fellBack: true}
+	want := memory{last: NextStep, steps: 1, raised: true, fellBack: 1}
 	if m != want {
 		t.Errorf("got %+v, want %+v", m, want)
 	}
@@ -184,7 +184,7 @@ func TestRecoveriesAreNoTurns(t *testing.T) {
 		{outcome{stop: llm.MaxTokens}, means{}, 1},
 		{outcome{err: fault(llm.TooLong)}, means{clearable: true}, 1},
 		{outcome{err: fault(llm.MediaTooBig)}, means{media: true}, 1},
-		{outcome{err: fault(llm.Overloaded)}, means{fallback: true}, 1},
+		{outcome{err: fault(llm.Overloaded)}, means{fallbacks: 1}, 1},
 		{outcome{stop: llm.WantTools, calls: 1}, means{}, 0},
 		{outcome{stop: llm.EndTurn}, means{structured: true}, 0},
 	} {
@@ -197,7 +197,7 @@ func TestRecoveriesAreNoTurns(t *testing.T) {
 // A cause that does not go away is met with each recovery as often as it may be,
 // in this order, and then the turn ends.
 func TestRecoveriesEnd(t *testing.T) {
-	all := means{largerCap: true, fallback: true, clearable: true, media: true, compactable: true}
+	all := means{largerCap: true, fallbacks: 1, clearable: true, media: true, compactable: true}
 	for name, c := range map[string]struct {
 		o    outcome
 		can  means

@@ -246,7 +246,7 @@ func TestRecovery(t *testing.T) {
 		{name: "busy for good", replies: slices.Repeat([]fake.Reply{overloaded()}, 11), end: agent.ModelError, requests: 11,
 			waits: []time.Duration{second / 2, second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 32 * second, 32 * second, 32 * second}},
 		{name: "busy: another model after three retries", change: func(r *rig) {
-			r.loop.Fallback = &agent.Target{Model: &fake.Model{Replies: []fake.Reply{fake.Say("from the other")}}, Provider: "fake", Name: "other"}
+			r.loop.Fallbacks = []agent.Target{{Model: &fake.Model{Replies: []fake.Reply{fake.Say("from the other")}}, Provider: "fake", Name: "other"}}
 		}, replies: slices.Repeat([]fake.Reply{overloaded()}, 4), end: agent.Completed, requests: 4, waits: []time.Duration{second / 2, second, 2 * second},
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
 				if e := said[event.Replied](r.host); len(e) != 1 || e[0].Model != "fake/other" || len(said[event.ModelChanged](r.host)) != 1 {
@@ -254,7 +254,7 @@ func TestRecovery(t *testing.T) {
 				}
 			}},
 		{name: "both models are busy", change: func(r *rig) {
-			r.loop.Fallback = &agent.Target{Model: &fake.Model{Replies: slices.Repeat([]fake.Reply{overloaded()}, 11)}, Provider: "fake", Name: "other"}
+			r.loop.Fallbacks = []agent.Target{{Model: &fake.Model{Replies: slices.Repeat([]fake.Reply{overloaded()}, 11)}, Provider: "fake", Name: "other"}}
 		}, replies: slices.Repeat([]fake.Reply{overloaded()}, 4), end: agent.ModelError, requests: 4,
 			waits: []time.Duration{second / 2, second, 2 * second, second / 2, second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 32 * second, 32 * second, 32 * second}},
 
@@ -431,7 +431,7 @@ func TestTheLimitOfOneModel(t *testing.T) {
 		r := newRig(t, nil, slices.Concat([]fake.Reply{fake.Parts(llm.MaxTokens, llm.Text{S: "cut"})}, slices.Repeat([]fake.Reply{overloaded()}, 4))...)
 		r.host.target.Cap, r.host.target.LargerCap = 8000, 64_000
 		other := &fake.Model{Replies: []fake.Reply{fake.Say("done")}}
-		r.loop.Fallback = &agent.Target{Model: other, Provider: "fake", Name: "other", Cap: 4000}
+		r.loop.Fallbacks = []agent.Target{{Model: other, Provider: "fake", Name: "other", Cap: 4000}}
 		r.run(t)
 		var caps []int
 		for _, q := range slices.Concat(r.model.Requests(), other.Requests()) {
@@ -448,7 +448,7 @@ func TestAFallbackToTheSameModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil, slices.Repeat([]fake.Reply{overloaded()}, 20)...)
 		same := r.host.target
-		r.loop.Fallback = &same
+		r.loop.Fallbacks = []agent.Target{same}
 		if out := r.run(t); out.Reason != agent.ModelError || len(r.model.Requests()) != 11 || len(said[event.ModelChanged](r.host)) > 0 {
 			t.Errorf("%+v after %d requests", out, len(r.model.Requests()))
 		}
@@ -569,7 +569,7 @@ func TestARecoveryThatCannotBeRecorded(t *testing.T) {
 		"event.Retracted":     {nil, []fake.Reply{fake.Fail(llm.Error{Kind: llm.Cut, Err: errTest}, llm.Text{S: "half"}), fake.Say("done")}},
 		"event.Dropped":       {nil, []fake.Reply{fake.Fail(llm.Error{Kind: llm.Cut, Err: errTest}, llm.Text{S: "half"}), fake.Say("done")}},
 		"event.ModelChanged": {func(r *rig) {
-			r.loop.Fallback = &agent.Target{Model: &fake.Model{Replies: []fake.Reply{fake.Say("done")}}, Provider: "fake", Name: "other"}
+			r.loop.Fallbacks = []agent.Target{{Model: &fake.Model{Replies: []fake.Reply{fake.Say("done")}}, Provider: "fake", Name: "other"}}
 		}, slices.Repeat([]fake.Reply{overloaded()}, 4)},
 		"event.Compacted": {func(r *rig) {
 			r.host.tools, _ = tool.NewSet(returning(tool.Spec{Name: "anew"}, func(tool.Env) tool.Result {

@@ -67,7 +67,7 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 
 // pause waits before a failed request is sent again, where waiting can cure it.
 func (r *run) pause(ctx context.Context, failed *llm.Error, t *tries, target Target) (again bool, err error) {
-	wait, most, again := nextRetry(failed, *t, r.Fallback != nil && target.ID() != r.Fallback.ID(), r.Patient, r.Jitter())
+	wait, most, again := nextRetry(failed, *t, r.nextFallback(r.mem.fellBack, target) >= 0, r.Patient, r.Jitter())
 	if !again {
 		if failed.RetryAfter > longestAsked && failed.Retryable() {
 			failed.Fix = fmt.Sprintf("the provider asks to wait %v: try again at %s", failed.RetryAfter.Round(time.Second), r.Now().Add(failed.RetryAfter).Format("15:04:05 on 2006-01-02"))

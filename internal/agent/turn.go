@@ -176,9 +176,12 @@ func (r *run) means(o outcome) means {
 	target := r.Host.Model()
 	can := means{
 		largerCap:  target.LargerCap > max(r.cap, target.Cap),
-		fallback:   r.Fallback != nil && target.ID() != r.Fallback.ID(),
+		fallbacks:  len(r.Fallbacks),
 		structured: r.Structured != "" && r.answer == nil,
 		budget:     r.Budget.Tokens,
+	}
+	if r.nextFallback(r.mem.fellBack, target) < 0 {
+		can.fallbacks = 0
 	}
 	if o.err != nil || o.stop == llm.WindowFull {
 		st := r.Host.State()
@@ -188,6 +191,17 @@ func (r *run) means(o outcome) means {
 		can.media = hasMedia(window.Build(st))
 	}
 	return can
+}
+
+// nextFallback is the place of the model to switch to from target, at or behind a place; -1
+// where none is left: in one turn each is tried once.
+func (r *run) nextFallback(from int, target Target) int {
+	for i := from; i < len(r.Fallbacks); i++ {
+		if r.Fallbacks[i].ID() != target.ID() {
+			return i
+		}
+	}
+	return -1
 }
 
 // carryOn prepares the step that follows for this reason. full: it could not make the
@@ -236,7 +250,9 @@ func (r *run) carryOn(ctx context.Context, c Continue, o outcome) (full bool, er
 		return false, r.say(fmt.Sprintf(answerText, r.Structured))
 	case FallbackModel:
 		r.cap = 0
-		return false, r.Host.Switch(*r.Fallback, event.CauseFallback)
+		next := r.nextFallback(r.mem.fellBack-1, r.Host.Model())
+		r.mem.fellBack = next + 1
+		return false, r.Host.Switch(r.Fallbacks[next], event.CauseFallback)
 	case MediaStrippedRetry:
 		return false, r.Host.Emit(event.Stripped{Cause: event.CauseMedia, Why: "the provider refused an image or a document"})
 	}

@@ -70,7 +70,7 @@ func readable(rules *policy.Rules, r *Running) {
 // turns is what turns have in common with these settings.
 func (r *Running) turns(cfg *config.Config, rules policy.Rules) *agent.Loop {
 	l := r.loop
-	l.Fallback, l.MaxCalls, l.Env.Roots, l.Env.Covers = r.fallback, cfg.Tools.MaxParallel, rules.Dirs, policy.Covers(rules)
+	l.Fallbacks, l.MaxCalls, l.Env.Roots, l.Env.Covers = r.fallback, cfg.Tools.MaxParallel, rules.Dirs, policy.Covers(rules)
 	return &l
 }
 
@@ -118,7 +118,7 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 		r.auto = m.Classifier()
 	}
 	if makes&config.MakesModels != 0 && r.spec.Target == nil {
-		if f, err := m.Fallback(ctx); err != nil {
+		if f, err := m.Fallbacks(ctx); err != nil {
 			bad = append(bad, err.Error())
 		} else {
 			r.fallback = f

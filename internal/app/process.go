@@ -29,6 +29,8 @@ type Process struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// Memory is what servers refused, for the process; nil: nothing yet.
 	Memory *models.Memory
+	// Betas are further values of the header anthropic-beta.
+	Betas []string
 	// Record, when set, gets a cassette of everything providers answer.
 	Record io.Writer
 	// Resolve and Dial are how the sandbox's proxy looks names up and connects
@@ -49,7 +51,7 @@ func (p Process) transport() http.RoundTripper {
 func (p Process) Models(f config.Folders, cfg *config.Config, patient bool, hide func(key string)) (*models.Set, error) {
 	return models.New(models.Config{
 		Version: p.Version, Home: p.Home, Folders: f, Environ: p.Environ, Env: p.Env, Proxy: p.Proxy,
-		Memory: p.Memory, Record: p.Record, Patient: patient, Hide: hide, Note: p.Note,
+		Memory: p.Memory, Betas: p.Betas, Record: p.Record, Patient: patient, Hide: hide, Note: p.Note,
 	}, cfg)
 }
 

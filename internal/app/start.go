@@ -95,7 +95,7 @@ type Running struct {
 	ext       *ext.Session
 
 	// A reload changes these; one runs at a time.
-	fallback *agent.Target
+	fallback []agent.Target
 	auto     *auto.Classifier
 	said     []settings.Problem // problems of settings that were told
 	unsafe   string             // why nothing passes without a question, "" where that is not so
@@ -268,8 +268,24 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 	}
 	r.mainEffort(cfg, &t.Target)
 	r.key = t.Key
-	r.fallback, err = m.Fallback(ctx)
+	r.fallback, err = m.Fallbacks(ctx)
 	return t, err
+}
+
+// namedNow are the tools that flags and variables of this start name.
+func namedNow(cfg *config.Config) (out []string) {
+	now := func(o config.Origin) bool { return o.Scope == config.Flag || o.Scope == config.EnvVar }
+	for _, list := range [][]config.Rule{cfg.Permissions.Allow, cfg.Permissions.Deny} {
+		for _, r := range list {
+			if name, _, _ := strings.Cut(r.Text, "("); now(r.Origin) {
+				out = append(out, name)
+			}
+		}
+	}
+	if s, ok := cfg.Setting("tools.allowed"); ok && now(s.Origin) {
+		out = append(out, cfg.Tools.Allowed...)
+	}
+	return out
 }
 
 // equip makes the tools, and returns those that the session has.
@@ -281,6 +297,9 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 		Resource: w.ext.ResourceTool,
 	}); err != nil {
 		return set, err
+	}
+	if names := r.kit.Lacks(namedNow(cfg)); len(names) > 0 {
+		w.process.Notef("tools that are not here: %s", strings.Join(names, ", "))
 	}
 	r.profile = prompt.Choose(cfg.Profile, target.Local, target.Window)
 	set, err = r.narrowed(cfg, rules)

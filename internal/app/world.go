@@ -57,6 +57,7 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 		return nil, err
 	}
 	w := &World{Paths: live.Paths, process: p, front: f, bare: s.Bare, live: live, hide: secret.New(secret.Environ(p.Environ)...)}
+	w.secrets(w.Config())
 	if w.temp, err = makeTemp(ctx, cmp.Or(p.Temp, os.TempDir())); err != nil {
 		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
@@ -117,9 +118,22 @@ func (w *World) add(r *Running, cfg *config.Config) {
 
 // changed makes changed settings count in every session.
 func (w *World) changed(was, now *config.Config) {
+	w.secrets(now)
 	for _, r := range w.sessions() {
 		r.reload(was, now)
 	}
+}
+
+// secrets has what the person's settings set in variables hidden as keys of the
+// environment are.
+func (w *World) secrets(cfg *config.Config) {
+	var list []string
+	for name := range cfg.Env {
+		if v, _, own := cfg.Variable(name); own {
+			list = append(list, name+"="+v)
+		}
+	}
+	w.hide.Add(secret.Environ(list)...)
 }
 
 // sessions are those that run now.
@@ -191,11 +205,15 @@ func (w *World) resolve(ctx context.Context, name string) (agent.Target, error) 
 func (w *World) roots() []string { return settings.Dirs(w.Config(), w.Paths) }
 
 // inherited is what commands may inherit with these settings: our environment,
-// and the variables of the settings. allow names those that pass to them: what the
+// and the variables of the settings but for keys of providers. allow names those that pass to them: what the
 // settings name, and what they set themselves.
 func (w *World) inherited(cfg *config.Config) (environ, allow []string) {
 	environ, allow = slices.Clone(w.process.Environ), slices.Clone(cfg.ChildEnv)
+	keys := models.KeyVariables(cfg)
 	for k, v := range cfg.Env {
+		if slices.Contains(keys, k) {
+			continue // adze itself uses it
+		}
 		environ, allow = append(environ, k+"="+v), append(allow, k)
 	}
 	return append(environ, "TMPDIR="+w.temp.outside), allow

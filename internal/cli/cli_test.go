@@ -59,6 +59,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MOCKTLS", tls.URL)
 			e.Setenv("CLOSED", closedPort())
 			e.Setenv("GOCACHE", cache)
+			e.Setenv("ADZE_STRICT_EXIT", "1") // so that a script sees by the exit code that a call was refused
 			if !raced(filepath.Base(e.WorkDir)) {
 				dir, err := built()
 				if err != nil {
@@ -129,6 +130,24 @@ func mock(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(400)
 		fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%s}}`, b)
+	case "tells": // what was asked for, as its answer
+		var asked struct {
+			Model  string
+			Tokens int `json:"max_tokens"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		text, _ := json.Marshal(fmt.Sprintf("model=%s max=%d key=%s auth=%s beta=%s team=%s agent=%s", asked.Model, asked.Tokens, r.Header.Get("X-Api-Key"), r.Header.Get("Authorization"), r.Header.Get("Anthropic-Beta"), r.Header.Get("X-Team"), r.Header.Get("User-Agent")))
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range [][2]string{
+			{"message_start", `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"usage":{"input_tokens":3,"output_tokens":1}}}`},
+			{"content_block_start", `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`},
+			{"content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + string(text) + `}}`},
+			{"content_block_stop", `{"type":"content_block_stop","index":0}`},
+			{"message_delta", `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}`},
+			{"message_stop", `{"type":"message_stop"}`},
+		} {
+			fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e[0], e[1])
+		}
 	case "says":
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, e := range []string{

@@ -118,6 +118,7 @@ func examine(ctx context.Context, sys System, o invocation) []finding {
 	list = append(list, sandboxFinding(ctx, o, p, cfg))
 	list = append(list, settingsFindings(p, cfg)...)
 	list = append(list, providerFindings(ctx, o, p, cfg)...)
+	list = append(list, foreignFindings(o, cfg)...)
 	list = append(list, extensionFindings(o)...)
 	list = append(list, pluginFindings(sys, o, p, cfg)...)
 	list = append(list, fileFindings(sys, p)...)

@@ -48,12 +48,14 @@ type Config struct {
 
 // Models choose and describe models.
 type Models struct {
-	Model         string              `json:"model"`
-	FallbackModel string              `json:"fallback_model"`
-	SmallModel    string              `json:"small_model"`
-	Effort        Effort              `json:"effort"`
-	Aliases       map[string]string   `json:"model_aliases"`
-	Providers     map[string]Provider `json:"providers"`
+	Model         string `json:"model"`
+	FallbackModel string `json:"fallback_model"`
+	SmallModel    string `json:"small_model"`
+	Effort        Effort `json:"effort"`
+	// MaxOutput is how many tokens a reply may have; 0 leaves it to the model's facts.
+	MaxOutput Count               `json:"max_output_tokens"`
+	Aliases   map[string]string   `json:"model_aliases"`
+	Providers map[string]Provider `json:"providers"`
 	// Facts corrects or extends the embedded table: "provider/model" → its
 	// window, output cap, prices; package price reads the objects.
 	Facts map[string]json.RawMessage `json:"models"`
@@ -180,6 +182,7 @@ type Network struct {
 // Print is what print mode writes for programs.
 type Print struct {
 	ProviderPrefix bool `json:"provider_prefix"` // models are called provider/model
+	StrictExit     bool `json:"strict_exit"`     // a refused call is exit code 3
 }
 
 // UI is the terminal.

@@ -11,6 +11,9 @@ type Folders struct {
 	Config string // settings.json, AGENTS.md, agents, skills, keybindings
 	State  string // projects, logs, trust, credentials fallback
 	Cache  string // what may be lost
+	// Claude is the person's folder of Claude Code where CLAUDE_CONFIG_DIR names it; "" leaves
+	// it where it usually is: see ClaudeDir.
+	Claude string
 	// Further is where XDG_CONFIG_HOME leaves two folders of settings the other one, "" for
 	// none. Of what is in it only settings.json counts, below that of Config.
 	Further string
@@ -30,12 +33,16 @@ var (
 // looks like a first start. Else everything is ~/.adze. Nothing is ever relative
 // to where the process stands: what is there may be somebody else's.
 func FindFolders(home string, env func(string) string, exists func(string) bool) (Folders, error) {
+	claude := ""
+	if c := env("CLAUDE_CONFIG_DIR"); filepath.IsAbs(c) {
+		claude = filepath.Clean(c)
+	}
 	if h := env("ADZE_HOME"); h != "" {
 		if !filepath.IsAbs(h) {
 			return Folders{}, fmt.Errorf("ADZE_HOME is %q, which is not an absolute path", h)
 		}
 		h = filepath.Clean(h)
-		return Folders{Config: h, State: h, Cache: filepath.Join(h, "cache")}, nil
+		return Folders{Config: h, State: h, Cache: filepath.Join(h, "cache"), Claude: claude}, nil
 	}
 	if !filepath.IsAbs(home) {
 		return Folders{}, errNoHome
@@ -60,11 +67,29 @@ func FindFolders(home string, env func(string) string, exists func(string) bool)
 		}
 		return x, own
 	}
-	var f Folders
+	f := Folders{Claude: claude}
 	f.Config, f.Further = pick("XDG_CONFIG_HOME", base, ofConfig...)
 	f.State, _ = pick("XDG_STATE_HOME", base, ofState...)
 	f.Cache, _ = pick("XDG_CACHE_HOME", filepath.Join(base, "cache"))
 	return f, nil
+}
+
+// ClaudeDir is the person's folder of Claude Code, whose settings, instructions, skills and the
+// like are read: ~/.claude, or the one that CLAUDE_CONFIG_DIR names; "" without a home.
+func (f Folders) ClaudeDir(home string) string {
+	if f.Claude != "" || home == "" {
+		return f.Claude
+	}
+	return filepath.Join(home, ".claude")
+}
+
+// ClaudeFile is .claude.json, which has MCP servers: in the home folder, or in the folder that
+// CLAUDE_CONFIG_DIR names.
+func (f Folders) ClaudeFile(home string) string {
+	if f.Claude != "" {
+		return filepath.Join(f.Claude, ".claude.json")
+	}
+	return filepath.Join(home, ".claude.json")
 }
 
 // Unused are files and folders of the person that do not count, because another folder

@@ -38,7 +38,7 @@ func (l *loader) addSettings() error {
 	for _, u := range c.unsafe {
 		l.unsafe(u)
 	}
-	l.lay(l.guard(n, l.tree, Settings))
+	l.lay(l.guard(l.withVariables(n), l.tree, Settings))
 	return nil
 }
 

@@ -105,6 +105,7 @@ func Load(o Options) (*Config, error) {
 	if err := l.addSettings(); err != nil {
 		return nil, err
 	}
+	l.addForeign()
 	if err := l.addGiven(); err != nil {
 		return nil, err
 	}
@@ -122,8 +123,8 @@ type layer struct {
 func (l *loader) fileLayers() []layer {
 	wants := func(s Scope) bool { return l.o.Sources == nil || slices.Contains(l.o.Sources, string(s)) }
 	user := layer{scope: User, own: filepath.Join(l.o.Folders.Config, "settings.json")}
-	if l.o.Home != "" {
-		user.cc = filepath.Join(l.o.Home, ".claude", "settings.json")
+	if dir := l.o.Folders.ClaudeDir(l.o.Home); dir != "" {
+		user.cc = filepath.Join(dir, "settings.json")
 	}
 	var out []layer
 	further := layer{scope: User}
@@ -294,9 +295,13 @@ func (l *loader) text(text []byte, base Origin, f *File) *node {
 	c := checker{cc: f.CC}
 	n = c.root(n, l.spec)
 	if f.CC {
-		if m := n.get("model"); m != nil && !ccAlias(m.text) {
-			n = n.unset("model")
-			c.notUsed = append(c.notUsed, "model")
+		if m := n.get("model"); m != nil {
+			if name, ok := l.ccModel(n, m.text, base.Scope); ok {
+				n = n.set("model", withText(m, name))
+			} else {
+				n = n.unset("model")
+				c.notUsed = append(c.notUsed, "model")
+			}
 		}
 	}
 	f.NotUsed = c.notUsed
@@ -307,13 +312,23 @@ func (l *loader) text(text []byte, base Origin, f *File) *node {
 	if len(c.unsafe) > 0 {
 		n = l.keepProhibitions(n, l.held(base.File))
 	}
+	if !base.Scope.Repo() {
+		n = l.withVariables(n)
+	}
 	return n
 }
 
-// ccAlias reports whether a model's name in another agent's file means the
-// same here.
-func ccAlias(name string) bool {
-	return slices.Contains([]string{"opus", "sonnet", "haiku", "default"}, name)
+// ccModel is what a model's name in another agent's file n means here; ok is false where
+// it means nothing. A name that is no alias is one of Anthropic's, or one that the server
+// knows which the person's variables put in the place of Anthropic's; a project's file has none.
+func (l *loader) ccModel(n *node, name string, scope Scope) (model string, ok bool) {
+	alias, _ := strings.CutSuffix(strings.ToLower(name), "[1m]")
+	if slices.Contains([]string{"opus", "sonnet", "haiku", "fable", "best", "opusplan", "default"}, alias) {
+		return name, true
+	}
+	const address = "ANTHROPIC_BASE_URL"
+	behind := n.get("env").get(address) != nil || l.ownVariable(address) != nil || l.o.Env != nil && l.o.Env(address) != ""
+	return "anthropic/" + name, !scope.Repo() && name != "" && (behind || strings.HasPrefix(alias, "claude-"))
 }
 
 // broken handles a file that does not parse: what it forbids is saved, the

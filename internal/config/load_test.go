@@ -193,13 +193,13 @@ func TestOtherAgentsFiles(t *testing.T) {
 		t.Errorf("permissions: %+v", c.Permissions)
 	}
 	if c.Env["A"] != "own" || c.Env["B"] != "2" || c.Model != "opus" || c.OutputStyle != "terse" || c.CleanupDays != 90 ||
-		c.APIKeyHelper != "" || c.Sandbox.AutoAllow || c.Sandbox.Network.Registries || len(c.Sandbox.Network.AllowedDomains) != 1 || c.StatusLine.Command != "date" ||
+		c.APIKeyHelper != "x" || c.Sandbox.AutoAllow || c.Sandbox.Network.Registries || len(c.Sandbox.Network.AllowedDomains) != 1 || c.StatusLine.Command != "date" ||
 		!c.EnabledPlugins["p@m"] || string(c.Hooks) != `{"Stop":[]}` || c.Permissions.Mode() != "acceptEdits" {
 		t.Errorf("%+v", c)
 	}
 	for _, f := range c.Files {
 		want := map[string]string{
-			userCC:    "cleanupPeriodDays awsAuthRefresh apiKeyHelper sandbox.bwrapPath",
+			userCC:    "cleanupPeriodDays awsAuthRefresh sandbox.bwrapPath",
 			projectCC: "model",
 		}[f.Path]
 		if got := strings.Join(f.NotUsed, " "); got != want {
@@ -483,19 +483,20 @@ func TestFolders(t *testing.T) {
 		here []string
 		want Folders
 	}{
-		{nil, nil, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", ""}},
-		{map[string]string{"ADZE_HOME": "/x/"}, nil, Folders{"/x", "/x", "/x/cache", ""}},
-		{map[string]string{"ADZE_HOME": "/x", "XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/settings.json"}, Folders{"/x", "/x", "/x/cache", ""}},
-		{map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/k"}, nil, Folders{"/c/adze", "/s/adze", "/k/adze", "/h/.adze"}},
-		{map[string]string{"XDG_CONFIG_HOME": "rel"}, nil, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", ""}},
-		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", "/c/adze"}},
-		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/", "/c/adze/"}, Folders{"/c/adze", "/h/.adze", "/h/.adze/cache", "/h/.adze"}},
-		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/settings.json", "/c/adze/"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", "/c/adze"}},
-		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/credentials.json", "/c/adze/skills/"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", "/c/adze"}},
-		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/settings.json", "/c/adze/settings.json"}, Folders{"/c/adze", "/h/.adze", "/h/.adze/cache", "/h/.adze"}},
-		{map[string]string{"XDG_STATE_HOME": "/s"}, []string{"/h/.adze/projects/", "/s/adze/"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", ""}},
-		{map[string]string{"XDG_STATE_HOME": "/s"}, []string{"/h/.adze/", "/s/adze/trust.json"}, Folders{"/h/.adze", "/s/adze", "/h/.adze/cache", ""}},
-		{map[string]string{"XDG_CONFIG_HOME": "/h/.adze/.."}, []string{"/h/.adze/"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache", "/h/adze"}},
+		{nil, nil, Folders{Config: "/h/.adze", State: "/h/.adze", Cache: "/h/.adze/cache"}},
+		{map[string]string{"ADZE_HOME": "/x/"}, nil, Folders{Config: "/x", State: "/x", Cache: "/x/cache"}},
+		{map[string]string{"ADZE_HOME": "/x", "XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/settings.json"}, Folders{Config: "/x", State: "/x", Cache: "/x/cache"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/k"}, nil, Folders{Config: "/c/adze", State: "/s/adze", Cache: "/k/adze", Further: "/h/.adze"}},
+		{map[string]string{"CLAUDE_CONFIG_DIR": "/cc/"}, nil, Folders{Config: "/h/.adze", State: "/h/.adze", Cache: "/h/.adze/cache", Claude: "/cc"}},
+		{map[string]string{"XDG_CONFIG_HOME": "rel"}, nil, Folders{Config: "/h/.adze", State: "/h/.adze", Cache: "/h/.adze/cache"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/"}, Folders{Config: "/h/.adze", State: "/h/.adze", Cache: "/h/.adze/cache", Further: "/c/adze"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/", "/c/adze/"}, Folders{Config: "/c/adze", State: "/h/.adze", Cache: "/h/.adze/cache", Further: "/h/.adze"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/settings.json", "/c/adze/"}, Folders{Config: "/h/.adze", State: "/h/.adze", Cache: "/h/.adze/cache", Further: "/c/adze"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/credentials.json", "/c/adze/skills/"}, Folders{Config: "/h/.adze", State: "/h/.adze", Cache: "/h/.adze/cache", Further: "/c/adze"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze/settings.json", "/c/adze/settings.json"}, Folders{Config: "/c/adze", State: "/h/.adze", Cache: "/h/.adze/cache", Further: "/h/.adze"}},
+		{map[string]string{"XDG_STATE_HOME": "/s"}, []string{"/h/.adze/projects/", "/s/adze/"}, Folders{Config: "/h/.adze", State: "/h/.adze", Cache: "/h/.adze/cache"}},
+		{map[string]string{"XDG_STATE_HOME": "/s"}, []string{"/h/.adze/", "/s/adze/trust.json"}, Folders{Config: "/h/.adze", State: "/s/adze", Cache: "/h/.adze/cache"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/h/.adze/.."}, []string{"/h/.adze/"}, Folders{Config: "/h/.adze", State: "/h/.adze", Cache: "/h/.adze/cache", Further: "/h/adze"}},
 	}
 	for _, tt := range tests {
 		got, err := FindFolders("/h", func(n string) string { return tt.env[n] }, func(p string) bool {

@@ -135,9 +135,10 @@ var wires = []string{"anthropic", "openai", "compat", "gemini"}
 
 var modelKeys = []Key{
 	{Name: "model", When: NextSession, Kind: String, Flag: "model", CC: true, Doc: "Model to use, as provider/model or an alias. Unset: the first provider with a key, then a local server."},
-	{Name: "fallback_model", When: NextTurn, Makes: MakesModels, Kind: String, Flag: "fallback-model", Doc: "Model to switch to when the first one stays overloaded."},
+	{Name: "fallback_model", When: NextTurn, Makes: MakesModels, Kind: String, Flag: "fallback-model", Doc: "Model to switch to when the first one stays overloaded; of several, with commas, one after the other."},
 	{Name: "small_model", When: AtOnce, Makes: MakesModels | MakesClassifier, Kind: String, Flag: "small-model", Doc: "Model for titles, summaries and classification. Unset: the cheap sibling of the main model."},
 	{Name: "effort", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: Level, Flag: "effort", Alias: []string{"effortLevel"}, Enum: []string{"none", "low", "medium", "high", "xhigh", "max"}, Doc: "How hard the model thinks: none, low, medium, high, xhigh, max, or a number of tokens."},
+	{Name: "max_output_tokens", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: Tokens, Default: 0, Doc: "Most tokens of one reply, reasoning included; 0 is what is known of the model."},
 	{Name: "cache_retention", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Enum: []string{"in_memory", "24h"}, Guard: Person, Doc: "How long the wire openai keeps what was sent (prompt_cache_retention); unset, as the provider does. Not all models take 24h."},
 	{Name: "reasoning_summary", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Enum: []string{"auto", "concise", "detailed", "none"}, Doc: "Which summary of its reasoning a model of the wire openai is asked for; unset, auto."},
 	{Name: "cache_ttl", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Enum: []string{"5m", "1h"}, Doc: "How long the provider anthropic keeps what was sent; unset, an hour at a terminal and 5 minutes in print mode. Writing for an hour costs twice the input."},
@@ -158,7 +159,7 @@ var modelKeys = []Key{
 	{Name: "providers.*.reasoning", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: String, Enum: reasoningFields, Guard: Person, Doc: "The field in which a model's reasoning goes back to it. For the wire compat."},
 	{Name: "providers.*.images", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Bool, Guard: Person, Doc: "Its models take images."},
 	{Name: "providers.*.models", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Strings, Guard: Person, Doc: "Models it offers, where it cannot be asked."},
-	{Name: "apiKeyHelper", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier | MakesSandbox, Kind: String, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
+	{Name: "apiKeyHelper", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier | MakesSandbox, Kind: String, CC: true, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
 	{Name: "network.proxy", When: AtOnce, Makes: MakesModels | MakesTarget | MakesSandbox, Kind: String, Guard: Person, Doc: "Proxy for providers, and behind the sandbox's own for commands; http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
 	{Name: "network.ca_file", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Guard: Person, Doc: "File with further root certificates, PEM."},
 }
@@ -200,7 +201,7 @@ var toolKeys = []Key{
 	{Name: "tools.defer_above", When: NextSession, Kind: Portion, Default: "10%", Doc: "Tokens of tool descriptions, or a share of the window, above which rarely used tools are loaded on demand."},
 	{Name: "tools.allowed", Forbids: true, When: AtOnce, Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Empty: all."},
 	{Name: "tools.disallowed", Forbids: true, When: AtOnce, Kind: Strings, Doc: "Names of tools to leave out."},
-	{Name: "env", When: AtOnce, Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers. A project's file cannot redirect a provider or a runtime with it."},
+	{Name: "env", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers, and of your own settings those of providers (ANTHROPIC_BASE_URL …), before the environment's. A project's file cannot redirect a provider or a runtime with it."},
 	{Name: "child_env", When: AtOnce, Kind: Strings, Guard: Person, Doc: "Names of further variables that commands may see."},
 	{Name: "web.search", When: NextStart, Absent: "web search", Kind: String, Enum: []string{"", "brave", "tavily", "exa", "searxng"}, Guard: Person, Doc: "Search engine where the provider has none."},
 	{Name: "web.search_url", When: NextStart, Absent: "web search", Quiet: true, Kind: String, Guard: Person, Doc: "Address of a SearXNG instance."},
@@ -234,6 +235,7 @@ var sandboxKeys = []Key{
 
 var uiKeys = []Key{
 	{Name: "print.provider_prefix", When: NextStart, Kind: Bool, Default: false, Doc: "Put the provider in front of the names of models in json and stream-json output (anthropic/claude-…)."},
+	{Name: "print.strict_exit", When: NextStart, Kind: Bool, Default: false, Flag: "strict-exit", Doc: "End a run with exit code 3 when permissions refused a call, though it has an answer. Not with stream-json."},
 	{Name: "ui.fullscreen", When: AtOnce, Kind: Bool, Default: false, Doc: "Use the alternate screen instead of the terminal's scrollback."},
 	{Name: "ui.theme", When: AtOnce, Kind: String, Default: "auto", Alias: []string{"theme"}, Doc: "Colours: auto, dark, light, or a theme's name."},
 	{Name: "ui.editor_mode", When: AtOnce, Kind: String, Default: "normal", Enum: []string{"normal", "vim"}, Alias: []string{"editorMode"}, Doc: "Keys of the prompt box."},

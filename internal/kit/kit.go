@@ -166,7 +166,7 @@ func here(c Config, name string) bool {
 func (k Kit) narrow(set tool.Set, t config.Tools) (tool.Set, error) {
 	names := set.Names()
 	for _, n := range slices.Concat(t.Allowed, t.Disallowed) {
-		if n != "default" && n != noTools && !slices.Contains(names, n) && !slices.Contains(k.names, n) && !ofServer(n) {
+		if n != "default" && n != noTools && !slices.Contains(names, n) && !slices.Contains(k.names, n) && !policy.Known(n) {
 			return set, &hint.Mistake{Why: fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), What: "the tools are " + strings.Join(names, ", ")}
 		}
 	}
@@ -185,6 +185,17 @@ func (k Kit) narrow(set tool.Set, t config.Tools) (tool.Set, error) {
 		}
 		return len(t.Allowed) == 0 || slices.Contains(t.Allowed, name) || slices.Contains(t.Allowed, "default")
 	}), nil
+}
+
+// Lacks are those of these tools that there are none of here, though settings and hosts
+// of other versions and programs may name them.
+func (k Kit) Lacks(names []string) (out []string) {
+	for _, n := range names {
+		if _, alias := k.Aliases[n]; policy.Known(n) && !alias && !ofServer(n) && !slices.Contains(k.names, n) && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // ofServer reports whether a name is that of an MCP server's tools, which come

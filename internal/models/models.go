@@ -57,6 +57,8 @@ type Config struct {
 	Record io.Writer
 	// Patient: somebody watches.
 	Patient bool
+	// Betas are further values of the header anthropic-beta.
+	Betas []string
 	// Hide is told of keys that are no variables, Note what a person should
 	// know; nil: nobody.
 	Hide func(key string)
@@ -111,7 +113,7 @@ func newChooser(o Config, cfg *config.Config) (*choose.Chooser, error) {
 			return nil, err
 		}
 	}
-	c := choose.Config{Version: o.Version, Env: o.Env, Aliases: cfg.Aliases, Facts: cfg.Facts, FactsSource: "settings", Transport: transport, Providers: map[string]choose.Provider{},
+	c := choose.Config{Version: o.Version, Env: o.Env, Own: cfg.Variable, Betas: o.Betas, Aliases: cfg.Aliases, Facts: cfg.Facts, FactsSource: "settings", Transport: transport, Providers: map[string]choose.Provider{},
 		CacheTTL: cfg.CacheTTL, Retention: cfg.CacheRetention, Summary: cfg.ReasoningSummary, Pauses: o.Patient, Memory: o.Memory,
 		Idle: time.Duration(max(0, cfg.StreamIdleTimeout)) * time.Second}
 	for name, p := range cfg.Providers {
@@ -131,11 +133,30 @@ func newChooser(o Config, cfg *config.Config) (*choose.Chooser, error) {
 	c.Saved = func(provider string) string { return hidden(saved(provider)) }
 	if cfg.APIKeyHelper != "" {
 		c.KeyHelper = func(ctx context.Context) (string, error) {
-			key, err := keyHelper(ctx, o, cfg.APIKeyHelper)
+			key, err := keyHelper(ctx, o, environOf(o, cfg), cfg.APIKeyHelper)
 			return hidden(key), err
 		}
 	}
+	for _, value := range choose.HeadersOf(cfg.Over(o.Env)) {
+		if len(value) >= minHeader {
+			hidden(value)
+		}
+	}
 	return choose.New(c)
+}
+
+// minHeader is from how many characters on the value of a header that a variable names is
+// taken for a secret.
+const minHeader = 8
+
+// KeyVariables are the names of the variables that hold keys of providers with these
+// settings, and headers of their requests.
+func KeyVariables(cfg *config.Config) []string {
+	out := slices.Clone(choose.KeyVariables())
+	for _, p := range cfg.Providers {
+		out = append(out, p.KeyEnv)
+	}
+	return out
 }
 
 // keys is where saved keys are.
@@ -181,9 +202,20 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// environOf is the process's environment with the variables of the person's settings.
+func environOf(o Config, cfg *config.Config) []string {
+	out := slices.Clone(o.Environ)
+	for name := range cfg.Env {
+		if v, _, own := cfg.Variable(name); own {
+			out = proc.Set(out, name+"="+v)
+		}
+	}
+	return out
+}
+
 // keyHelper runs the person's own command for a key. The settings table takes
 // it from no project file.
-func keyHelper(ctx context.Context, o Config, command string) (string, error) {
+func keyHelper(ctx context.Context, o Config, environ []string, command string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, helperTime)
 	defer cancel()
 	shell, err := proc.Shell(o.Env("PATH"), nil)
@@ -191,7 +223,7 @@ func keyHelper(ctx context.Context, o Config, command string) (string, error) {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, shell, "-c", command)
-	cmd.Env = o.Environ
+	cmd.Env = environ
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout = &out
@@ -231,8 +263,12 @@ func (m *Set) Described(ctx context.Context, begun string) (Target, error) {
 func (m *Set) main(ctx context.Context, begun string, named func(context.Context, ...string) (Target, error)) (Target, error) {
 	wish, note := m.wish()
 	asked := ""
-	if s, ok := m.cfg.Setting("model"); ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
+	if s, ok := m.cfg.Setting("model"); ok && (m.foreign() == "" || m.Reachable(m.cfg.Model)) && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
 		asked = m.cfg.Model
+	}
+	if asked == "" && begun != "" && m.Bypasses(begun) {
+		m.conf.note("the session's model %s is not asked: the settings of this start name another provider's address", begun)
+		begun = ""
 	}
 	if asked == "" && begun != "" {
 		if t, err := named(ctx, begun); err == nil {
@@ -277,11 +313,27 @@ func (m *Set) Wish() string {
 	return name
 }
 
+// foreign is the variable of another agent that the model is from, "" for none.
+func (m *Set) foreign() string {
+	s, _ := m.cfg.Setting("model")
+	if slices.ContainsFunc(config.ForeignVars(), func(v config.ForeignVar) bool { return v.Name == s.Origin.From }) {
+		return s.Origin.From
+	}
+	return ""
+}
+
 // wish is Wish, and why it is not the setting itself. A name in another agent's file
 // means the models of that agent's provider: where there is no key for it, what our
 // own files say counts.
 func (m *Set) wish() (name, note string) {
+	if m.cfg.Model != "" && m.said("model", m.cfg.Model) == "" {
+		s, _ := m.cfg.Setting("model")
+		return "", fmt.Sprintf("the model %q (%s) is not asked: the settings of this start name another provider's address", m.cfg.Model, s.Origin)
+	}
 	own, at, other := m.cfg.Borrowed("model")
+	if v := m.foreign(); v != "" && !m.Reachable(m.cfg.Model) {
+		return "", fmt.Sprintf("there is no key for the model %q of the variable %s", m.cfg.Model, v)
+	}
 	if !other || m.Reachable(m.cfg.Model) {
 		return m.cfg.Model, ""
 	}
@@ -299,16 +351,36 @@ func (m *Set) where(key string, err error) error {
 	return fmt.Errorf("%w (%s at %s)", err, key, s.Origin)
 }
 
-// Fallback is the model to switch to, nil when none is set.
-func (m *Set) Fallback(ctx context.Context) (*agent.Target, error) {
-	if m.cfg.FallbackModel == "" {
-		return nil, nil
+// Fallbacks are the models to switch to, in this order; none when none is set.
+func (m *Set) Fallbacks(ctx context.Context) (out []agent.Target, err error) {
+	for _, name := range fallbacks(m.said("fallback_model", m.cfg.FallbackModel)) {
+		t, err := m.Named(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("the fallback model: %w", m.where("fallback_model", err))
+		}
+		out = append(out, t.Target)
 	}
-	t, err := m.Named(ctx, m.cfg.FallbackModel)
-	if err != nil {
-		return nil, fmt.Errorf("the fallback model: %w", m.where("fallback_model", err))
+	return out, nil
+}
+
+// fallbacks are the names of a list: "opus, haiku".
+func fallbacks(list string) (out []string) {
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, name)
+		}
 	}
-	return &t.Target, nil
+	return out
+}
+
+// said is what the settings name as a model of some use, without what leads past the
+// provider that settings of this start name: those are stronger than a name in a file.
+func (m *Set) said(key, name string) string {
+	s, ok := m.cfg.Setting(key)
+	if !ok || s.Origin.Scope == config.Settings || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Flag || !m.Bypasses(name) {
+		return name
+	}
+	return ""
 }
 
 // Classifier is what rules on questions in the mode auto. It is the small model;
@@ -405,7 +477,7 @@ func (m *Set) small(ctx context.Context, main string) (choose.Choice, bool) {
 	if err != nil {
 		return c, false
 	}
-	s, err := m.Small(ctx, c, m.cfg.SmallModel)
+	s, err := m.Small(ctx, c, m.said("small_model", m.cfg.SmallModel))
 	return s, err == nil && s.Model != nil
 }
 
@@ -428,6 +500,14 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 	}
 	t := Target{Key: cmp.Or(c.KeySource, "none"), Local: c.Local, Target: m.target(c)}
 	t.Deaf = func(effort llm.Effort, tokens int) string { return m.deaf(c, effort, tokens) }
+	if i := slices.IndexFunc(wishes, func(w string) bool { return strings.TrimSpace(w) != "" }); i >= 0 && opusPlan(wishes[i]) {
+		plan, err := m.Choose(ctx, "opus")
+		if err != nil {
+			return Target{}, err
+		}
+		other := m.target(plan)
+		t.Plan = &other
+	}
 	if m.conf.Note != nil {
 		if text := t.Deaf(t.Effort, t.Thinking); text != "" {
 			m.conf.Note(text)
@@ -440,6 +520,12 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 	return t, nil
 }
 
+// opusPlan reports whether a name stands for two models.
+func opusPlan(name string) bool {
+	name = strings.ToLower(strings.TrimSpace(name))
+	return strings.TrimSuffix(strings.TrimPrefix(name, "anthropic/"), choose.Wide) == price.OpusPlan
+}
+
 // target is a model with the facts of it and the wishes of the settings.
 func (m *Set) target(c choose.Choice) agent.Target {
 	f := c.Facts
@@ -448,6 +534,12 @@ func (m *Set) target(c choose.Choice) agent.Target {
 		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
 		Edits:  m.cfg.Context.ProviderEditing && c.Provider == "anthropic",
 		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, Cost: f.Cost,
+	}
+	if most := int(m.cfg.MaxOutput); most > 0 { // what somebody said is not raised
+		if f.OutputMax > 0 {
+			most = min(most, f.OutputMax)
+		}
+		t.Cap, t.LargerCap = most, most
 	}
 	if c.Provider == "script" || c.Provider == "replay" {
 		t.Cost = func(llm.Usage) (float64, bool) { return 0, true } // nobody is paid for these
@@ -487,16 +579,13 @@ func (m *Set) sayAssumed(c choose.Choice) {
 // is needed for it, and nobody is asked.
 func (m *Set) Problems() []config.Problem {
 	cfg := m.cfg
-	names := map[string]string{"model": cfg.Model, "fallback_model": cfg.FallbackModel, "small_model": cfg.SmallModel}
+	names := map[string]string{"model": cfg.Model, "small_model": cfg.SmallModel}
 	for alias, name := range cfg.Aliases {
 		names["model_aliases."+alias] = name
 	}
 	var out []config.Problem
-	for _, key := range slices.Sorted(maps.Keys(names)) {
-		if names[key] == "" {
-			continue
-		}
-		if err := m.Check(names[key]); err != nil {
+	check := func(key, name string) {
+		if err := m.Check(name); name != "" && err != nil {
 			s, _ := cfg.Setting(key)
 			out = append(out, config.Problem{Severity: config.Error, Origin: s.Origin, Key: key, Message: err.Error()})
 		}
@@ -505,6 +594,12 @@ func (m *Set) Problems() []config.Problem {
 		key := "providers." + name
 		s, _ := cfg.Setting(key)
 		out = append(out, config.Problem{Severity: config.Error, Origin: s.Origin, Key: key, Message: m.Broken()[name].Error()})
+	}
+	for _, name := range fallbacks(cfg.FallbackModel) {
+		check("fallback_model", name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(names)) {
+		check(key, names[key])
 	}
 	return out
 }

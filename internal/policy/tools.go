@@ -22,7 +22,7 @@ func Tools() []string { return slices.Clone(known) }
 
 // Known reports whether a rule can name this tool.
 func Known(tool string) bool {
-	return strings.HasPrefix(tool, "mcp__") || slices.Contains(known, tool)
+	return strings.HasPrefix(tool, "mcp__") || slices.Contains(known, tool) || slices.Contains(elsewhere, tool)
 }
 
 // Dead says why a rule can never match anything, "" when it can.
@@ -98,4 +98,14 @@ func (r Rule) Wholly(tool string) bool {
 		return compileCommand(r.Spec).any
 	}
 	return r.Spec == "" && family(r.Tool) == family(tool)
+}
+
+// elsewhere are the tools of Claude Code 2.1.332 that adze has not (its SDK's sdk-tools.d.ts and
+// BUILTIN_TOOL_NAMES, 2026-11), and older names of them: a list that names one is about a tool
+// that nobody can call here. A rule can name it: a deny rule for it holds.
+var elsewhere = []string{
+	"Artifact", "Brief", "ClaudeDesign", "Config", "CronCreate", "CronDelete", "CronList", "EnterWorktree", "ExitWorktree", "KillBash", "LSP", "ListAgents", "ListPeers", "Monitor",
+	"ObserverReport", "Projects", "ProposeGoal", "ProposeSkills", "PushNotification", "REPL", "ReadMcpResourceDir", "ReadNotifications", "RefreshMcpTools", "RemoteTrigger", "ReportFindings",
+	"ScheduleWakeup", "SendFeedback", "SendMessage", "SendUserFile", "SendUserMessage", "Sleep", "SubagentHandback", "TaskCreate", "TaskGet", "TaskList", "TaskStop", "TaskUpdate", "TeamCreate",
+	"TeamDelete", "WaitForMcpServers", "Workflow",
 }

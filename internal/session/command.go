@@ -140,6 +140,9 @@ func (st *state) inForce(more ...policy.Rule) policy.Rules {
 // asked is the model that is asked now, with the effort that was asked for.
 func (st *state) asked() agent.Target {
 	out, effort := st.target, st.effort
+	if st.mode == policy.PlanMode && out.Plan != nil {
+		out = *out.Plan
+	}
 	for _, l := range st.lent {
 		if l.target != nil {
 			out = *l.target

@@ -367,7 +367,7 @@ func (d *diary) live(t *testing.T) {
 	r = start(t, log, func(c *session.Config) {
 		c.Situation = event.Situated{Parts: []event.Situation{{Name: "env", Text: "elsewhere"}}}
 		c.Resituate = func(was, now event.Situated) string { return was.Parts[0].Text + " became " + now.Parts[0].Text }
-		c.Loop.Fallback = &agent.Target{Model: &fake.Model{Replies: forever(d.asks("spare", fake.Say("from the spare")))}, Provider: "fake", Name: "spare"}
+		c.Loop.Fallbacks = []agent.Target{{Model: &fake.Model{Replies: forever(d.asks("spare", fake.Say("from the spare")))}, Provider: "fake", Name: "spare"}}
 	}, forever(d.asks("m", inWords))...)
 	over = d.follow(r)
 	d.wait()

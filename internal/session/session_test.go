@@ -760,7 +760,7 @@ func TestRecovery(t *testing.T) {
 
 func withFallback(replies ...fake.Reply) func(*session.Config) {
 	return func(c *session.Config) {
-		c.Loop.Fallback = &agent.Target{Model: &fake.Model{Replies: replies}, Provider: "fake", Name: "other"}
+		c.Loop.Fallbacks = []agent.Target{{Model: &fake.Model{Replies: replies}, Provider: "fake", Name: "other"}}
 	}
 }
 

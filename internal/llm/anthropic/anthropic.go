@@ -8,6 +8,7 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -30,6 +31,8 @@ type Config struct {
 	// what fits: an hour where Pauses between requests are likely.
 	CacheTTL string
 	Pauses   bool
+	// Betas are asked for beside those that a request needs (the header anthropic-beta).
+	Betas []string
 	// Facts describe a model; nil knows nothing, and asks for no reasoning
 	// other than a budget.
 	Facts price.Lookup
@@ -96,6 +99,11 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 			h.Set("Authorization", "Bearer "+c.c.Key)
 		default:
 			h.Set("X-Api-Key", c.c.Key)
+		}
+		for _, b := range c.c.Betas {
+			if !slices.Contains(betas, b) {
+				betas = append(betas, b)
+			}
 		}
 		if len(betas) > 0 {
 			h.Set("Anthropic-Beta", strings.Join(betas, ","))

@@ -28,8 +28,14 @@ const (
 // describe is what is known of a model, without the model. A local server is
 // asked for its window.
 func (c *Chooser) describe(ctx context.Context, p provider, model string) Choice {
+	model, wide := narrow(model)
 	c.ask(ctx, p, model)
-	return Choice{Provider: p.name, Name: model, Facts: c.facts(p, model), Local: p.near()}
+	facts := c.facts(p, model)
+	if wide {
+		_, known := c.table.Lookup(p.name, model)
+		facts = widened(facts, known)
+	}
+	return Choice{Provider: p.name, Name: model, Facts: facts, Local: p.near()}
 }
 
 // build makes the model of a provider.
@@ -64,6 +70,9 @@ func (c *Chooser) cloud(ctx context.Context, p provider, model string, f price.F
 }
 
 func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error {
+	if err := c.elsewhere(p); err != nil {
+		return err
+	}
 	key, source, bearer := c.key(p)
 	if key == "" && p.name == "anthropic" && c.c.KeyHelper != nil {
 		var err error
@@ -84,13 +93,16 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 		f := c.facts(p, model)
 		return f, f.Window > 0
 	}
+	if source == FromHelper && p.custom { // a gateway may read either (code.claude.com/docs/en/llm-gateway, 2026-11)
+		p.headers = headersWith(p.headers, map[string]string{"Authorization": "Bearer " + key})
+	}
 	listed := func(model string) (price.Facts, bool) { return c.table.Lookup(p.name, model) } // nothing that is only assumed
 	conf := wire.Config{
 		Provider: p.name, Key: key, KeySource: source, Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, StartHint: p.start, LostHint: lost(p),
 	}
 	switch p.wire {
 	case "anthropic":
-		choice.Model = anthropic.New(anthropic.Config{Config: conf, BaseURL: p.baseURL, Bearer: bearer, Facts: facts, CacheTTL: c.c.CacheTTL, Pauses: c.c.Pauses, Memory: c.c.Memory})
+		choice.Model = anthropic.New(anthropic.Config{Config: conf, BaseURL: p.baseURL, Bearer: bearer, Betas: p.betas, Facts: facts, CacheTTL: c.c.CacheTTL, Pauses: c.c.Pauses, Memory: c.c.Memory})
 	case "openai":
 		choice.Model = openai.New(openai.Config{Config: conf, BaseURL: p.baseURL, Retention: c.c.Retention, Summary: c.c.Summary, Facts: listed, Memory: c.c.Memory})
 	case "gemini":

@@ -5,6 +5,7 @@
 package choose
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,10 @@ type Config struct {
 	Version string // of adze
 	// Env looks a variable up; nil is an empty environment.
 	Env func(name string) string
+	// Own are the variables of the person's settings, which go before Env; nil: none.
+	Own Variables
+	// Betas are further values of the header anthropic-beta.
+	Betas []string
 	// Providers are the user's own, and corrections of the built-in ones.
 	Providers map[string]Provider
 	// Aliases are the user's names for "provider/model".
@@ -153,7 +158,13 @@ type provider struct {
 	images  string // Provider.Images
 	local   bool
 	custom  bool // the base URL is not the provider's own
-	start   string
+	named   bool // a variable says where it is
+	own     bool // and it is in the person's settings
+	firm    bool // in those that were named for this start
+	// modelEnv is the variable of the model where none is named.
+	modelEnv string
+	betas    []string
+	start    string
 }
 
 // near reports whether the provider's server is on this machine, or beside it.
@@ -195,8 +206,8 @@ func New(c Config) (*Chooser, error) {
 func builtin() []provider {
 	ps := []provider{
 		{name: "anthropic", wire: "anthropic", keys: []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"}, bearer: "ANTHROPIC_AUTH_TOKEN", baseEnv: "ANTHROPIC_BASE_URL"},
-		{name: "openai", wire: "openai", keys: []string{"OPENAI_API_KEY"}, baseEnv: "OPENAI_BASE_URL"},
-		{name: "gemini", wire: "gemini", keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, baseEnv: "GOOGLE_GEMINI_BASE_URL"},
+		{name: "openai", wire: "openai", keys: []string{"OPENAI_API_KEY"}, baseEnv: "OPENAI_BASE_URL", modelEnv: "OPENAI_MODEL"},
+		{name: "gemini", wire: "gemini", keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, baseEnv: "GOOGLE_GEMINI_BASE_URL", modelEnv: "GEMINI_MODEL"},
 	}
 	for _, e := range compat.Endpoints() {
 		p := provider{name: e.Name, wire: "compat", baseURL: e.BaseURL, quirks: e.Quirks, local: e.Local, start: e.Start, also: e.Also}
@@ -216,14 +227,12 @@ func builtin() []provider {
 func providersOf(c Config) (ps []provider, broken map[string]error) {
 	ps, broken = builtin(), map[string]error{}
 	for i := range ps {
+		ps[i] = ps[i].withVariables(c)
 		p := &ps[i]
-		if url := c.Env(p.baseEnv); p.baseEnv != "" && url != "" {
-			p.baseURL, p.custom = url, true
-		}
 		if url := c.Local[p.name]; url != "" {
 			p.baseURL, p.also = url, nil
 		}
-		if host := c.Env("OLLAMA_HOST"); p.name == "ollama" && host != "" && c.Local[p.name] == "" {
+		if host := c.env("OLLAMA_HOST"); p.name == "ollama" && host != "" && c.Local[p.name] == "" {
 			p.baseURL = ollamaURL(host)
 		}
 	}
@@ -253,14 +262,17 @@ func providersOf(c Config) (ps []provider, broken map[string]error) {
 			ps = slices.Delete(ps, i, i+1)
 			continue
 		}
-		if s.BaseURL != "" {
+		if s.BaseURL != "" && !p.firm {
 			p.baseURL, p.custom, p.also = s.BaseURL, true, nil
 		}
 		if s.KeyEnv != "" {
 			p.keyEnv = s.KeyEnv
 			p.keys = append([]string{s.KeyEnv}, p.keys...)
 		}
-		p.key, p.headers, p.models = s.Key, s.Headers, s.Models
+		p.key, p.headers = s.Key, headersWith(p.headers, s.Headers)
+		if len(s.Models) > 0 {
+			p.models = s.Models
+		}
 		p.quirks, p.images = p.quirks.Said(s.Effort, s.Reasoning), s.Images
 	}
 	return ps, broken
@@ -284,8 +296,15 @@ func (c *Chooser) key(p provider) (key, source string, bearer bool) {
 	if p.key != "" {
 		return p.key, "the settings (provider " + p.name + ")", false
 	}
+	if c.c.Own != nil { // all of these first: a key of the process is not for the address of the settings
+		for _, name := range p.keys {
+			if v, _, _ := c.c.Own(name); strings.TrimSpace(v) != "" {
+				return strings.TrimSpace(v), name, name == p.bearer
+			}
+		}
+	}
 	for _, name := range p.keys {
-		if v := strings.TrimSpace(c.c.Env(name)); v != "" {
+		if v := c.c.env(name); v != "" {
 			return v, name, name == p.bearer
 		}
 	}
@@ -372,10 +391,23 @@ func (c *Chooser) find(ctx context.Context, wishes []string) (provider, string, 
 }
 
 func (c *Chooser) firstUsable() (provider, bool) {
-	for _, p := range c.providers {
-		if c.usable(p) && c.defaultModel(p) != "" {
+	if p, ok := c.firm(); ok {
+		return p, true
+	}
+	var named *provider // the first whose address a variable says, though it has no key
+	for i, p := range c.providers {
+		switch {
+		case c.defaultModel(p) == "":
+		case c.usable(p) && named != nil: // it would be passed by
+			return *named, true
+		case c.usable(p):
 			return p, true
+		case p.named && named == nil:
+			named = &c.providers[i]
 		}
+	}
+	if named != nil && named.own {
+		return *named, true
 	}
 	return provider{}, false
 }
@@ -384,7 +416,11 @@ func (c *Chooser) defaultModel(p provider) string {
 	if len(p.models) > 0 {
 		return p.models[0]
 	}
-	return price.Default(p.name)
+	model := price.Default(p.name)
+	if p.name == "anthropic" {
+		return cmp.Or(strings.TrimPrefix(c.meant(family(model)), "anthropic/"), model)
+	}
+	return model
 }
 
 // Small is the cheap sibling of main, or what was asked for. A script or a
@@ -402,7 +438,11 @@ func (c *Chooser) Small(ctx context.Context, main Choice, wishes ...string) (Cho
 	if p.wire == "script" || p.wire == "replay" {
 		return Choice{Provider: p.name}, nil
 	}
-	name := price.Small(main.Provider, main.Name)
+	name := c.smallOf(p)
+	if name != "" {
+		return c.Choose(ctx, p.name+"/"+name)
+	}
+	name = price.Small(main.Provider, main.Name)
 	if name == main.Name || p.custom && !slices.Contains(p.models, name) { // behind a gateway nobody knows what there is
 		return main, nil
 	}

@@ -72,17 +72,67 @@ func (c *Chooser) resolve(wish string, depth int) (provider, string, error) {
 	if full, ok := c.alias(wish); ok {
 		return c.resolve(full, depth+1)
 	}
+	if name, wide := narrow(wish); wide {
+		p, model, err := c.resolve(name, depth+1)
+		if _, twice := narrow(model); !twice && model != "" {
+			model += Wide
+		}
+		return p, model, err
+	}
 	name, model, slash := strings.Cut(wish, "/")
 	p, known := c.provider(name)
 	switch {
 	case known && slash && model == "":
 		return p, "", noModel(wish, name)
+	case known && p.name == "anthropic" && c.isAlias(model):
+		return c.resolve(model, depth+1)
+	case known && c.may(p):
+		return p, model, nil
+	}
+	g, gateway := c.gateway(wish)
+	switch {
+	case gateway && c.broken[name] == nil && (slash || !known || g.firm):
+		return g, wish, nil
 	case known:
 		return p, model, nil
 	case slash:
 		return p, "", c.unknownProvider(name)
 	}
 	return c.bare(wish)
+}
+
+// isAlias reports whether a name is an alias of the provider anthropic, which has no
+// model of that name.
+func (c *Chooser) isAlias(model string) bool {
+	model, _ = narrow(model)
+	full, ok := price.Alias(model)
+	return ok && strings.HasPrefix(full, "anthropic/")
+}
+
+// may reports whether a provider can be asked, as far as keys and settings that were named for this
+// start tell.
+func (c *Chooser) may(p provider) bool {
+	if _, firm := c.firm(); firm {
+		return p.firm || p.wire == "script" || p.wire == "replay"
+	}
+	return c.usable(p) || !c.needsKey(p)
+}
+
+// gateway is the provider to which a name goes as it is: one whose address a variable
+// says, unless the name is known to be a model of one that can be asked. Nobody here knows
+// what is behind a gateway.
+func (c *Chooser) gateway(wish string) (provider, bool) {
+	i := slices.IndexFunc(c.providers, func(p provider) bool { return p.named && c.may(p) })
+	if i < 0 {
+		return provider{}, false
+	}
+	if strings.Contains(wish, "/") {
+		return c.providers[i], true
+	}
+	if p, ok := c.whose(wish); ok && c.may(p) {
+		return p, true
+	}
+	return c.providers[i], true
 }
 
 // alias resolves a built-in name. "default" and "fast" follow the first
@@ -94,7 +144,10 @@ func (c *Chooser) alias(name string) (string, bool) {
 	}
 	provider, model, _ := strings.Cut(full, "/")
 	p, _ := c.provider(provider)
-	if c.usable(p) {
+	if c.usable(p) || p.named {
+		if provider == "anthropic" {
+			return cmp.Or(c.meant(family(model)), full), true
+		}
 		return full, true
 	}
 	first, any := c.firstUsable()
@@ -102,7 +155,7 @@ func (c *Chooser) alias(name string) (string, bool) {
 		return full, true
 	}
 	switch strings.ToLower(name) {
-	case "default":
+	case "default", "inherit":
 		return first.name + "/" + c.defaultModel(first), true
 	case "fast":
 		return first.name + "/" + price.Small(first.name, c.defaultModel(first)), true
@@ -113,6 +166,12 @@ func (c *Chooser) alias(name string) (string, bool) {
 		}
 	}
 	return full, true
+}
+
+// family is what a model of Anthropic's is one of: opus of claude-opus-5-5.
+func family(model string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(model, "claude-"), "-")
+	return name
 }
 
 func lookupFold(m map[string]string, name string) (string, bool) {
@@ -163,9 +222,18 @@ func shown(base string) string {
 	return u.Redacted()
 }
 
-// bare finds the provider of a model written without one: the table says who
-// has it, and of several the first with a key.
+// bare finds the provider of a model written without one.
 func (c *Chooser) bare(model string) (provider, string, error) {
+	p, ok := c.whose(model)
+	if !ok {
+		return provider{}, "", c.unknownModel(model)
+	}
+	return p, model, nil
+}
+
+// whose is the provider that has a model: the table says it, or the name's beginning, and of
+// several the first with a key.
+func (c *Chooser) whose(model string) (provider, bool) {
 	var found *provider
 	for i, p := range c.providers {
 		_, ok := c.table.Lookup(p.name, model)
@@ -180,12 +248,12 @@ func (c *Chooser) bare(model string) (provider, string, error) {
 		lower := strings.ToLower(model)
 		for _, f := range []struct{ prefix, provider string }{{"claude-", "anthropic"}, {"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"gemini-", "gemini"}} {
 			if p, ok := c.provider(f.provider); ok && strings.HasPrefix(lower, f.prefix) {
-				return p, model, nil
+				return p, true
 			}
 		}
-		return provider{}, "", c.unknownModel(model)
+		return provider{}, false
 	}
-	return *found, model, nil
+	return *found, true
 }
 
 const maxAliases = 8 // an alias may name another, not itself

@@ -68,7 +68,7 @@ func (c *Chooser) ask(ctx context.Context, p provider, model string) {
 	defer cancel()
 	tr := wire.NewTransport(wire.Dial{Connect: c.tell})
 	defer tr.CloseIdleConnections()
-	a := asker{tr: tr, base: wire.Base(p.baseURL, "/chat/completions", "/v1"), headers: c.headers(p), environ: c.c.Env(contextLength)}
+	a := asker{tr: tr, base: wire.Base(p.baseURL, "/chat/completions", "/v1"), headers: c.headers(p), environ: c.c.env(contextLength)}
 	var ways []func(context.Context, string) said
 	switch p.name {
 	case "ollama":

@@ -36,11 +36,21 @@ var aliases = map[string]string{
 	"opus":    "anthropic/claude-opus-5-5",
 	"sonnet":  "anthropic/claude-sonnet-5-5",
 	"haiku":   "anthropic/claude-haiku-5-5",
+	"fable":   "anthropic/claude-fable-5-2",
+	"best":    "anthropic/claude-opus-5-5",
 	"gpt":     "openai/gpt-6.1-sol",
 	"gemini":  "gemini/gemini-4-argon",
 	"default": "anthropic/claude-sonnet-5-5",
 	"fast":    "anthropic/claude-haiku-5-5",
+
+	// Names of other agents: opus while the mode is plan (package app sees to that), and
+	// the model that there is anyway.
+	OpusPlan:  "anthropic/claude-sonnet-5-5",
+	"inherit": "anthropic/claude-sonnet-5-5",
 }
+
+// OpusPlan is the alias of two models: opus in the mode plan, else sonnet.
+const OpusPlan = "opusplan"
 
 // Alias resolves one of the built-in names to "provider/model".
 func Alias(name string) (string, bool) {
@@ -50,7 +60,7 @@ func Alias(name string) (string, bool) {
 
 // Aliases are the built-in names, in the order they are shown.
 func Aliases() []string {
-	return []string{"default", "fast", "opus", "sonnet", "haiku", "gpt", "gemini"}
+	return []string{"default", "fast", "best", "opus", "sonnet", "haiku", "fable", "gpt", "gemini"}
 }
 
 // Default is the model of a provider when only the provider is known.
