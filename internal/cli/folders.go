@@ -62,7 +62,7 @@ func stand(s surroundings) ground {
 			g.environ = proc.Unset(g.environ, name)
 		case !filepath.IsAbs(v):
 			drop(name, fmt.Sprintf("%q is not an absolute path", clip.Line(v, 80)))
-		case strings.HasPrefix(name, "XDG_") && s.repo != "" && inside(s.repo, v):
+		case (strings.HasPrefix(name, "XDG_") || name == "CLAUDE_CONFIG_DIR") && s.repo != "" && inside(s.repo, v):
 			g.hidden = append(g.hidden, name)
 			g.note("%s is not used for adze's own files: it leads into this repository", name)
 		}
@@ -103,7 +103,7 @@ func (g *ground) note(format string, args ...any) {
 // personal reports whether a variable names a folder of the person who works.
 func personal(name string) bool {
 	switch name {
-	case "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP":
+	case "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP", "CLAUDE_CONFIG_DIR":
 		return true
 	}
 	return strings.HasPrefix(name, "XDG_") && (strings.HasSuffix(name, "_HOME") || name == "XDG_RUNTIME_DIR")

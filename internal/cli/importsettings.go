@@ -236,7 +236,7 @@ func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) e
 // keepsClaude is what a person's own AGENTS.md begins with, so that ~/.claude/CLAUDE.md
 // is read as before: without it, it would be read no longer where this file is.
 func keepsClaude(p settings.Paths) string {
-	claude := filepath.Join(p.Home, ".claude", "CLAUDE.md")
+	claude := filepath.Join(p.ClaudeDir(p.Home), "CLAUDE.md")
 	if p.Home == "" || !isFile(claude) {
 		return ""
 	}

@@ -177,7 +177,7 @@ func AgentMemory(p settings.Paths, a Agent) string {
 	own, theirs := "", ""
 	switch a.Memory {
 	case "user":
-		own, theirs = filepath.Join(p.Folders.Config, "agent-memory"), filepath.Join(p.Home, ".claude", "agent-memory")
+		own, theirs = filepath.Join(p.Folders.Config, "agent-memory"), filepath.Join(p.ClaudeDir(p.Home), "agent-memory")
 	case "project":
 		own, theirs = filepath.Join(p.Root, ".adze", "agent-memory"), filepath.Join(p.Root, ".claude", "agent-memory")
 	case "local":

@@ -57,7 +57,6 @@ const maxSettings = 8 << 20
 // other file.
 func (a *Agents) Settings() Settings {
 	var s Settings
-	home := a.place.Home
 	a.claudeSettings(&s, a.folder("CLAUDE_CONFIG_DIR"))
 	codex := a.folder("CODEX_HOME", ".codex")
 	a.codexSettings(&s, filepath.Join(codex, "config.toml"))
@@ -69,7 +68,7 @@ func (a *Agents) Settings() Settings {
 		a.crushSettings(&s, filepath.Join(dir, "crush", "crush.json"))
 	}
 	for _, n := range []Note{
-		{From: ClaudeCode, Path: filepath.Join(home, ".claude", "CLAUDE.md")}, {From: Codex, Path: filepath.Join(codex, "AGENTS.md")},
+		{From: ClaudeCode, Path: filepath.Join(a.folder("CLAUDE_CONFIG_DIR", ".claude"), "CLAUDE.md")}, {From: Codex, Path: filepath.Join(codex, "AGENTS.md")},
 		{From: Gemini, Path: filepath.Join(a.gemini(), "GEMINI.md")}, {From: OpenCode, Path: filepath.Join(a.config(), "opencode", "AGENTS.md")},
 		{From: Crush, Path: filepath.Join(a.config(), "crush", "CRUSH.md")}, {From: Crush, Path: filepath.Join(a.config(), "AGENTS.md")},
 	} {

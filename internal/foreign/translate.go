@@ -31,38 +31,31 @@ func (s *Settings) without(from, server string, tools rows) {
 }
 
 // InPlace is why a server is not taken that adze uses where it is written.
-const InPlace = "it is used where it is, in ~/.claude.json"
+const InPlace = "it is used where it is, in .claude.json"
 
-// claudeSettings has the servers of Claude Code. Those in the home folder, and its
-// permissions, adze reads where they are.
+// claudeSettings has the servers of Claude Code, which adze reads where they are, as its
+// permissions.
 func (a *Agents) claudeSettings(s *Settings, dir string) {
 	path := filepath.Join(dir, ".claude.json")
 	f, ok := s.read(path)
 	if !ok {
 		return
 	}
-	inPlace := dir == a.place.Home
 	add := func(list []named, why string) {
 		for _, x := range list {
 			c, not := x.server(), why
 			switch {
-			case inPlace && not == "":
-				not = InPlace
 			case x.problem() != "":
 				not = x.problem()
-			case not == "" && (x.get("headersHelper") != nil || x.get("oauth") != nil):
-				not = "it signs in with a helper or OAuth, which is to be set up here anew"
+			case not == "":
+				not = InPlace
 			}
 			s.server(ClaudeCode, x.name, c, not, same)
 		}
 	}
 	add(f.each("mcpServers"), "")
 	for _, p := range f.each("projects") {
-		why := "it is of one project, " + p.name + ": add it there, to .adze/settings.local.json"
-		if inPlace {
-			why = "it is of one project, " + p.name + ", and is used there"
-		}
-		add(p.each("mcpServers"), why)
+		add(p.each("mcpServers"), "it is of one project, "+p.name+", and is used there")
 		if what := p.problem(); what != "" {
 			*f.wrong = append(*f.wrong, "projects."+p.name+": "+what)
 		}

@@ -64,6 +64,7 @@ type Options struct {
 	Managed []string // folders of managed settings: own, and the other agent's
 	Config  string   // ~/.adze
 	Home    string
+	Claude  string   // ~/.claude where it is elsewhere; "": it is in Home
 	Root    string   // the repository's root; "" when there is none
 	Dir     string   // where the session starts
 	Dirs    []string // further folders that imports may come from
@@ -106,6 +107,9 @@ func New(o Options) *Reader {
 	if o.Root == "" || !paths.Within(o.Root, o.Dir) {
 		o.Root = o.Dir
 	}
+	if o.Claude == "" && o.Home != "" {
+		o.Claude = filepath.Join(o.Home, ".claude")
+	}
 	return &Reader{o: o, seen: map[string]bool{}, dirs: map[string]bool{}}
 }
 
@@ -118,17 +122,17 @@ func (r *Reader) Start() []File {
 	for _, d := range r.o.Managed {
 		out = append(out, r.first(d, Managed, "AGENTS.md", "CLAUDE.md")...)
 	}
-	if _, err := os.Lstat(filepath.Join(r.o.Config, "AGENTS.md")); err == nil || r.o.Home == "" {
+	if _, err := os.Lstat(filepath.Join(r.o.Config, "AGENTS.md")); err == nil || r.o.Claude == "" {
 		own := r.first(r.o.Config, User, "AGENTS.md")
-		if n := len(own); n > 0 && r.o.Home != "" && r.leftOut(own[n-1], filepath.Join(r.o.Home, ".claude", "CLAUDE.md")) {
+		if n := len(own); n > 0 && r.o.Claude != "" && r.leftOut(own[n-1], filepath.Join(r.o.Claude, "CLAUDE.md")) {
 			own[n-1].Warnings = append(own[n-1].Warnings, "~/.claude/CLAUDE.md is not read where this file is; a line @~/.claude/CLAUDE.md in it reads both")
 		}
 		out = append(out, own...)
 	} else {
-		out = append(out, r.first(filepath.Join(r.o.Home, ".claude"), User, "CLAUDE.md")...)
+		out = append(out, r.first(r.o.Claude, User, "CLAUDE.md")...)
 	}
-	if r.o.Home != "" {
-		out = append(out, r.rulesIn(filepath.Join(r.o.Home, ".claude", "rules"), r.o.Root, User)...)
+	if r.o.Claude != "" {
+		out = append(out, r.rulesIn(filepath.Join(r.o.Claude, "rules"), r.o.Root, User)...)
 	}
 	out = append(out, r.rulesIn(filepath.Join(r.o.Config, "rules"), r.o.Root, User)...)
 	for _, d := range between(r.o.Root, r.o.Dir) {
@@ -391,7 +395,7 @@ func (r *Reader) allowed(scope Scope) []string {
 	case Managed:
 		dirs = r.o.Managed
 	case User:
-		dirs = []string{r.o.Config, r.o.Home}
+		dirs = []string{r.o.Config, r.o.Home, r.o.Claude}
 	case Project, Local:
 		dirs = append([]string{r.o.Root, r.o.Dir}, r.o.Dirs...)
 	}

@@ -146,7 +146,7 @@ func (l *Live) managedServers() (string, int64) {
 }
 
 func (l *Live) personServers() (string, int64) {
-	return filepath.Join(l.Paths.Home, ".claude.json"), maxPerson
+	return l.Paths.ClaudeFile(l.Paths.Home), maxPerson
 }
 
 func (l *Live) serverFile(path string, max int64) servers.File {

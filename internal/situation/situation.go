@@ -110,7 +110,7 @@ func (p Place) memory(begun *config.Config) *memory.Reader {
 			}
 			return ""
 		},
-		Managed: []string{own, cc}, Config: p.Paths.Config, Home: p.Paths.Home, Root: conf.Root(p.Paths.Dir), Dir: p.Paths.Dir,
+		Managed: []string{own, cc}, Config: p.Paths.Config, Home: p.Paths.Home, Claude: p.Paths.Folders.Claude, Root: conf.Root(p.Paths.Dir), Dir: p.Paths.Dir,
 		Excludes: begun.Memory.Excludes, MaxBytes: begun.Memory.MaxBytes, WarnChars: begun.Memory.WarnChars,
 	})
 }

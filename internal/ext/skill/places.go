@@ -14,6 +14,7 @@ type Ground struct {
 	Managed []string // folders of this machine's administrator
 	Config  string   // ~/.adze, wherever it is
 	Home    string   // "" when there is none
+	Claude  string   // ~/.claude where it is elsewhere; "": it is in Home
 	Root    string   // of the repository, or Dir
 	Dir     string
 	// Trusted is Place.Trusted for what is in the repository. nil: nobody trusts it,
@@ -69,7 +70,10 @@ func (g Ground) Places(kinds ...Kind) (out []Place) {
 			out = append(out, project(a.Dir, "added folder", a.Dir, a.Trusted, kinds)...)
 		}
 	}
-	if g.Home == "" && g.Config == "" {
+	if g.Claude == "" && g.Home != "" {
+		g.Claude = filepath.Join(g.Home, ".claude")
+	}
+	if g.Home == "" && g.Config == "" && g.Claude == "" {
 		return out
 	}
 	for i := range 3 {
@@ -79,12 +83,16 @@ func (g Ground) Places(kinds ...Kind) (out []Place) {
 				continue
 			}
 			at := filepath.Join(g.Home, filepath.FromSlash(list[i]))
-			if rest, ok := strings.CutPrefix(list[i], ".adze/"); ok {
+			of, rest, _ := strings.Cut(list[i], "/")
+			switch {
+			case of == ".adze":
 				at = filepath.Join(g.Config, filepath.FromSlash(rest))
-			} else if g.Home == "" {
+			case of == ".claude" && g.Claude != "":
+				at = filepath.Join(g.Claude, filepath.FromSlash(rest))
+			case of == ".claude" || g.Home == "":
 				continue
 			}
-			out = append(out, Place{Dir: at, Kind: k, Scope: "user", Roots: slices.DeleteFunc([]string{g.Home, g.Config}, func(s string) bool { return s == "" })})
+			out = append(out, Place{Dir: at, Kind: k, Scope: "user", Roots: slices.DeleteFunc([]string{g.Home, g.Config, g.Claude}, func(s string) bool { return s == "" })})
 		}
 	}
 	return out
