@@ -991,7 +991,7 @@ for (const [name, options, member] of [
   ['perTaskStopAffordance', { perTaskStopAffordance: true }, 'perTaskStopAffordance'],
   ['excludeDynamicSections', { systemPrompt: { type: 'preset', preset: 'claude_code', excludeDynamicSections: true } }, 'excludeDynamicSections'],
   ['systemPrompt: snapshot', { systemPrompt: { type: 'preset', preset: 'claude_code', snapshot: false } }, 'systemPromptSnapshot'],
-  ['betas', { betas: ['context-1m-2025-08-07'] }, '--betas'],
+  ['betas, with a model that has none', { betas: ['context-1m-2025-08-07'] }, ''],
   ['taskBudget', { taskBudget: { total: 100000 } }, '--task-budget'],
   ['toolConfig', { toolConfig: { askUserQuestion: { previewFormat: 'html' } } }, ''],
   ['executable and executableArgs', { executable: 'node', executableArgs: [] }, ''],

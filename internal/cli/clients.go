@@ -2,7 +2,6 @@ package cli
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -20,17 +19,20 @@ type clientFlags struct {
 	maxThinking int
 	debugFile   string // --debug --log-file
 	debugErr    bool   // --debug
+	mcpDebug    bool   // --debug=mcp
 	resumeAt    string
 	prompts     string // who answers questions: host or none
 
+	betas []string // values of the header anthropic-beta
+
 	// Without a meaning here: the
-	// first line of a stream is always waited for, and no provider's betas,
+	// first line of a stream is always waited for, and no
 	// shown forms of reasoning or budgets of tasks are sent on.
 	hookEvents, await bool
-	betas             []string
 	display           string
 	taskBudget        int
 	unused            []string // members of an initialize
+	foreign           []string // words on published flags that were given
 }
 
 func (c *clientFlags) add(fs *pflag.FlagSet) {
@@ -40,11 +42,12 @@ func (c *clientFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&c.maxThinking, "max-thinking-tokens", 0, "the same as --effort with a number")
 	fs.StringVar(&c.debugFile, "debug-file", "", "the same as --debug with --log-file")
 	fs.BoolVar(&c.debugErr, "debug-to-stderr", false, "the same as --debug")
+	fs.BoolVar(&c.mcpDebug, "mcp-debug", false, "the same as --debug=mcp")
 	fs.StringVar(&c.resumeAt, "resume-session-at", "", "with --resume: go on from this message, in a copy")
 	fs.StringVar(&c.prompts, "permission-prompts", "", "who answers questions: host or none")
 	fs.BoolVar(&c.hookEvents, "include-hook-events", false, "lines about hooks")
 	fs.BoolVar(&c.await, "await-initialize", false, "wait for the first line of the input")
-	fs.StringSliceVar(&c.betas, "betas", nil, "beta features of a provider")
+	fs.StringSliceVar(&c.betas, "betas", nil, "further beta features of Anthropic's API")
 	fs.StringVar(&c.display, "thinking-display", "", "how reasoning is shown")
 	fs.IntVar(&c.taskBudget, "task-budget", 0, "tokens for the whole task")
 	for _, name := range clientNames() {
@@ -54,7 +57,7 @@ func (c *clientFlags) add(fs *pflag.FlagSet) {
 
 func clientNames() []string {
 	return []string{
-		"allow-dangerously-skip-permissions", "no-session-persistence", "thinking", "max-thinking-tokens", "debug-file", "debug-to-stderr",
+		"allow-dangerously-skip-permissions", "no-session-persistence", "thinking", "max-thinking-tokens", "debug-file", "debug-to-stderr", "mcp-debug",
 		"resume-session-at", "permission-prompts", "include-hook-events", "await-initialize", "betas", "thinking-display", "task-budget",
 	}
 }
@@ -87,6 +90,9 @@ func (c *clientFlags) apply(f *runFlags) {
 	if f.debug == "" && (c.debugErr || f.logFile != "") {
 		f.debug = "all"
 	}
+	if f.debug == "" && c.mcpDebug {
+		f.debug = "mcp"
+	}
 	if c.prompts == "none" {
 		f.asker = ""
 	}
@@ -111,7 +117,6 @@ func (c *clientFlags) ignored() (out []string) {
 		given bool
 		text  string
 	}{
-		{len(c.betas) > 0, "--betas=" + strings.Join(c.betas, ",") + ": what a provider needs is sent by itself"},
 		{c.display != "", "--thinking-display=" + c.display + ": reasoning comes as the provider gives it"},
 		{c.taskBudget != 0, "--task-budget: no provider is told of a budget; --max-budget-usd and --token-budget are limits"},
 	} {
@@ -119,6 +124,7 @@ func (c *clientFlags) ignored() (out []string) {
 			out = append(out, "ignored "+x.text)
 		}
 	}
+	out = append(out, c.foreign...)
 	for _, name := range c.unused {
 		out = append(out, "ignored the member "+clip.Line(clip.Visible(name), 100)+" of initialize: it means nothing here")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -21,7 +22,7 @@ var variables = []variable{
 	{"XDG_STATE_HOME", "where sessions are (in adze/); ~/.adze while nothing is there"},
 	{"XDG_CACHE_HOME", "where what may be lost is (in adze/)"},
 	{"HOME", "your folder, with ~/.adze and ~/.claude"},
-	{"CLAUDE_CONFIG_DIR", "where adze import looks, with CODEX_HOME, GEMINI_CLI_HOME, XDG_DATA_HOME and CRUSH_GLOBAL_DATA"},
+	{"CLAUDE_CONFIG_DIR", "your folder of Claude Code, instead of ~/.claude; adze import looks there, and where CODEX_HOME, GEMINI_CLI_HOME, XDG_DATA_HOME and CRUSH_GLOBAL_DATA say"},
 	{columnsVariable, "how many characters a line of a table has at most where stdout is no terminal; else any"},
 	{"ADZE_KEYRING", "off: keys are saved in a file, not in the system's keyring"},
 	{"ADZE_BYPASS_AS_ROOT", "1: bypassPermissions may be used as root outside a container"},
@@ -50,7 +51,7 @@ var codes = [][2]string{
 	{fmt.Sprint(exitDone), "done"},
 	{fmt.Sprint(exitFailed), "failed, or there was nothing to do"},
 	{fmt.Sprint(exitUsage), "wrong use: a name, a value or a flag that is not there"},
-	{fmt.Sprint(exitRefused), "refused by permissions (with stream-json 0: the result line has it)"},
+	{fmt.Sprint(exitRefused), "refused: a hook ended the run, or nobody was there to say yes; with --strict-exit also when a call was refused and there is an answer"},
 	{fmt.Sprint(exitAuth), "no key, or a key that the provider refuses"},
 	{fmt.Sprint(exitBudget), "turns, money or tokens ended"},
 	{fmt.Sprint(exitInterrupted), "interrupted"},
@@ -85,6 +86,10 @@ func helpEnvironment(sys System, f *runFlags, root *cobra.Command) error {
 			rows = append(rows, [2]string{k.BaseURL, "where " + k.Name + " is, instead of its own address"})
 		}
 	}
+	rows = append(rows, choose.VariableHelp()...)
+	for _, v := range config.ForeignVars() {
+		rows = append(rows, [2]string{v.Name, "the setting " + v.Key + ", below your own settings"})
+	}
 	writeRows(w, rows)
 	fmt.Fprint(w, "\nFiles, as they are for you now. adze config path says which are there.\n\n")
 	folders, err := config.FindFolders(o.Home, o.Env, exists)
@@ -97,7 +102,7 @@ func helpEnvironment(sys System, f *runFlags, root *cobra.Command) error {
 		{"settings", filepath.Join(folders.Config, "settings.json")},
 		{"of a project", ".adze/settings.json, .adze/settings.local.json"},
 		{"of the machine", filepath.Join(managed, "managed.json")},
-		{"also read", "~/.claude/settings.json, .claude/settings.json, .claude/settings.local.json, " + filepath.Join(other, "managed-settings.json")},
+		{"also read", filepath.Join(cmp.Or(folders.ClaudeDir(o.Home), "~/.claude"), "settings.json") + ", .claude/settings.json, .claude/settings.local.json, " + filepath.Join(other, "managed-settings.json")},
 		{"sessions", filepath.Join(folders.State, "projects")},
 		{"what may be lost", folders.Cache},
 	})

@@ -55,9 +55,14 @@ func report(w io.Writer, err error) int {
 		return exitDone
 	}
 	f := sorted(err)
+	tellFailure(w, f)
+	return f.code
+}
+
+// tellFailure writes the cause, and below it what to do.
+func tellFailure(w io.Writer, f *failure) {
 	tell(w, "adze: ", f.cause)
 	tell(w, "hint: ", f.hint)
-	return f.code
 }
 
 // sorted finds the exit code and the hint of an error.

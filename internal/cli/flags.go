@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -41,6 +42,7 @@ type runFlags struct {
 	trust      bool
 	debug      string
 	logFile    string
+	name       string // of the session
 	// init, initOnly and maintenance say which Setup hooks run.
 	init, initOnly, maintenance bool
 
@@ -91,11 +93,13 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.init, "init", false, "run the Setup hooks of the trigger init before the session")
 	fs.BoolVar(&f.initOnly, "init-only", false, "run the Setup hooks of init and the SessionStart hooks, and exit")
 	fs.BoolVar(&f.maintenance, "maintenance", false, "run the Setup hooks of the trigger maintenance before the session")
-	fs.StringVar(&f.debug, "debug", "", "write what happens to the log file, or to stderr; areas: session,tool,model,hooks,mcp")
+	fs.StringVarP(&f.name, "name", "n", "", "what the session is called")
+	fs.StringVarP(&f.debug, "debug", "d", "", "write what happens to the log file, or to stderr; areas: session,tool,model,hooks,mcp")
 	fs.Lookup("debug").NoOptDefVal = "all"
 	fs.StringVar(&f.logFile, "log-file", "", "where --debug writes; --debug where that is left out")
 	f.clients.add(fs)
 	f.extensions.add(fs)
+	addPublished(fs)
 	for name, k := range settingFlags() {
 		if fs.Lookup(name) != nil || later[name] != "" {
 			continue
@@ -137,7 +141,7 @@ func kebab(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		}
 		b.WriteRune(r)
 	}
-	return pflag.NormalizedName(b.String())
+	return pflag.NormalizedName(cmp.Or(otherNames[b.String()], b.String()))
 }
 
 // fill takes flags that were not given from the environment (ADZE_…), checks
@@ -146,6 +150,7 @@ func (f *runFlags) fill(sys System, fs *pflag.FlagSet) error {
 	if err := fromEnvironment(sys, fs); err != nil {
 		return err
 	}
+	f.debug = switched(f.debug, "all")
 	if err := f.checkValues(fs); err != nil {
 		return err
 	}
@@ -180,9 +185,24 @@ func fromEnvironment(sys System, fs *pflag.FlagSet) (err error) {
 				err = usagef("unset it; adze help flags says what each flag takes", "%s cannot be %q: it takes %s", name, v, typeWords(fl))
 			}
 			fl.Changed = true
+			if fl.Annotations == nil {
+				fl.Annotations = map[string][]string{}
+			}
+			fl.Annotations[fromVariable] = []string{name}
 		}
 	})
 	return err
+}
+
+// switched reads a flag of words as the switch that its variable is for other programs.
+func switched(value, on string) string {
+	switch strings.ToLower(value) {
+	case "1", "true", "on", "yes":
+		return on
+	case "0", "false", "off", "no":
+		return ""
+	}
+	return value
 }
 
 // checkValues finds flags that have no effect yet, and values that cannot be meant.
@@ -191,6 +211,9 @@ func (f *runFlags) checkValues(fs *pflag.FlagSet) error {
 		if fl := fs.Lookup(name); fl != nil && fl.Changed {
 			return usagef("leave it out", "--%s: this version of adze has no %s yet", name, what)
 		}
+	}
+	if err := checkPublished(fs); err != nil {
+		return err
 	}
 	if err := oneOf("output-format", f.output, []string{"text", "json", "stream-json"}); err != nil {
 		return err
@@ -277,6 +300,9 @@ func given(fs *pflag.FlagSet) []config.Given {
 		g := config.Given{Key: k.Name, From: "--" + fl.Name, Value: fl.Value.String()}
 		if s, isList := fl.Value.(pflag.SliceValue); isList {
 			list := rules(s.GetSlice())
+			if k.Paths {
+				list = s.GetSlice() // a path may have blanks and commas
+			}
 			if fl.Name == "tools" && len(list) == 0 {
 				list = []string{"none"} // --tools "": an empty list would be all of them
 			}

@@ -190,7 +190,7 @@ var words = map[string]string{
 	"cwd": "DIR", "debug": "AREAS", "effort": "LEVEL", "model": "MODEL", "fallback-model": "MODEL", "small-model": "MODEL", "input-format": "FORMAT",
 	"output-format": "FORMAT", "format": "FORMAT", "json-schema": "SCHEMA", "log-file": "FILE", "key-file": "FILE", "output": "FILE", "batch": "FILE",
 	"settings": "FILE", "setting-sources": "SOURCES", "permission-mode": "MODE", "mode": "MODE", "permission-prompt-tool": "stdio", "resume": "SESSION",
-	"session-id": "UUID", "sandbox": "STATE", "max-budget-usd": "USD", "max-turns": "N", "token-budget": "TOKENS", "scope": "SCOPE", "to": "LIST", "dir": "DIR", "revoke": "DIR",
+	"session-id": "UUID", "name": "NAME", "sandbox": "STATE", "max-budget-usd": "USD", "max-turns": "N", "token-budget": "TOKENS", "scope": "SCOPE", "to": "LIST", "dir": "DIR", "revoke": "DIR",
 	"allow": "RULE", "ask": "RULE", "deny": "RULE", "mechanism": "NAME", "from": "PROGRAM", "limit": "N", "days": "N", "by": "KIND", "html": "FILE", "tool": "NAME", "input": "JSON", "only": "KIND",
 	"set": "NAME=VALUE", "description": "WORDS", "mcp-config": "FILE", "timeout": "DURATION", "plugin-dir": "DIR", "agents": "JSON", "agent": "NAME", "transport": "TYPE", "env": "NAME=VALUE", "header": "HEADER", "headers-helper": "COMMAND", "client-id": "ID", "callback-port": "PORT", "http": "ADDRESS", "answer": "JSON", "session": "SESSION",
 }

@@ -37,7 +37,7 @@ func Main(sys System) int {
 		proc.Hide()
 		return term.Guard(os.Stdin)
 	}
-	if len(sys.Args) > 0 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
+	if len(sys.Args) > 0 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") || len(sys.Args) == 1 && sys.Args[0] == "-v" {
 		if len(sys.Args) > 1 {
 			return report(sys.Stderr, usagef("adze --help lists commands and flags", "adze %s takes no argument, such as %q", sys.Args[0], clip.Line(sys.Args[1], 80)))
 		}
@@ -51,17 +51,18 @@ func Main(sys System) int {
 	ctx, stop := catch(context.Background(), sys.abort, sys.interrupts)
 	defer stop()
 	root := newRoot(sys)
-	root.SetArgs(choosing(sys.Args))
-	if sys.Args == nil {
-		root.SetArgs([]string{})
-	}
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
-	c, err := root.ExecuteContextC(ctx)
+	c := root
+	args, err := arrange(root, sys.Args)
+	if err == nil {
+		root.SetArgs(append([]string{}, args...))
+		c, err = root.ExecuteContextC(ctx)
+	}
 	if code, ended := endedBy(ctx); ended && (err == nil || errors.Is(err, context.Canceled)) {
 		err = &failure{code: code, cause: "interrupted"}
 	}
-	err = usageError(c, err)
+	err = namesVariables(sys, root, usageError(c, err))
 	notStarted(sys, c, err)
 	return report(sys.Stderr, sys.Stdout.judged(err))
 }
@@ -93,7 +94,7 @@ edits and runs commands, and asks before anything that could do harm.
 	setHelp(root, sys, f)
 	root.AddCommand(newCompletion(sys),
 		newDemo(sys), newModels(sys, f), newSessions(sys, f), newExport(sys, f), newImport(sys, f), newRewind(sys, f), newDiff(sys, f), newPrompt(sys, f), newContext(sys, f), newConfig(sys, f),
-		newPermissions(sys, f), newHooks(sys, f), newMCP(sys, f), newPlugin(sys, f), newSkills(sys, f), newAgents(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newSandbox(sys, f), newTrust(sys, f), newStats(sys, f),
+		newPermissions(sys, f), newHooks(sys, f), newMCP(sys, f), newPlugin(sys, f), newSkills(sys, f), newAgents(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newAuth(sys, f), newSandbox(sys, f), newTrust(sys, f), newStats(sys, f),
 	)
 	root.InitDefaultHelpCmd()
 	inOurWords(root)
@@ -113,10 +114,11 @@ func newVersion(sys System) *cobra.Command {
 	}
 }
 
-// absent are commands of other agents and of versions to come. Alone, their
-// names are no prompts.
+// absent are commands of other agents and of versions to come. A line that begins
+// with one is no prompt; with --print it is.
 var absent = []string{
-	"acp", "attach", "init", "install", "ps", "serve", "setup-token", "tail", "update", "upgrade", "web", "worker",
+	"acp", "attach", "auto-mode", "bridge", "cloud", "cron", "daemon", "exec", "gateway", "ide", "init", "install", "kill", "logs", "project", "ps", "remote", "remote-control",
+	"respawn", "rm", "self-update", "serve", "setup-token", "ssh", "stop", "tail", "teleport", "ultrareview", "update", "upgrade", "web", "worker", "worktree", "worktrees",
 }
 
 // meantCommand finds a prompt whose first word looks like a command that was
@@ -126,6 +128,9 @@ func meantCommand(root *cobra.Command, args []string) error {
 		return nil
 	}
 	const prompt = `if it is a prompt: adze -p "…"`
+	if slices.Contains(absent, args[0]) {
+		return usagef("adze --help lists the commands; "+prompt, "this version of adze has no command %q", args[0])
+	}
 	if ws := alike(args[0], commandNames(root)); len(ws) > 0 {
 		return usagef("did you mean adze "+strings.Join(ws, " or adze ")+"? "+prompt, "there is no command %q", args[0])
 	}

@@ -44,7 +44,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	if err := f.fill(sys, fs); err != nil {
 		return o, err
 	}
-	o.Trusted, o.Bare, o.Inline = f.trust, f.bare, f.settings
+	o.Trusted, o.Bare, o.Inline, o.Betas = f.trust, f.bare, f.settings, f.clients.betas
 	o.spec.Skip, o.spec.MayBypass = f.skip, f.clients.mayBypass
 	dir, err := workDir(f.cwd)
 	if err != nil {
@@ -203,7 +203,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 			return err
 		}
 	}
-	f.clients.unused = o.unused
+	f.clients.unused, f.clients.foreign = o.unused, ignoredPublished(fs)
 	a, err := o.start(ctx)
 	if err != nil {
 		return err
@@ -216,6 +216,11 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	}
 	if code, ended := endedBy(ctx); ended { // while adze started
 		return errors.Join(&failure{code: code, cause: "interrupted"}, a.Close(), debugged())
+	}
+	if f.name != "" {
+		if err := a.Submit(ctx, op.Rename{Title: f.name}); err != nil {
+			return errors.Join(usagef("give it a name of one line", "--name: %v", err), a.Close(), debugged())
+		}
 	}
 	if f.noPrompt && a.State().Deferred() == nil {
 		return errors.Join(errNoPrompt, a.Close(), debugged())
@@ -388,7 +393,11 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 			tell(sys.Stderr, "adze: ", "a hook put the last call off; go on with it with: adze -p --resume "+a.ID)
 		}
 		if len(res.Refused) > 0 && f.output != "stream-json" { // there the wire wants 0, and permission_denials says it
-			return refusedCalls(res.Refused)
+			err := refusedCalls(res.Refused)
+			if a.world.Config().Print.StrictExit {
+				return err
+			}
+			tellFailure(sys.Stderr, sorted(err)) // there is an answer
 		}
 		return nil
 	case event.Interrupted:
