@@ -99,7 +99,10 @@ func (t *tools) apply(asked string, env tool.Env, make func(path string) (draft,
 	if err != nil {
 		return tool.Errorf("%s", err), nil
 	}
-	content := d.new.bytes()
+	content, err := d.new.bytes()
+	if err != nil {
+		return tool.Errorf("%s", clip.Pictures(err.Error())), nil
+	}
 	fi, err := t.disk.save(path, content, d.was)
 	if err != nil {
 		return tool.Errorf("%s was not changed: %v", clip.Pictures(asked), cause(err)), nil
@@ -163,6 +166,9 @@ func (d draft) change(changes []change) (draft, error) {
 	if d.was != nil && d.new.raw == d.old.raw {
 		return draft{}, errors.New("the edits leave the file as it is")
 	}
+	if d.was != nil {
+		return d, d.old.keeps(&d.new)
+	}
 	return d, nil
 }
 
@@ -176,7 +182,11 @@ func (t *tools) draftWrite(path, asked, content string) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	return draft{old: old, new: old.with(content), was: fi, whole: true}, nil
+	d := draft{old: old, new: old.with(content), was: fi, whole: true}
+	if err := old.keeps(&d.new); err != nil {
+		return draft{}, fmt.Errorf("%s: %w", clip.Pictures(asked), err)
+	}
+	return d, nil
 }
 
 // current reads a file for a change and checks that the model knows it as it

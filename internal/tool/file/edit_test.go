@@ -242,8 +242,9 @@ func FuzzEdit(f *testing.F) {
 			t.Fatal("nothing replaced and no error")
 		}
 		if loose == "" && old != "" && len(d.cr) == 0 && d.enc == plainUTF8 && !strings.Contains(old+new, "\r") {
-			if want := strings.Replace(text, old, new, n); string(out.bytes()) != want {
-				t.Fatalf("got %q, want %q", out.bytes(), want)
+			got, err := out.bytes()
+			if want := strings.Replace(text, old, new, n); err != nil || string(got) != want {
+				t.Fatalf("got %q, %v, want %q", got, err, want)
 			}
 		}
 		(&draft{old: d, new: out}).around()

@@ -61,9 +61,7 @@ func (d *document) replaceAll(spans []span, text func(was string) string) docume
 		at = d.rawAt(s.to)
 	}
 	b.WriteString(d.raw[at:])
-	out := document{enc: d.enc, raw: b.String()}
-	out.fold()
-	return out
+	return d.same(b.String())
 }
 
 // find returns where old stands in text, not overlapping. Only when it stands
@@ -230,6 +228,9 @@ func atLines(text string, spans []span) string {
 // absent explains why old is not in text, as closely as it can.
 func absent(text, old, new string) error {
 	msg := "old_string is not in the file"
+	if strings.Contains(old, "\uFFFD") && !utf8.ValidString(text) {
+		return errors.New(msg + ": U+FFFD (\uFFFD) stands for bytes that Read could not show as text; give the text before or after them")
+	}
 	if plain, ok := unnumber(old); ok && len(indexAll(text, plain)) > 0 {
 		return errors.New(msg + ": it has the line numbers that Read adds; leave out each number and the tab behind it")
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/text/charset"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/tool"
@@ -180,7 +181,8 @@ func (r *reading) text(ctx context.Context, br *bufio.Reader, head []byte) (tool
 	var src io.Reader = br
 	sum := sha256.New()
 	var seen int64
-	if len(head) >= 2 && (head[0] == 0xff && head[1] == 0xfe || head[0] == 0xfe && head[1] == 0xff) {
+	var d document
+	if utf16 := bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")); utf16 || size <= maxCharset {
 		raw, err := io.ReadAll(io.LimitReader(br, maxFile+1))
 		if err != nil {
 			return r.failed(err)
@@ -188,8 +190,7 @@ func (r *reading) text(ctx context.Context, br *bufio.Reader, head []byte) (tool
 		if len(raw) > maxFile {
 			return r.failed(errBig)
 		}
-		d, err := decode(raw)
-		if err != nil {
+		if d, err = decodeRaw(raw); err != nil {
 			return r.failed(err)
 		}
 		sum.Write(raw)
@@ -199,6 +200,7 @@ func (r *reading) text(ctx context.Context, br *bufio.Reader, head []byte) (tool
 		src = io.TeeReader(br, io.MultiWriter(sum, counter{&seen}))
 	}
 	p := page{first: max(r.in.Offset, 1), limit: r.in.Limit, max: budget(r.env)}
+	p.set = d.set
 	if p.limit == 0 {
 		p.limit = defaultLines
 	}
@@ -280,6 +282,11 @@ type page struct {
 	clipped  int  // lines cut at maxLineChars
 	pictures bool // control characters were replaced
 	full     bool // stopped by max
+	crlf     int  // lines shown that end with CRLF
+	lf       int  // lines shown that end with LF alone
+	broken   bool // bytes that are no UTF-8 were shown as U+FFFD
+
+	set *charset.Encoding // how the text is stored, when not in Unicode
 }
 
 // fill reads lines until the end, or until enough was looked through.
@@ -330,7 +337,8 @@ func (p *page) line(br *bufio.Reader, keep bool) (line []byte, n int, err error)
 }
 
 func (p *page) add(line []byte) {
-	s := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
+	s, ends := strings.CutSuffix(string(line), "\n")
+	s, crlf := strings.CutSuffix(s, "\r")
 	if p.total == 1 {
 		s = strings.TrimPrefix(s, bom8)
 	}
@@ -354,6 +362,13 @@ func (p *page) add(line []byte) {
 	}
 	fmt.Fprintf(&p.b, "%6d\t%s\n", p.total, s)
 	p.shown++
+	switch {
+	case ends && crlf:
+		p.crlf++
+	case ends:
+		p.lf++
+	}
+	p.broken = p.broken || strings.Count(s, "\uFFFD") > strings.Count(string(line), "\uFFFD")
 }
 
 // more counts the lines behind the range.
@@ -375,5 +390,24 @@ func (p *page) notes() string {
 	if p.pictures {
 		out = append(out, "[control characters are shown as symbols, such as ␛ for ESC]")
 	}
+	switch {
+	case p.crlf > 0 && p.lf == 0:
+		out = append(out, "[lines end with CRLF]")
+	case p.crlf > 0:
+		out = append(out, fmt.Sprintf("[%s with CRLF, the others with LF]", ended(p.crlf)))
+	}
+	switch {
+	case p.set != nil:
+		out = append(out, fmt.Sprintf("[the file is stored as %s, not UTF-8; Edit and Write keep that]", p.set.Name))
+	case p.broken:
+		out = append(out, "[bytes that are no UTF-8 are shown as \uFFFD (U+FFFD); an edit around them keeps them]")
+	}
 	return strings.Join(out, "\n")
+}
+
+func ended(n int) string {
+	if n == 1 {
+		return "1 line ends"
+	}
+	return clip.Count(n, "line") + " end"
 }

@@ -88,10 +88,10 @@ func TestReadKinds(t *testing.T) {
 	b.put("wide", "\xff\xfea\x00\r\x00\n\x00\xe9\x00")
 	for _, c := range [][2]string{
 		{"empty", "empty is an empty file."},
-		{"bad", "     1\ta\ufffdb␛[31mred␛[0m␍z\n[control characters are shown as symbols, such as ␛ for ESC]"},
-		{"crlf", "     1\ta\n     2\tb\n"},
+		{"bad", "     1\ta\ufffdb␛[31mred␛[0m␍z\n[control characters are shown as symbols, such as ␛ for ESC]\n[bytes that are no UTF-8 are shown as \ufffd (U+FFFD); an edit around them keeps them]"},
+		{"crlf", "     1\ta\n     2\tb\n[lines end with CRLF]"},
 		{"bom", "     1\ta\n"},
-		{"wide", "     1\ta\n     2\té\n"},
+		{"wide", "     1\ta\n     2\té\n[lines end with CRLF]"},
 	} {
 		if r := b.ok("Read", in{"file_path": c[0]}); r.Text != c[1] {
 			t.Errorf("%s: got %q, want %q", c[0], r.Text, c[1])
@@ -302,7 +302,7 @@ func FuzzPDF(f *testing.F) {
 }
 
 func FuzzDocument(f *testing.F) {
-	for _, s := range []string{"a\r\nb\n", "\xff\xfea\x00", "\xef\xbb\xbfx\r\n", "a\xffb", "\r\n\r\n", "no end"} {
+	for _, s := range []string{"a\r\nb\n", "\xff\xfea\x00", "\xef\xbb\xbfx\r\n", "a\xffb", "caf\xe9 \r\n", "\x93\xfa\x96\x7b\x8c\xea\n", "\r\n\r\n", "no end"} {
 		f.Add([]byte(s), 1, 2, "x\ny")
 	}
 	f.Fuzz(func(t *testing.T, data []byte, from, to int, text string) {
@@ -310,9 +310,9 @@ func FuzzDocument(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if d.enc == plainUTF8 || d.enc == bomUTF8 {
-			if !bytes.Equal(d.bytes(), data) {
-				t.Fatalf("%q is not kept: %q", data, d.bytes())
+		if d.enc != utf16LE && d.enc != utf16BE {
+			if got, err := d.bytes(); err != nil || !bytes.Equal(got, data) {
+				t.Fatalf("%q is not kept: %q, %v", data, got, err)
 			}
 		}
 		if from < 0 || from > to || to > len(d.lf) {

@@ -107,18 +107,28 @@ func (l *Ledger) look(f effect.File) (s Stale, ok bool) {
 		return s, false
 	}
 	now := entry(f.Path, o.fi, b)
-	before := l.replace(f, was{now.Hash, string(b)})
+	text := asText(b)
+	before := l.replace(f, was{now.Hash, text})
 	if now.Hash == f.Hash || now.Hash == before.hash { // only its time changed since it was looked at
 		return s, false
 	}
 	if before.hash != "" && !clip.Binary(b) && !clip.Binary([]byte(before.text)) {
-		whole := diff.Shown(f.Path, before.text, string(b), false).Unified
+		whole := diff.Shown(f.Path, before.text, text, false).Unified
 		if s.Diff = trimmed(whole); before.hash == f.Hash && len(whole) <= staleDiff {
 			s.Now = now
 			s.Now.Partial, s.Now.First, s.Now.Last = f.Partial, f.First, f.Last
 		}
 	}
 	return s, true
+}
+
+// asText is what a file's bytes say, for comparing.
+func asText(b []byte) string {
+	d, err := decodeRaw(b)
+	if err != nil {
+		return string(b)
+	}
+	return d.raw
 }
 
 // trimmed is a diff of at most staleDiff bytes, cut at a line.

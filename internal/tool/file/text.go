@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sort"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/text/charset"
 )
 
 // An encoding is how a file's text is stored.
@@ -17,6 +21,8 @@ const (
 	bomUTF8
 	utf16LE // with byte order mark
 	utf16BE // with byte order mark
+	legacy  // as document.set says
+	unknown // no UTF-8; raw are the bytes as they are
 )
 
 const bom8 = "\xef\xbb\xbf"
@@ -25,6 +31,7 @@ const bom8 = "\xef\xbb\xbf"
 // the same with "\n" only, cr the offsets in lf of line ends that are "\r\n".
 type document struct {
 	enc encoding
+	set *charset.Encoding // for legacy
 	raw string
 	lf  string
 	cr  []int
@@ -32,9 +39,20 @@ type document struct {
 
 var errUTF16 = errors.New("the file has a UTF-16 byte order mark but an odd number of bytes")
 
-// decode reads bytes as text. Invalid UTF-8 stays as it is in raw, so that a
-// write changes only what was meant.
+// maxCharset bounds the files whose encoding is looked for, in bytes.
+const maxCharset = 8 << 20
+
+// decode reads bytes as text. Where they are no UTF-8 and their encoding is not
+// known, or only some are broken, they stay as they are in raw, so that a write
+// changes only what was meant.
 func decode(b []byte) (document, error) {
+	d, err := decodeRaw(b)
+	d.fold()
+	return d, err
+}
+
+// decodeRaw is decode without lf and cr.
+func decodeRaw(b []byte) (document, error) {
 	var d document
 	switch {
 	case bytes.HasPrefix(b, []byte(bom8)):
@@ -43,8 +61,10 @@ func decode(b []byte) (document, error) {
 		d.enc = utf16LE
 	case bytes.HasPrefix(b, []byte("\xfe\xff")):
 		d.enc = utf16BE
-	default:
+	case utf8.Valid(b):
 		d.raw = string(b)
+	default:
+		d.unUTF8(b)
 	}
 	if d.enc == utf16LE || d.enc == utf16BE {
 		if len(b)%2 != 0 {
@@ -56,8 +76,40 @@ func decode(b []byte) (document, error) {
 		}
 		d.raw = string(utf16.Decode(units))
 	}
-	d.fold()
 	return d, nil
+}
+
+// unUTF8 reads bytes that are no UTF-8, or not all of them.
+func (d *document) unUTF8(b []byte) {
+	if len(b) <= maxCharset {
+		if e, text, ok := charset.Find(b); ok {
+			d.enc, d.set, d.raw = legacy, e, text
+			return
+		}
+	}
+	d.raw = string(b)
+	if good, bad := charset.Count(b); bad > good {
+		d.enc = unknown
+	}
+}
+
+// name says how a file is stored that is no UTF-8; "" for one that is, and for
+// UTF-16, which can hold all text.
+func (d *document) name() string {
+	switch d.enc {
+	case legacy:
+		return d.set.Name
+	case unknown:
+		return "an encoding that is not known"
+	}
+	return ""
+}
+
+// same is a document that is stored as d is.
+func (d *document) same(raw string) document {
+	out := document{enc: d.enc, set: d.set, raw: raw}
+	out.fold()
+	return out
 }
 
 func (d *document) order() binary.ByteOrder {
@@ -109,9 +161,7 @@ func (d *document) replace(from, to int, text string) document {
 	if d.crlfAt(from) {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 	}
-	out := document{enc: d.enc, raw: d.raw[:d.rawAt(from)] + text + d.raw[d.rawAt(to):]}
-	out.fold()
-	return out
+	return d.same(d.raw[:d.rawAt(from)] + text + d.raw[d.rawAt(to):])
 }
 
 // with returns d holding text as its whole content, in d's encoding and, when
@@ -120,29 +170,68 @@ func (d *document) with(text string) document {
 	if n := strings.Count(d.lf, "\n"); len(d.cr) > n/2 && !strings.Contains(text, "\r\n") {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
-	out := document{enc: d.enc, raw: text}
 	if d.enc == bomUTF8 {
-		out.raw = strings.TrimPrefix(text, bom8)
+		text = strings.TrimPrefix(text, bom8)
 	}
-	out.fold()
-	return out
+	return d.same(text)
 }
 
-// bytes is the content of the file on disk.
-func (d *document) bytes() []byte {
+// bytes is the content of the file on disk. It fails when the file's encoding
+// does not hold the text.
+func (d *document) bytes() ([]byte, error) {
 	switch d.enc {
-	case plainUTF8:
-		return []byte(d.raw)
+	case plainUTF8, unknown:
+		return []byte(d.raw), nil
 	case bomUTF8:
-		return []byte(bom8 + d.raw)
+		return []byte(bom8 + d.raw), nil
+	case legacy:
+		return d.set.Encode(d.raw)
 	case utf16LE, utf16BE:
 		out := d.order().(binary.AppendByteOrder).AppendUint16(nil, 0xfeff)
 		for _, u := range utf16.Encode([]rune(d.raw)) {
 			out = d.order().(binary.AppendByteOrder).AppendUint16(out, u)
 		}
-		return out
+		return out, nil
 	}
-	return nil
+	return nil, nil
+}
+
+// added returns the first character in b that is there more often than in a, of
+// those that are meant.
+func added(a, b string, meant func(rune) bool) (rune, bool) {
+	count := map[rune]int{}
+	each := func(s string, n int) (r rune, ok bool) {
+		for i, r := range s {
+			if meant(r) && (r != utf8.RuneError || strings.HasPrefix(s[i:], "\uFFFD")) {
+				if count[r] += n; count[r] < 0 {
+					return r, true
+				}
+			}
+		}
+		return 0, false
+	}
+	each(a, 1)
+	return each(b, -1)
+}
+
+// keeps checks that new, a change of d, is text and holds nothing that d cannot.
+func (d *document) keeps(new *document) error {
+	broken := d.enc == unknown || !utf8.ValidString(d.raw)
+	if _, ok := added(d.raw, new.raw, func(r rune) bool { return r == utf8.RuneError }); ok && (broken || d.enc == legacy) {
+		return errors.New("the new text holds U+FFFD (\uFFFD), which stands for bytes of the file that Read could not show as text; " +
+			"writing it would lose them. Use Edit on the parts around them")
+	}
+	if d.enc == unknown {
+		if r, ok := added(d.raw, new.raw, func(r rune) bool { return r >= utf8.RuneSelf }); ok {
+			return fmt.Errorf("the file is not UTF-8 and its encoding is not known, so that %q (U+%04X) cannot be written in it; "+
+				"write it in ASCII, or convert the file first, such as with `iconv -f ENCODING -t UTF-8`", r, r)
+		}
+	}
+	_, err := new.bytes()
+	if err != nil && d.enc == legacy {
+		err = fmt.Errorf("the file is stored as %s, not UTF-8: %w; write it otherwise, or convert the file first, such as with `iconv -f %s -t UTF-8`", d.set.Name, err, d.set.Name)
+	}
+	return err
 }
 
 // splitLines cuts text into lines without their ends; a final newline does
