@@ -63,7 +63,7 @@ func (c *calls) exec(k *call) {
 	e := event.ToolFinished{
 		Call: k.use.ID, Name: k.use.Name, Text: f.res.Text, Images: f.res.Images, View: f.res.View,
 		IsErr: f.res.IsErr, Verdict: f.verdict, Denied: f.denied, Took: f.took,
-		Effects: f.res.Effects, Spill: f.spill,
+		Effects: f.res.Effects, Spill: f.spill, Data: c.data(k, f.res),
 	}
 	if f.denied {
 		e.Input = k.use.Input
@@ -83,7 +83,7 @@ func (c *calls) exec(k *call) {
 	c.shift(func() {
 		k.phase, k.isErr = done, f.res.IsErr
 		if k.started && c.r.Host.Hooked(hook.PostToolBatch) {
-			k.response = response(k, f.res)
+			k.response = c.response(k, f.res)
 		}
 		for _, e := range e.Effects {
 			switch e := e.(type) {

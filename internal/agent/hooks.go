@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
@@ -20,17 +22,21 @@ import (
 func (c *calls) called(k *call, f finding) tool.Result {
 	h, res := c.r.Host, f.res
 	said := hook.Call{Tool: k.tool.Spec().Name, Input: k.use.Input, ID: k.use.ID}
-	var in hook.Input = hook.PostToolInput{Call: said, Response: response(k, res), Millis: f.took.Milliseconds()}
+	var in hook.Input = hook.PostToolInput{Call: said, Response: nil, Millis: f.took.Milliseconds()}
 	if res.IsErr {
 		in = hook.FailureInput{Call: said, Error: res.Text, Interrupt: k.ctx.Err() != nil, Millis: f.took.Milliseconds()}
 	}
 	if !h.Hooked(in.Event()) {
 		return res
 	}
+	if post, ok := in.(hook.PostToolInput); ok {
+		post.Response = c.response(k, res)
+		in = post
+	}
 	a := h.Hook(c.ctx, in, k.actions)
 	if a.Output != nil {
 		res.Text = text(a.Output)
-		res.View = nil
+		res.View, res.Data = nil, nil
 		if c.r.Mask != nil {
 			res = c.r.Mask(k.actions, res)
 		}
@@ -130,10 +136,20 @@ func (c *calls) moved(from, to string) {
 	}
 }
 
-// response is a result as hooks read it. Besides the text it has the fields that
-// hooks of other agents look for.
-func response(k *call, res tool.Result) json.RawMessage {
+// response is a result as hooks read it: in its published shape, where it has one, with
+// the text and whether it succeeded where that shape has no such fields.
+func (c *calls) response(k *call, res tool.Result) json.RawMessage {
 	out := map[string]any{"text": res.Text, "success": !res.IsErr}
+	if data := c.data(k, res); data != nil {
+		raw := data()
+		var shape map[string]any
+		if json.Unmarshal(raw, &shape) != nil {
+			return raw // a list
+		}
+		maps.Copy(out, shape)
+		out, _ := json.Marshal(out) // it was JSON before
+		return out
+	}
 	if k.tool.Spec().Shell {
 		out["stdout"], out["stderr"], out["interrupted"] = res.Text, "", k.ctx.Err() != nil
 	}
@@ -142,6 +158,46 @@ func response(k *call, res tool.Result) json.RawMessage {
 	}
 	raw, _ := json.Marshal(out) // texts and booleans can always be written
 	return raw
+}
+
+// data makes a result as programs read it; nil: it has no shape of its own, or the call
+// failed, which has words alone. Secrets are hidden in it as in the text.
+func (c *calls) data(k *call, res tool.Result) event.Data {
+	if res.Data == nil || res.IsErr {
+		return nil
+	}
+	return sync.OnceValue(func() json.RawMessage {
+		raw, err := json.Marshal(res.Data())
+		if err != nil {
+			raw, _ = json.Marshal(res.Text)
+		}
+		if c.r.Mask == nil {
+			return raw
+		}
+		var v any
+		if json.Unmarshal(raw, &v) != nil {
+			return raw // it was made just now
+		}
+		raw, _ = json.Marshal(hidden(v, func(s string) string { return c.r.Mask(k.actions, tool.Result{Text: s}).Text }))
+		return raw
+	})
+}
+
+// hidden is a value of JSON with all of its texts masked.
+func hidden(v any, mask func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return mask(v)
+	case []any:
+		for i := range v {
+			v[i] = hidden(v[i], mask)
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = hidden(v[name], mask)
+		}
+	}
+	return v
 }
 
 // text is what a hook wants the model to read in place of a result.

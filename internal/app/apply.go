@@ -34,7 +34,7 @@ func (r *Running) reload(was, now *config.Config) {
 func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Settings, bad []string) {
 	w := r.world
 	rules, _ := settings.UsableRules(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
-	if err := r.extendRules(&rules); err != nil {
+	if err := r.extendRules(now, &rules); err != nil {
 		bad = append(bad, err.Error())
 	}
 	dirs := slices.Clone(rules.Dirs)

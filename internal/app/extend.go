@@ -71,8 +71,12 @@ func (r *Running) extend(cfg *config.Config) {
 	}
 }
 
-// extendRules adds what extensions deny, want to be asked about, and run.
-func (r *Running) extendRules(rules *policy.Rules) error {
+// extendRules adds what extensions deny, want to be asked about, and run, and
+// whether the program that answers questions is asked although the sandbox holds a
+// command: it is, unless somebody other than a repository said that the sandbox is enough.
+func (r *Running) extendRules(cfg *config.Config, rules *policy.Rules) error {
+	said, _ := cfg.Setting("sandbox.auto_allow")
+	rules.Attended = r.world.front.Host && (said.Origin.Scope == config.Default || said.Origin.Scope.Repo())
 	more, err := r.ext.Rules()
 	rules.Protected = append(slices.Clip(rules.Protected), r.world.ext.Programs(rules.Dirs)...)
 	rules.List = append(slices.Clip(rules.List), more...)

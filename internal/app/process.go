@@ -64,6 +64,7 @@ func (p Process) Run(paths settings.Paths) sessions.Run {
 type Front struct {
 	Print  bool // nobody watches
 	Person bool // somebody can answer questions
+	Host   bool // who answers is a program that shows each question, such as an editor
 	// Lasting: more prompts may come, so that settings are watched from the
 	// start. Other sessions watch them when they take longer than a second.
 	Lasting bool

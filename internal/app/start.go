@@ -202,7 +202,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	r.sandboxes.Prepare(ctx, cfg, rules.Dirs, true)
 	r.sandboxes.Advance()
 	r.extend(cfg)
-	if err := r.extendRules(&rules); err != nil {
+	if err := r.extendRules(cfg, &rules); err != nil {
 		w.process.Notef("%v", err)
 	}
 	r.await(ctx, cfg)

@@ -4,6 +4,10 @@ package cli_test
 
 import (
 	"fmt"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -131,5 +135,126 @@ func (h *pipeHost) serve(read []map[string]any, results map[string]any) {
 			}
 			h.reply(l, map[string]any{"mcp_response": answer})
 		}
+	}
+}
+
+// The sandbox is no reason to pass by the screen on which a host shows what is about
+// to run, unless somebody said that it is.
+func TestHost_IsAskedAboutCommandsInTheSandbox(t *testing.T) {
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		t.Skip("there is no sandbox here")
+	}
+	p := newPlace(t)
+	for _, tt := range []struct {
+		settings string
+		asked    bool
+	}{{`{}`, true}, {`{"sandbox":{"autoAllowBashIfSandboxed":true}}`, false}, {`{"sandbox":{"autoAllowBashIfSandboxed":false}}`, true}} {
+		h := p.host(command("ls", "echo 1 > made"), "--sandbox", "on", "--settings", tt.settings)
+		h.prompt("go")
+		asked := false
+		for l := h.next(""); l["type"] != "result"; l = h.next("") {
+			if dig(l, "request", "subtype") == "can_use_tool" {
+				if got := dig(l, "request", "input", "command"); got != "echo 1 > made" {
+					t.Errorf("%s: asked about %v", tt.settings, got)
+				}
+				asked = true
+				h.reply(l, allow)
+			}
+		}
+		h.over()
+		if asked != tt.asked {
+			t.Errorf("%s: asked %v, want %v", tt.settings, asked, tt.asked)
+		}
+	}
+}
+
+func TestHost_ResultsHaveTheirPublishedShapes(t *testing.T) {
+	p := newPlace(t)
+	p.put("z.txt", "one\ntwo\n")
+	todos := `{"todos":[{"content":"a","status":"in_progress","activeForm":"b"}]}`
+	h := p.host(`@ Read {"file_path":"z.txt"}
+---
+@ Edit {"file_path":"z.txt","old_string":"two","new_string":"TWO"}
+---
+@ Write {"file_path":"new.txt","content":"x\n"}
+---
+@ Bash {"command":"echo out"}
+---
+@ Bash {"command":"false"}
+---
+@ Glob {"pattern":"*.txt"}
+---
+@ Grep {"pattern":"TWO"}
+---
+@ Grep {"pattern":"TWO","output_mode":"content"}
+---
+@ TodoWrite `+todos+`
+---
+@ TodoWrite {"todos":[]}
+---
+> over
+`, "--permission-mode", "bypassPermissions", "--allow-dangerously-skip-permissions")
+	group := []any{map[string]any{"hookCallbackIds": []string{"h"}}}
+	h.request("i", map[string]any{"subtype": "initialize", "hooks": map[string]any{"PostToolUse": group}})
+	h.prompt("go")
+	var results, responses []any
+	for l := h.next(""); l["type"] != "result"; l = h.next("") {
+		switch {
+		case dig(l, "request", "subtype") == "hook_callback":
+			responses = append(responses, dig(l, "request", "input", "tool_response"))
+			h.reply(l, map[string]any{})
+		case l["type"] == "user":
+			results = append(results, l["tool_use_result"])
+		}
+	}
+	h.over()
+	patch := map[string]any{"oldStart": 1., "oldLines": 2., "newStart": 1., "newLines": 2., "lines": []any{" one", "-two", "+TWO"}}
+	todo := map[string]any{"content": "a", "status": "in_progress", "activeForm": "b"}
+	in := func(name string) string { return filepath.Join(p.dir, name) }
+	want := []map[string]any{
+		{"type": "text", "file": map[string]any{"filePath": in("z.txt"), "content": "one\ntwo", "numLines": 2., "startLine": 1., "totalLines": 2.}},
+		{"filePath": in("z.txt"), "oldString": "two", "newString": "TWO", "originalFile": "one\ntwo\n", "structuredPatch": []any{patch}, "userModified": false, "replaceAll": false},
+		{"type": "create", "filePath": in("new.txt"), "content": "x\n", "originalFile": nil, "structuredPatch": []any{}, "userModified": false},
+		{"stdout": "out", "stderr": "", "interrupted": false, "isImage": false},
+		nil,
+		{"numFiles": 3., "filenames": []any{"model.txt", "new.txt", "z.txt"}, "truncated": false, "totalMatches": 3.},
+		{"mode": "files_with_matches", "numFiles": 2., "totalFiles": 2.},
+		{"mode": "content", "numFiles": 2., "filenames": []any{}},
+		{"oldTodos": []any{}, "newTodos": []any{todo}},
+		{"oldTodos": []any{todo}, "newTodos": []any{}},
+	}
+	if len(results) != len(want) || len(responses) != len(want)-1 {
+		t.Fatalf("%d results and %d responses: %v", len(results), len(responses), results)
+	}
+	sorted := func(v any) any {
+		if names, ok := v.([]any); ok {
+			slices.SortFunc(names, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		}
+		return v
+	}
+	next := 0
+	for i, w := range want {
+		if w == nil { // a call that fails has words
+			if _, words := results[i].(string); !words {
+				t.Errorf("%d: %v", i, results[i])
+			}
+			continue
+		}
+		got := results[i].(map[string]any)
+		for name, value := range w {
+			if name == "filenames" {
+				sorted(got[name])
+			}
+			if !reflect.DeepEqual(got[name], value) {
+				t.Errorf("%d: %s is %v, want %v", i, name, got[name], value)
+			}
+			if said := dig(responses[next], name); name != "filenames" && !reflect.DeepEqual(said, value) {
+				t.Errorf("%d: for hooks %s is %v, want %v", i, name, said, value)
+			}
+		}
+		next++
+	}
+	if dig(responses[1], "success") != true || dig(responses[1], "text") == nil {
+		t.Errorf("what hooks of adze are promised is gone: %v", responses[1])
 	}
 }

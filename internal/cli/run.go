@@ -189,7 +189,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	if f.wantsUI(sys, fs) {
 		return runUI(ctx, sys, f, o, text)
 	}
-	o.Print, o.Person = true, f.asker != ""
+	o.Print, o.Person, o.Host = true, f.asker != "", f.asker != ""
 	if sys.ErrTTY { // what adze says of itself stands above the line of what runs
 		sys.Stderr = &above{to: sys.Stderr}
 		o.Note = func(s string) { tell(sys.Stderr, "adze: ", s) }

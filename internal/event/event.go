@@ -183,6 +183,7 @@ type (
 		// Effects are what the call changed besides.
 		Effects []effect.Effect `json:"-"`
 		Spill   string          `json:"spill,omitempty"` // the file that holds the whole result
+		Data    Data            `json:"-"`
 	}
 	// Ran is a command that a person ran by themselves. It is part of the
 	// conversation as Text, with the next prompt; no turn begins.
@@ -297,6 +298,13 @@ type Attached struct {
 	Images []llm.Image   `json:"images,omitempty"`
 	Saw    []effect.File `json:"saw,omitempty"` // the files as the model knows them from here on
 }
+
+// Data makes a result as programs read it (tool.Result.Data), as JSON; nil: there is
+// its text alone. The log does not have it.
+type Data func() json.RawMessage
+
+// Equal holds for all of them: what they make is no part of what an event says.
+func (Data) Equal(Data) bool { return true }
 
 // A Situation is one part of the instructions that can differ from start to
 // start.

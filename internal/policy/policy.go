@@ -424,6 +424,9 @@ type Rules struct {
 	// ManagedOnly ignores allow rules of every other scope, those that a person or a
 	// skill gives a session included.
 	ManagedOnly bool
+	// Attended: whoever answers questions wants to be asked about what the sandbox
+	// alone would be reason enough for, in the modes that ask.
+	Attended bool
 	// NoBypass reads Bypass as Default.
 	NoBypass bool
 	// Unsafe, when set, says why nothing may be allowed without a question

@@ -85,6 +85,11 @@ type Result struct {
 	Images []llm.Image
 	// Effects are what the call changed besides.
 	Effects []Effect
+	// Data, when set, makes the result as programs read it: a value for JSON in the
+	// shape that agent SDKs publish for the tool (sdk-tools.d.ts of
+	// @anthropic-ai/claude-agent-sdk 0.3.332). It is called when a hook or a host reads
+	// it, by any goroutine, and what is kept for it lives as long.
+	Data func() any
 }
 
 // An Effect is one thing that a call changes besides what it returns.

@@ -209,8 +209,11 @@ func (h Hook) Spoken(text []byte, now time.Time) []byte {
 				in["tool_name"] = names[0]
 			}
 		}
-		if res, ok := in["tool_response"].(map[string]any); ok {
+		switch res := in["tool_response"].(type) {
+		case map[string]any:
 			res["llmContent"], res["returnDisplay"] = res["text"], res["text"]
+		case []any: // the content of an MCP tool's answer
+			in["tool_response"] = map[string]any{"llmContent": res, "returnDisplay": res}
 		}
 		if h.Event == Notification {
 			in["notification_type"] = "ToolPermission"

@@ -59,6 +59,7 @@ func (r *remote) result(res *sdk.CallToolResult, env tool.Env) tool.Result {
 			out.Text = clip.Count(len(p.images), "image")
 		}
 	}
+	out.Data = func() any { return append([]sdk.Content{}, res.Content...) }
 	if len(p.views) > 1 || len(p.images) > 0 {
 		out.View = view.Group{Blocks: p.views}
 	}

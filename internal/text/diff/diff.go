@@ -72,3 +72,39 @@ func Shown(path, from, to string, created bool) view.Diff {
 	out.Unified = s
 	return out
 }
+
+// A Hunk is a part of a change with three unchanged lines around it. Lines begin with
+// "+", "-" or a blank; numbers of lines count from 1.
+type Hunk struct {
+	OldStart int      `json:"oldStart"`
+	OldLines int      `json:"oldLines"`
+	NewStart int      `json:"newStart"`
+	NewLines int      `json:"newLines"`
+	Lines    []string `json:"lines"`
+}
+
+// Hunks are all parts of a change.
+func Hunks(from, to string) []Hunk {
+	out := []Hunk{}
+	u, err := udiff.ToUnifiedDiff("a", "b", from, Edits(from, to), 3)
+	if err != nil {
+		return out // edits of our own text always apply
+	}
+	for _, h := range u.Hunks {
+		x := Hunk{OldStart: h.FromLine, NewStart: h.ToLine, Lines: make([]string, 0, len(h.Lines))}
+		for _, l := range h.Lines {
+			sign := " "
+			switch l.Kind {
+			case udiff.Insert:
+				sign, x.NewLines = "+", x.NewLines+1
+			case udiff.Delete:
+				sign, x.OldLines = "-", x.OldLines+1
+			case udiff.Equal:
+				x.OldLines, x.NewLines = x.OldLines+1, x.NewLines+1
+			}
+			x.Lines = append(x.Lines, sign+strings.TrimSuffix(l.Content, "\n"))
+		}
+		out = append(out, x)
+	}
+	return out
+}

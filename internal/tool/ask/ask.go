@@ -98,7 +98,13 @@ func run(_ context.Context, in input, env tool.Env) (tool.Result, error) {
 		rows = append(rows, []string{clip.Clean(q.Question), answer})
 	}
 	out := strings.TrimSuffix(b.String(), "\n")
-	return tool.Result{Text: out, View: view.Table{Head: []string{"Question", "Answer"}, Rows: rows}}, nil
+	return tool.Result{Text: out, View: view.Table{Head: []string{"Question", "Answer"}, Rows: rows}, Data: func() any {
+		answers := map[string]string{}
+		for i, q := range in.Questions {
+			answers[q.Question] = rows[i][1]
+		}
+		return map[string]any{"questions": in.Questions, "answers": answers}
+	}}, nil
 }
 
 func (in input) check() error {

@@ -83,6 +83,9 @@ func killTool(t *Tasks) tool.Tool {
 			return tool.Result{
 				Text: fmt.Sprintf("%s was told to end (%s); what is left after 2 s is killed.", in.ID, clip.Line(clip.Clean(k.Command), 200)),
 				View: view.Terminal{Command: clip.VisibleText(k.Command), Note: "killed " + in.ID},
+				Data: func() any {
+					return map[string]any{"message": "It was told to end.", "task_id": in.ID, "task_type": "local_bash", "command": k.Command}
+				},
 			}, nil
 		})}
 }

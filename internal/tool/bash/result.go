@@ -81,6 +81,16 @@ func (j *job) result(in input, how outcome) tool.Result {
 		View: view.Terminal{
 			Command: clip.VisibleText(in.Command), Output: shown, Exit: st.Code, Dropped: dropped, Note: why,
 		},
+		Data: func() any {
+			out := map[string]any{"stdout": shown, "stderr": "", "interrupted": how == interrupted, "isImage": false, "noOutputExpected": false}
+			if in.NoSandbox {
+				out["dangerouslyDisableSandbox"] = true
+			}
+			if why != "" {
+				out["returnCodeInterpretation"] = why
+			}
+			return out
+		},
 	}
 }
 
@@ -93,7 +103,9 @@ func (j *job) backgroundResult(command string) tool.Result {
 	if path != "" {
 		text += " All of its output goes to " + path + "."
 	}
-	return tool.Result{Text: text, View: view.Terminal{Command: clip.VisibleText(command), Note: "in the background as " + id}}
+	return tool.Result{Text: text, View: view.Terminal{Command: clip.VisibleText(command), Note: "in the background as " + id}, Data: func() any {
+		return map[string]any{"stdout": "", "stderr": "", "interrupted": false, "isImage": false, "backgroundTaskId": id}
+	}}
 }
 
 // maxLeftOut bounds the files that are named as left out.

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/diff"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -74,18 +76,59 @@ func (t *tools) plan(asked, verb string, env tool.Env, make func(path string) (d
 }
 
 func (t *tools) edit(_ context.Context, in editIn, env tool.Env) (tool.Result, error) {
-	return t.apply(in.FilePath, env, func(p string) (draft, error) { return t.draftEdit(p, in.FilePath, in.changes(), env) })
+	res, err := t.apply(in.FilePath, env, func(p string) (draft, error) { return t.draftEdit(p, in.FilePath, in.changes(), env) })
+	return with(res, map[string]any{"oldString": in.OldString, "newString": in.NewString, "replaceAll": in.ReplaceAll}), err
 }
 
 func (t *tools) multi(_ context.Context, in multiIn, env tool.Env) (tool.Result, error) {
 	if len(in.Edits) == 0 {
 		return tool.Errorf("edits is empty; give at least one {old_string, new_string}"), nil
 	}
-	return t.apply(in.FilePath, env, func(p string) (draft, error) { return t.draftEdit(p, in.FilePath, in.Edits, env) })
+	res, err := t.apply(in.FilePath, env, func(p string) (draft, error) { return t.draftEdit(p, in.FilePath, in.Edits, env) })
+	return with(res, map[string]any{"edits": in.Edits}), err
 }
 
 func (t *tools) write(_ context.Context, in writeIn, env tool.Env) (tool.Result, error) {
-	return t.apply(in.FilePath, env, func(p string) (draft, error) { return t.draftWrite(p, in.FilePath, in.Content) })
+	made := "create"
+	res, err := t.apply(in.FilePath, env, func(p string) (draft, error) {
+		d, err := t.draftWrite(p, in.FilePath, in.Content)
+		if d.was != nil {
+			made = "update"
+		}
+		return d, err
+	})
+	return with(res, map[string]any{"type": made, "content": in.Content}), err
+}
+
+// maxData is how large a file may be, in bytes, whose content and changes programs are
+// told with a result.
+const maxData = 1 << 20
+
+// data is a change as programs read it. What is too large to be told of is null.
+func (d draft) data(path string) func() any {
+	return func() any {
+		out := map[string]any{"filePath": path, "originalFile": nil, "structuredPatch": []diff.Hunk{}, "userModified": false}
+		if max(len(d.old.lf), len(d.new.lf)) > maxData {
+			return out
+		}
+		if d.was != nil {
+			out["originalFile"] = d.old.lf
+			out["structuredPatch"] = diff.Hunks(d.old.lf, d.new.lf)
+		}
+		return out
+	}
+}
+
+// with adds what the call said itself to what programs read of its result.
+func with(r tool.Result, more map[string]any) tool.Result {
+	if data := r.Data; data != nil {
+		r.Data = func() any {
+			out, _ := data().(map[string]any)
+			maps.Copy(out, more)
+			return out
+		}
+	}
+	return r
 }
 
 // apply works a draft out, saves it and reports. The same code made the view
@@ -111,7 +154,7 @@ func (t *tools) apply(asked string, env tool.Env, make func(path string) (draft,
 	f.Partial = true // known, but not shown line by line
 	t.Ledger.put(f)
 	t.Ledger.keep(f, content)
-	return tool.Result{Text: d.report(clip.Pictures(asked)), View: d.diff(short(path, env)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}, nil
+	return tool.Result{Text: d.report(clip.Pictures(asked)), View: d.diff(short(path, env)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}, Data: d.data(path)}, nil
 }
 
 // A draft is a change of one file that is not saved yet. was is nil for a new

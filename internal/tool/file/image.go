@@ -42,5 +42,11 @@ func (r *reading) image(src io.Reader) (tool.Result, error) {
 		View:    view.Image{Media: img.Media, Data: img.Data, Alt: short(r.path, r.env)},
 		Images:  []llm.Image{img},
 		Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}},
+		Data: func() any {
+			return r.shape("image", map[string]any{
+				"base64": img.Data, "type": img.Media, "originalSize": len(data),
+				"dimensions": map[string]any{"originalWidth": cfg.Width, "originalHeight": cfg.Height},
+			})
+		},
 	}, nil
 }

@@ -94,7 +94,13 @@ func (r *reading) notebook(src io.Reader) (tool.Result, bool) {
 	}
 	f := entry(r.path, r.o.fi, data)
 	r.t.Ledger.put(f)
-	return tool.Result{Text: b.String(), Images: images, Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}, true
+	return tool.Result{Text: b.String(), Images: images, Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}, Data: func() any {
+		var all struct {
+			Cells []json.RawMessage `json:"cells"`
+		}
+		_ = json.Unmarshal(data, &all) // it was read above
+		return r.shape("notebook", map[string]any{"filePath": r.path, "cells": all.Cells})
+	}}, true
 }
 
 // show writes a cell for the model.

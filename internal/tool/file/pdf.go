@@ -60,7 +60,11 @@ func (r *reading) pdf(ctx context.Context) (tool.Result, error) {
 	if !words {
 		b.WriteString("\n[no text was found: the pages may be scanned images]")
 	}
-	return tool.Result{Text: b.String()}, nil
+	text := b.String()
+	return tool.Result{Text: text, Data: func() any { // the pages as text, which is what the model has
+		n := strings.Count(text, "\n") + 1
+		return r.shape("text", map[string]any{"filePath": r.path, "content": text, "numLines": n, "startLine": 1, "totalLines": n})
+	}}, nil
 }
 
 // openPDF guards against the panics of the parser on broken files.

@@ -233,7 +233,7 @@ func (r *reading) result(p page, f effect.File) tool.Result {
 	switch {
 	case p.ended && f.Size == 0:
 		r.t.Ledger.put(f)
-		return tool.Result{Text: fmt.Sprintf("%s is an empty file.", clip.Pictures(r.in.FilePath)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}
+		return tool.Result{Text: fmt.Sprintf("%s is an empty file.", clip.Pictures(r.in.FilePath)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}, Data: r.data("", p)}
 	case p.shown == 0 && p.ended:
 		return tool.Errorf("%s has %s; offset %d is past its end", clip.Pictures(r.in.FilePath), clip.Count(p.total, "line"), p.first)
 	}
@@ -257,7 +257,21 @@ func (r *reading) result(p page, f effect.File) tool.Result {
 		Text:    body + p.notes(),
 		View:    view.Code{Path: short(r.path, r.env), First: p.first, S: unnumbered(body)},
 		Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}},
+		Data:    r.data(body, p),
 	}
+}
+
+// data is what was read as programs read it. Of a text that was not read to its end,
+// totalLines are the lines that were looked at.
+func (r *reading) data(body string, p page) func() any {
+	first, shown, total := p.first, p.shown, p.total
+	return func() any {
+		return r.shape("text", map[string]any{"filePath": r.path, "content": unnumbered(body), "numLines": shown, "startLine": first, "totalLines": total})
+	}
+}
+
+func (r *reading) shape(kind string, file map[string]any) map[string]any {
+	return map[string]any{"type": kind, "file": file}
 }
 
 // unnumbered drops the numbers that page put in front of each line.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -59,6 +60,7 @@ func (t *tools) glob(ctx context.Context, in globIn, env tool.Env) (tool.Result,
 	if err != nil {
 		return tool.Errorf("%s", err), nil
 	}
+	began := time.Now()
 	h := t.tree(path, root, true, env)
 	found, report, err := search.Glob(ctx, h.Tree, pattern)
 	if ctx.Err() != nil {
@@ -75,10 +77,19 @@ func (t *tools) glob(ctx context.Context, in globIn, env tool.Env) (tool.Result,
 		}
 		deeper = len(found) > 0
 	}
-	return tool.Result{Text: listing(root, found, deeper, h.left()+unread(report), env)}, nil
+	text, n := listing(root, found, deeper, h.left()+unread(report), env)
+	took := time.Since(began).Milliseconds()
+	return tool.Result{Text: text, Data: func() any {
+		names := []string{}
+		for _, f := range found[:n] {
+			names = append(names, shown(root, f.Rel, env))
+		}
+		return map[string]any{"durationMs": took, "numFiles": n, "filenames": names, "truncated": len(found) > n, "totalMatches": len(found)}
+	}}, nil
 }
 
-func listing(root string, found []search.Found, deeper bool, notes string, env tool.Env) string {
+// listing is what the model reads, with how many of what was found it names.
+func listing(root string, found []search.Found, deeper bool, notes string, env tool.Env) (text string, named int) {
 	var b strings.Builder
 	n := 0
 	for _, f := range found {
@@ -100,7 +111,7 @@ func listing(root string, found []search.Found, deeper bool, notes string, env t
 		fmt.Fprintf(&b, "[%s left out; use a narrower pattern or path]\n", thousands(left)+" older files")
 	}
 	b.WriteString(notes)
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSuffix(b.String(), "\n"), n
 }
 
 // thousands writes 4120 as 4,120.

@@ -1,6 +1,7 @@
 package find
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,7 +124,36 @@ func (t *tools) grep(ctx context.Context, in grepIn, env tool.Env) (tool.Result,
 	if note := strings.TrimSuffix(h.left()+unread(report), "\n"); note != "" {
 		p.note("%s", note)
 	}
-	return tool.Result{Text: strings.TrimSuffix(p.b.String(), "\n")}, nil
+	return tool.Result{Text: strings.TrimSuffix(p.b.String(), "\n"), Data: p.data(files)}, nil
+}
+
+// data is what was found as programs read it.
+func (p *printer) data(files []search.File) func() any {
+	entries, done, whole := p.entries, p.done, p.in.Offset+p.done >= p.seen && !p.full
+	return func() any {
+		out := map[string]any{"mode": cmp.Or(string(p.in.Mode), "files_with_matches"), "numFiles": len(files), "filenames": []string{}}
+		matches := 0
+		for _, f := range files {
+			matches += f.Count
+		}
+		switch p.in.Mode {
+		case modeContent, modeCount:
+			out["content"] = strings.Join(entries, "\n")
+			out["numMatches"] = matches
+			if p.in.Mode == modeContent {
+				out["numLines"], out["totalLines"] = done, matches
+			}
+		default:
+			out["filenames"], out["totalFiles"], out["numFiles"] = append([]string{}, entries...), len(files), done
+		}
+		if p.in.Offset > 0 {
+			out["appliedOffset"] = p.in.Offset
+		}
+		if !whole && p.limit > 0 {
+			out["appliedLimit"] = p.limit
+		}
+		return out
+	}
 }
 
 // A printer writes entries until a bound is met.
@@ -138,6 +168,8 @@ type printer struct {
 	seen   int // entries, the skipped ones included
 	done   int // entries written
 	full   bool
+	// entries are those that were written.
+	entries []string
 }
 
 func (p *printer) name(f search.File) string {
@@ -157,6 +189,7 @@ func (p *printer) put(s string) {
 	default:
 		p.b.WriteString(s)
 		p.b.WriteByte('\n')
+		p.entries = append(p.entries, s)
 		p.done++
 	}
 }

@@ -114,6 +114,7 @@ func runEnter(how string) func(context.Context, enterInput, tool.Env) (tool.Resu
 			Text:    "Plan mode is on from now on. " + strings.TrimPrefix(Reminder(how), "Plan mode is on. "),
 			View:    view.Text{S: "Plan mode is on: nothing is changed until you approve a plan."},
 			Effects: []tool.Effect{effect.Mode{To: policy.PlanMode}},
+			Data:    func() any { return map[string]any{"message": "Plan mode is on."} },
 		}, nil
 	}
 }
@@ -187,7 +188,9 @@ func runExit(_ context.Context, in exitInput, env tool.Env) (tool.Result, error)
 		effects = append(effects, effect.Fresh{})
 	}
 	edited := now != text || len(env.Answer.Input) > 0
-	return tool.Result{Text: told(now, file, c, edited), View: view.Text{S: now, Prose: true}, Effects: effects}, nil
+	return tool.Result{Text: told(now, file, c, edited), View: view.Text{S: now, Prose: true}, Effects: effects, Data: func() any {
+		return map[string]any{"plan": now, "isAgent": false, "filePath": file, "planWasEdited": edited}
+	}}, nil
 }
 
 // chosen is what the person picked; an answer without a known choice is the

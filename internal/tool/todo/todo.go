@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -43,7 +44,29 @@ func New() tool.Tool {
 	}
 	s.Properties["todos"].Type, s.Properties["todos"].Types = "array", nil
 	s.Properties["todos"].Items.Properties["status"].Enum = []any{string(view.Pending), string(view.InProgress), string(view.Completed)}
-	return tool.NewWithSchema(tool.Spec{Name: "TodoWrite", Description: text, Facts: []string{}}, s, plan, run)
+	var l last
+	return tool.NewWithSchema(tool.Spec{Name: "TodoWrite", Description: text, Facts: []string{}}, s, plan, l.run)
+}
+
+// last is the newest list that was written, for programs that show what changed.
+type last struct {
+	mu    sync.Mutex // guards items
+	items []item
+}
+
+func (l *last) run(ctx context.Context, in input, env tool.Env) (tool.Result, error) {
+	res, err := run(ctx, in, env)
+	if err != nil || res.IsErr {
+		return res, err
+	}
+	l.mu.Lock()
+	was := l.items
+	l.items = in.Todos
+	l.mu.Unlock()
+	res.Data = func() any {
+		return map[string]any{"oldTodos": append([]item{}, was...), "newTodos": append([]item{}, in.Todos...)}
+	}
+	return res, nil
 }
 
 func plan(in input, _ tool.Env) (tool.Plan, error) {

@@ -349,8 +349,16 @@ func (p *projection) show(r event.ToolFinished) (out []any) {
 	part := llm.ToolResult{ID: r.Call, Text: r.Text, IsErr: r.IsErr, Images: r.Images}
 	return append(out, messageLine{
 		Type: "user", UUID: p.ids[r.Call], SessionID: p.about.SessionID,
-		Message: userMessage{Role: "user", Content: []any{toolResult(part)}}, Result: r.Text,
+		Message: userMessage{Role: "user", Content: []any{toolResult(part)}}, Result: published(r),
 	})
+}
+
+// published is a result in the shape that hosts know of the tool, else its text.
+func published(r event.ToolFinished) any {
+	if r.Data != nil {
+		return r.Data()
+	}
+	return r.Text
 }
 
 // join adds a reply to what was said when the one before was cut short by the
