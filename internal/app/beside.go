@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -11,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/title"
 )
 
 // accompany does beside the turns what nobody waits for. In print mode it does
@@ -61,6 +63,20 @@ func (r *Running) company() beside.Config {
 // Aside asks the model a question that does not enter the conversation.
 func (r *Running) Aside(ctx context.Context, question string) (string, error) {
 	return beside.Aside(ctx, r.company(), question)
+}
+
+// TitleOf makes a title of what a session is to be about, with the model that makes
+// titles; without one it is the first words of it.
+func (r *Running) TitleOf(ctx context.Context, about string) (name string, err error) {
+	m, ok := r.company().Titler(ctx)
+	if !ok {
+		return title.Plain(about), nil
+	}
+	bought := r.Buy(ctx, func() (spent event.Spent) {
+		name, spent, err = title.Make(ctx, m, about, "")
+		return spent
+	})
+	return name, errors.Join(bought, err)
 }
 
 // notesFile is the file of the session's notes, "" when there are to be none.

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -95,6 +96,11 @@ func (r *Running) variables() (environ, allow []string) {
 		environ, allow = append(environ, v), append(allow, name)
 	}
 	return append(environ, "PATH="+r.ext.Path(environ)), allow
+}
+
+// Approve has a tool of an MCP server answer a question of permission.
+func (r *Running) Approve(ctx context.Context, tool string, input json.RawMessage) (string, error) {
+	return r.ext.Approve(ctx, tool, input)
 }
 
 // Began is closed when the hooks of the session's start have answered.

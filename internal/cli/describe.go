@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/print"
@@ -27,7 +29,8 @@ func (r running) about() print.About {
 	return print.About{
 		SessionID: d.ID, Cwd: d.Dir, Tools: d.Tools, Model: d.Model.ID(), Mode: string(d.Mode),
 		ToolNames: func() []string { return r.Tools().Names() }, Extended: r.Extended, MCP: r.servers,
-		KeySource: d.Key, Version: d.Version, Prefix: r.world.Config().Print.ProviderPrefix, NewID: newUUID,
+		KeySource: d.Key, Version: d.Version, Prefix: r.world.Config().Print.ProviderPrefix, NewID: newUUID, Now: time.Now,
+		Auto:  slices.Contains(d.Modes, policy.Auto),
 		Facts: r.Facts, Models: r.switchable, Context: r.context, Settings: r.settings,
 		Deferred: r.State().Deferred(),
 	}

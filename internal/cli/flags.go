@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // runFlags are the flags that are no settings. Flags that are settings are
@@ -71,7 +72,7 @@ func settingFlags() map[string]config.Key {
 func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVarP(&f.print, "print", "p", false, "answer once and exit; stdin is appended to the prompt")
 	fs.StringVar(&f.output, "output-format", "text", "with --print: text, json or stream-json")
-	fs.StringVar(&f.asker, "permission-prompt-tool", "", "stdio: with stream-json, questions go to the program on the pipe")
+	fs.StringVar(&f.asker, "permission-prompt-tool", "", "who answers questions: stdio (with stream-json, the program on the pipe), or a tool of an MCP server: mcp__SERVER__TOOL")
 	fs.StringVar(&f.input, "input-format", "text", "with --print: text or stream-json")
 	fs.BoolVar(&f.partial, "include-partial-messages", false, "with stream-json: the pieces of replies as they come")
 	fs.BoolVar(&f.replay, "replay-user-messages", false, "with stream-json both ways: each prompt comes back when its turn takes it up")
@@ -246,13 +247,16 @@ func (f *runFlags) checkStreams() error {
 		return usagef("add --input-format stream-json --output-format stream-json", "--replay-user-messages needs stream-json both ways")
 	case f.input == "stream-json" && f.output != "stream-json":
 		return usagef("add --output-format stream-json", "--input-format stream-json needs stream-json output")
-	case f.asker != "" && f.asker != "stdio":
-		return usagef("the value is stdio: the program on the pipe answers", "--permission-prompt-tool cannot be %q", f.asker)
-	case f.asker != "" && f.input != "stream-json":
+	case f.asker != "" && f.asker != "stdio" && !asksTool().MatchString(f.asker):
+		return usagef("the value is stdio: the program on the pipe answers; or a tool of an MCP server: mcp__SERVER__TOOL", "--permission-prompt-tool cannot be %q", f.asker)
+	case f.asker == "stdio" && f.input != "stream-json":
 		return usagef("add --input-format stream-json --output-format stream-json", "--permission-prompt-tool stdio needs a program on the pipe")
 	}
 	return nil
 }
+
+// asksTool matches the name of a tool of an MCP server.
+var asksTool = pattern.Lazy(`^mcp__[A-Za-z0-9_-]+__[A-Za-z0-9_-]+$`)
 
 // notEmpty finds flags that were given without a value they need.
 func notEmpty(fs *pflag.FlagSet) error {

@@ -4,6 +4,7 @@ package cli_test
 
 import (
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -257,4 +258,135 @@ func TestHost_ResultsHaveTheirPublishedShapes(t *testing.T) {
 	if dig(responses[1], "success") != true || dig(responses[1], "text") == nil {
 		t.Errorf("what hooks of adze are promised is gone: %v", responses[1])
 	}
+}
+
+func TestHost_CommandsOfAdzesOwnAreNotPaidFor(t *testing.T) {
+	p := newPlace(t)
+	h := p.host("> first\n---\n> the summary of what was said\n---\n> after\n", "--replay-user-messages")
+	say := func(text string) (lines []map[string]any, result map[string]any) {
+		h.send(map[string]any{"type": "user", "uuid": "11111111-1111-4111-8111-111111111111", "message": map[string]any{"role": "user", "content": text}})
+		for l := h.next(""); ; l = h.next("") {
+			if l["type"] == "result" {
+				return lines, l
+			}
+			lines = append(lines, l)
+		}
+	}
+	kinds := func(lines []map[string]any) string {
+		var out []string
+		for _, l := range lines {
+			kind := fmt.Sprint(l["type"])
+			if s, ok := l["subtype"].(string); ok {
+				kind = s
+			}
+			if l["isReplay"] == true {
+				kind += " again"
+			}
+			out = append(out, kind)
+		}
+		return strings.Join(out, ", ")
+	}
+	for text, words := range map[string]string{"/cost": "Total cost", "/context": "tokens", "/status": "script/", "/help": "/compact", "/nosuch": "Unknown command: /nosuch", "/": "Unknown command: /", "/vim": "terminal UI"} {
+		lines, result := say(text)
+		if got := fmt.Sprint(result["result"]); !strings.Contains(got, words) || result["subtype"] != "success" || result["num_turns"] != 0. {
+			t.Errorf("%s: %v", text, result)
+		}
+		if got := kinds(lines); got != "init, user again, assistant" {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	if _, result := say("hello /cost"); result["result"] != "first" {
+		t.Errorf("words: %v", result["result"])
+	}
+	lines, result := say("/clear")
+	if got := kinds(lines); result["subtype"] != "success" || !strings.Contains(got, "conversation_reset") {
+		t.Errorf("/clear: %s, %v", got, result)
+	}
+	h.over()
+}
+
+func TestHost_ABlockOfAMessage(t *testing.T) {
+	p := newPlace(t)
+	p.put(".claude/commands/lint.md", "LINT-EXPANDED $ARGUMENTS\n")
+	h := p.host(`? prompt contains "LINT-EXPANDED main.go"
+> expanded
+---
+? prompt contains "DOC"
+> read
+---
+? prompt contains "NOTE"
+> noted
+`, "--trust")
+	text := func(s string) map[string]any { return map[string]any{"type": "text", "text": s} }
+	say := func(content any, more map[string]any) {
+		l := map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": content}}
+		maps.Copy(l, more)
+		h.send(l)
+	}
+	say([]any{text("context"), text("/lint main.go")}, nil)
+	if r := h.next("result"); r["result"] != "expanded" {
+		t.Errorf("a command in the last block: %v", r)
+	}
+	say([]any{text("hi"), map[string]any{"type": "document", "source": map[string]any{"type": "text", "media_type": "text/plain", "data": "DOC"}}, map[string]any{"type": "novel"}}, nil)
+	if l := fmt.Sprint(h.next("system/informational")["content"]); !strings.Contains(l, `"novel"`) {
+		t.Errorf("what is left out: %s", l)
+	}
+	if r := h.next("result"); r["result"] != "read" {
+		t.Errorf("a document: %v", r)
+	}
+	say("NOTE", map[string]any{"shouldQuery": false})
+	say("go on", nil)
+	if r := h.next("result"); r["result"] != "noted" {
+		t.Errorf("a note that asks nothing: %v", r)
+	}
+	h.over()
+}
+
+func TestHost_RequestsBesides(t *testing.T) {
+	p := newPlace(t)
+	p.put("a.txt", "hello\n")
+	p.put("secret/b.txt", "hidden\n")
+	h := p.host("> over\n", "--disallowed-tools", "Read(secret/**)")
+	h.request("i", map[string]any{"subtype": "initialize"})
+	got, _ := h.answer("i")
+	if dig(dig(got, "models").([]any)[0], "supportsAutoMode") != true {
+		t.Errorf("models: %v", dig(got, "models"))
+	}
+	for _, tt := range []struct {
+		request string
+		more    map[string]any
+		member  string
+		says    string // in it, or in the error where member is ""
+	}{
+		{"get_session_cost", nil, "text", "Total cost"},
+		{"get_usage", nil, "session", "total_cost_usd"},
+		{"get_binary_version", nil, "version", ""},
+		{"read_file", map[string]any{"path": "a.txt"}, "contents", "hello"},
+		{"read_file", map[string]any{"path": "a.txt", "max_bytes": 3}, "truncated", "true"},
+		{"read_file", map[string]any{"path": "secret/b.txt"}, "", "is not read"},
+		{"read_file", map[string]any{"path": "nowhere"}, "", "cannot be read"},
+		{"file_suggestions", map[string]any{"query": "a.tx"}, "suggestions", "a.txt"},
+		{"cancel_async_message", map[string]any{"message_uuid": "x"}, "cancelled", "false"},
+		{"generate_session_title", map[string]any{"description": "mend the parser"}, "title", "mend the parser"},
+		{"reload_skills", nil, "skills", ""},
+		{"reload_plugins", nil, "plugins", ""},
+		{"reload_output_styles", nil, "available_output_styles", "default"},
+		{"set_has_subscribers", map[string]any{"has_subscribers": true}, "-", ""},
+		{"set_color", nil, "", "no colour"},
+		{"mcp_call", nil, "", "adze mcp"},
+		{"dance", nil, "", "not supported"},
+	} {
+		body := map[string]any{"subtype": tt.request}
+		maps.Copy(body, tt.more)
+		h.request("r", body)
+		got, err := h.answer("r")
+		switch {
+		case tt.member == "" && !strings.Contains(err, tt.says), tt.member != "" && err != "":
+			t.Errorf("%s: %v, %s", tt.request, got, err)
+		case tt.member != "" && tt.member != "-" && (dig(got, tt.member) == nil || !strings.Contains(fmt.Sprint(dig(got, tt.member)), tt.says)):
+			t.Errorf("%s: %v", tt.request, got)
+		}
+	}
+	h.prompt("go")
+	h.end()
 }

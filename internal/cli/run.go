@@ -230,11 +230,18 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		Format: print.Format(f.output), Partial: f.partial, Replay: f.replay, Hooks: f.clients.hookEvents, About: a.about(), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
 	}
-	if f.input != "stream-json" && !o.Extensions.NoCommands {
-		opts.NoCommand = o.noCommand
+	own := ownCommands{desk: desk{a}, programs: f.output != "text"}
+	if opts.PDF, opts.Desk = pdfText, own.desk; !o.Extensions.NoCommands {
+		opts.Own, opts.NoCommand = own.do, o.noCommand
+		if own.programs {
+			opts.NoCommand = own.unknown
+		}
 	}
 	if f.input == "stream-json" {
 		opts.Servers, opts.Ready = &hostServers{world: a.world.MCP(), given: o.Extensions.Further}, o.ready(ctx, a)
+	}
+	if strings.HasPrefix(f.asker, "mcp__") {
+		opts.Approve = approver(a, f.asker)
 	}
 	w := watching(sys)
 	if w != nil && f.output == "text" {
@@ -384,6 +391,9 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 		return nil // as the host wanted
 	}
 	e := res.Ended
+	if e.How == "" && res.Bad == nil {
+		return nil // no prompt wanted an answer
+	}
 	switch e.How {
 	case event.Done:
 		if res.Bad != nil {

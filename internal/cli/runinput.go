@@ -90,6 +90,9 @@ func slash(text string, typed op.Span) (print.Input, error) {
 	name, ok := strings.CutPrefix(word, "/")
 	all := contrib.Commands()
 	i := slices.IndexFunc(all, func(c contrib.Command) bool { return c.Name == name })
+	if _, answered := (ownCommands{}).text(name); ok && answered || word == "/" || word == "/clear" {
+		return as, nil // print.Options.Own answers it
+	}
 	if _, shown := (&uiHost{}).reports()[name]; ok && shown {
 		return as, onlyShown(name)
 	}
@@ -119,17 +122,17 @@ var looksCommand = pattern.Lazy(`^/([a-z0-9][a-z0-9:_-]*)$`)
 
 // noCommand refuses a prompt whose first word is a slash command that is not there;
 // it is nil for other words, and for a path that exists. why says what is not there.
-func (i invocation) noCommand(text string, why error) error {
+func (i invocation) noCommand(text string, why error) (answer string, err error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
-		return nil
+		return "", nil
 	}
 	m := looksCommand().FindStringSubmatch(words[0])
 	if m == nil {
-		return nil
+		return "", nil
 	}
 	if _, err := os.Lstat(words[0]); err == nil {
-		return nil
+		return "", nil
 	}
 	said, what := why.Error(), "adze skills list shows those there are; a prompt that is none begins with another word"
 	if !strings.Contains(said, "did you mean") {
@@ -147,7 +150,7 @@ func (i invocation) noCommand(text string, why error) error {
 			what = "adze trust shows what the folder brings"
 		}
 	}
-	return usagef(what, "%s", said)
+	return "", usagef(what, "%s", said)
 }
 
 // withStdin appends what comes on stdin to the prompt. Only the prompt was typed: who

@@ -204,7 +204,7 @@ func TestEveryBodyHasAName(t *testing.T) {
 		names[name] = body
 		if v := reflect.ValueOf(b); body != "Unknown" {
 			for i := range v.NumField() {
-				if v.Field(i).IsZero() {
+				if _, live := v.Field(i).Interface().(event.Data); !live && v.Field(i).IsZero() {
 					t.Errorf("the sample of %s leaves %s empty", body, v.Type().Field(i).Name)
 				}
 				tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")

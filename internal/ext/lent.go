@@ -58,6 +58,22 @@ func (x *Session) parse(raw json.RawMessage, at hook.Place) (list []hook.Hook, b
 	return list, bad
 }
 
+// Approve calls the tool that a flag names to answer questions of permission, and
+// returns its text. A server of a repository does not answer them.
+func (x *Session) Approve(ctx context.Context, tool string, input json.RawMessage) (string, error) {
+	for _, s := range x.conf.World.Status() {
+		name, ok := strings.CutPrefix(tool, nameable("mcp__"+s.Server.Name)+"__")
+		switch {
+		case !ok:
+		case s.Server.Keyless:
+			return "", fmt.Errorf("the MCP server %s came with a repository, so it answers no questions of permission", clip.Line(clip.Visible(s.Server.Name), 100))
+		default:
+			return x.callTool(ctx, s.Server.Name, name, input)
+		}
+	}
+	return "", fmt.Errorf("there is no MCP server with the tool %s", clip.Line(clip.Visible(tool), 100))
+}
+
 // callTool calls a tool of a server that is connected, for a hook.
 func (x *Session) callTool(ctx context.Context, server, name string, input json.RawMessage) (string, error) {
 	x.conf.World.Await(ctx, server) // one that connects is waited for as long as the hook may take

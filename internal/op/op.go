@@ -36,6 +36,11 @@ type (
 		Command bool `json:"command,omitempty"`
 		// Verbatim: nothing that Text names with "@" is read.
 		Verbatim bool `json:"verbatim,omitempty"`
+		// With are texts that the client sends beside Text; no person typed them.
+		With []Text `json:"with,omitempty"`
+		// Quiet: it is part of the conversation, and nothing is asked of a model for its
+		// sake. A turn that runs reads its Text after the current step.
+		Quiet bool `json:"quiet,omitzero"`
 	}
 	// Notify tells the model something that happened meanwhile (a background
 	// command ended), after the current step. It starts no turn.
@@ -221,6 +226,12 @@ const (
 	ForProject Keep = "project" // this folder, for everybody who works on it
 	ForUser    Keep = "user"    // everywhere on this machine
 )
+
+// A Text is one that stands beside a prompt, such as a document's.
+type Text struct {
+	Name string `json:"name,omitempty"` // for people
+	Text string `json:"text,omitempty"` // as the model reads it
+}
 
 // An Image is a picture in a prompt.
 type Image = llm.Image

@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 )
 
@@ -137,6 +138,19 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 	if o.ID == "" {
 		st.names++
 		o.ID = fmt.Sprintf("p%d.%d", st.Seq+1, st.names)
+	}
+	for _, w := range o.With {
+		attached = append(slices.Clip(attached), event.Attached{Name: w.Name, About: clip.Count(strings.Count(w.Text, "\n")+1, "line"), Text: w.Text})
+	}
+	if o.Quiet && st.cancel != nil {
+		st.notes = append(st.notes, o.Text)
+		return nil
+	}
+	if o.Quiet {
+		if err := s.situate(st); err != nil {
+			return err
+		}
+		return s.record(context.Background(), st, event.InputAccepted{ID: o.ID, Text: o.Text, Typed: o.Typed, Images: o.Images, Attached: attached, Steer: true})
 	}
 	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, Typed: o.Typed, Attached: attached, Tokens: o.Tokens, Later: o.Later, Command: o.Command}); err != nil {
 		return err

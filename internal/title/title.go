@@ -54,6 +54,16 @@ func Make(ctx context.Context, m completer, prompt, reply string) (title string,
 	return title, spent, err
 }
 
+// Plain is a title that no model made: the first words of a text.
+func Plain(text string) string {
+	for l := range strings.Lines(clip.Clean(text)) {
+		if l = strings.Join(strings.Fields(l), " "); l != "" {
+			return clip.Line(l, 80)
+		}
+	}
+	return ""
+}
+
 // label is what models write before a title although they should not.
 var label = pattern.Lazy(`^(?i:[#*\s>-]*(?:title|name)\s*:\s*)`)
 

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -118,4 +119,22 @@ func pageRange(s string, total int) (first, last int, err error) {
 		return 0, 0, fmt.Errorf("there is no page %d; it has %s", first, clip.Count(total, "page"))
 	}
 	return first, min(last, total, first+maxPages-1), nil
+}
+
+// PDFText is the text of the first pages of a PDF, with a line for each page.
+func PDFText(data []byte) (string, error) {
+	doc, total, err := openPDF(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return "", fmt.Errorf("it cannot be read as PDF: %w", err)
+	}
+	var b strings.Builder
+	for n := 1; n <= total && b.Len() < maxOut; n++ {
+		text, err := pageText(doc, n)
+		if err != nil {
+			text = fmt.Sprintf("[this page cannot be read: %v]", err)
+		}
+		text, _ = clip.Head(clip.Pictures(text), maxOut)
+		fmt.Fprintf(&b, "--- page %d of %d ---\n%s\n", n, total, strings.TrimSpace(text))
+	}
+	return b.String(), nil
 }

@@ -55,6 +55,7 @@ func TestTodoWrite(t *testing.T) {
 			t.Errorf("%s: plan %+v %v", c.in, p, err)
 		}
 		r, err := td.Run(t.Context(), json.RawMessage(c.in), tool.Env{})
+		r.Data = nil // see TestLists
 		want := tool.Result{Text: c.want, View: view.Tasks{Items: c.tasks}}
 		if err != nil || !reflect.DeepEqual(r, want) {
 			t.Errorf("%s:\n got %+v %v\nwant %+v", c.in, r, err, want)
@@ -69,5 +70,23 @@ func TestSpec(t *testing.T) {
 	}
 	if !strings.Contains(string(s.Schema), `"enum":["pending","in_progress","completed"]`) {
 		t.Errorf("schema %s", s.Schema)
+	}
+}
+
+func TestLists(t *testing.T) {
+	td := New()
+	run := func(in string) string {
+		r, err := td.Run(t.Context(), json.RawMessage(in), tool.Env{})
+		if err != nil || r.Data == nil {
+			t.Fatalf("%s: %+v, %v", in, r, err)
+		}
+		raw, _ := json.Marshal(r.Data())
+		return string(raw)
+	}
+	const a = `[{"content":"a","status":"pending","activeForm":"b"}]`
+	for _, tt := range [][2]string{{`{"todos":` + a + `}`, `{"newTodos":` + a + `,"oldTodos":[]}`}, {`{"todos":[]}`, `{"newTodos":[],"oldTodos":` + a + `}`}} {
+		if got := run(tt[0]); got != tt[1] {
+			t.Errorf("%s: %s, want %s", tt[0], got, tt[1])
+		}
 	}
 }

@@ -166,6 +166,9 @@ func hostHooks(in map[string]json.RawMessage) (out []hook.Hook, silent []string,
 		if err := json.Unmarshal(in[event], &groups); err != nil {
 			return nil, nil, fmt.Errorf("the hooks of %s cannot be read: %s", event, fastjson.InWords(err))
 		}
+		if event == string(hook.TaskCreated) || event == string(hook.TaskCompleted) {
+			continue // items of a todo list are no tasks for hosts: their own tool makes those
+		}
 		if e := hook.Event(event); !e.Caused() {
 			if !e.Later() {
 				silent = append(silent, event)

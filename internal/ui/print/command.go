@@ -37,9 +37,32 @@ func (r *runner) became(e event.Event) {
 	}
 	if text, done := r.did(e.Body); text != "" {
 		r.p.said = text
+		if c, ok := e.Body.(event.Compacted); ok && r.Format == Stream {
+			r.compacted(e, c)
+		}
 		if done {
 			r.did = nil
 			r.see(event.Event{Seq: e.Seq, Time: e.Time, Body: event.TurnEnded{How: event.Done, Reason: "completed"}})
 		}
 	}
+}
+
+// compacted tells hosts of a compaction that was asked for as they know it: the summary,
+// and what the command printed. The answer is empty then.
+func (r *runner) compacted(e event.Event, c event.Compacted) {
+	line := func(text string) messageLine {
+		return messageLine{
+			Type: "user", UUID: r.About.NewID(), SessionID: r.About.SessionID, Message: userMessage{Role: "user", Content: text},
+			Timestamp: e.Time.UTC().Format("2006-01-02T15:04:05.000Z"),
+		}
+	}
+	if c.Undo == 0 {
+		summary := line(c.Text)
+		summary.Synthetic = true
+		r.write(summary)
+	}
+	printed := line("<local-command-stdout>" + c.String() + "</local-command-stdout>")
+	printed.Replay = true
+	r.write(printed)
+	r.p.said = ""
 }

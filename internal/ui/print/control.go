@@ -48,7 +48,18 @@ func answer(id string, body any, err error) any {
 
 // serve carries a request out and answers it.
 func (r *runner) serve(ctx context.Context, q *Request) {
-	body, err := r.request(ctx, q)
+	var in asking
+	err := json.Unmarshal(q.raw, &in)
+	if q.subtype == "initialize" || err != nil { // which says itself what cannot be read
+		in = asking{}
+	}
+	body, known, wait, err := r.more(ctx, q, in)
+	if wait {
+		return
+	}
+	if !known {
+		body, err = r.request(ctx, q)
+	}
 	r.write(answer(q.id, body, err))
 }
 
@@ -108,6 +119,9 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 	case "rename_session":
 		return object{}, r.c.Submit(ctx, op.Rename{Title: in.Title})
 	}
+	if why := missing(q.subtype); why != "" {
+		return nil, fmt.Errorf("the request %q is not supported: %s", q.subtype, why)
+	}
 	return nil, fmt.Errorf("the request %q is not supported", q.subtype)
 }
 
@@ -118,12 +132,14 @@ func (r *runner) interrupt(ctx context.Context, queued bool) (any, error) {
 	if queued {
 		gone := []string{}
 		for _, id := range slices.Clone(r.queued) {
-			if r.c.Submit(ctx, op.Unqueue{ID: id}) == nil {
+			if r.unqueue(ctx, id) {
 				gone = append(gone, id)
-				r.unqueued(id)
-				delete(r.asked, id)
 			}
 		}
+		for _, in := range r.after {
+			gone = append(gone, in.UUID)
+		}
+		r.after = nil
 		out["cancelled"] = gone
 	}
 	out["still_queued"] = append([]string{}, r.queued...)
@@ -134,6 +150,21 @@ func (r *runner) interrupt(ctx context.Context, queued bool) (any, error) {
 	}
 	r.stopped = err == nil
 	return out, err
+}
+
+// unqueue takes a prompt back that waits.
+func (r *runner) unqueue(ctx context.Context, id string) bool {
+	if !slices.Contains(r.queued, id) || r.c.Submit(ctx, op.Unqueue{ID: id}) != nil {
+		return false
+	}
+	r.unqueued(id)
+	delete(r.asked, id)
+	delete(r.p.replays, id)
+	return true
+}
+
+func (r *runner) rename(ctx context.Context, title string) error {
+	return r.c.Submit(ctx, op.Rename{Title: title})
 }
 
 func (r *runner) unqueued(id string) {
@@ -244,6 +275,7 @@ type modelLine struct {
 	Effort      bool     `json:"supportsEffort,omitempty"`
 	Efforts     []string `json:"supportedEffortLevels,omitempty"`
 	Adaptive    bool     `json:"supportsAdaptiveThinking,omitempty"`
+	Auto        bool     `json:"supportsAutoMode,omitempty"`
 }
 
 // models are the models as hosts know them: first the one the session began
@@ -251,7 +283,7 @@ type modelLine struct {
 // provider.
 func (r *runner) models(ctx context.Context) []modelLine {
 	a := r.About
-	out := []modelLine{{Value: "default", Resolved: a.name(a.Model), Name: "Default", Description: "The model this session began with: " + a.Model}}
+	out := []modelLine{{Value: "default", Resolved: a.name(a.Model), Name: "Default", Description: "The model this session began with: " + a.Model, Auto: a.Auto}}
 	if a.Models == nil {
 		return out
 	}
@@ -261,7 +293,7 @@ func (r *runner) models(ctx context.Context) []modelLine {
 		count[a.name(m.ID)]++
 	}
 	for _, m := range list {
-		l := modelLine{Value: a.name(m.ID), Resolved: a.name(m.ID), Name: m.Name, Description: m.Description, Effort: len(m.Efforts) > 0, Efforts: m.Efforts, Adaptive: m.Adaptive}
+		l := modelLine{Value: a.name(m.ID), Resolved: a.name(m.ID), Name: m.Name, Description: m.Description, Effort: len(m.Efforts) > 0, Efforts: m.Efforts, Adaptive: m.Adaptive, Auto: a.Auto}
 		if count[l.Value] > 1 || strings.Contains(l.Value, "/") { // alone it would mean another model
 			l.Value = m.ID
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -58,6 +59,10 @@ type changeRule struct {
 // ask puts a question to the host. A host that will not send anything any
 // more has said no.
 func (r *runner) ask(ctx context.Context, b event.Asked) {
+	if r.Approve != nil {
+		r.approve(ctx, b)
+		return
+	}
 	if !r.open {
 		r.submitAnswer(ctx, op.Answer{Call: b.Call, By: "host", Comment: "the input ended, so nobody can be asked"})
 		return
@@ -95,7 +100,7 @@ func askLine(id string, b event.Asked) any {
 	v := b.Verdict
 	req := map[string]any{
 		"subtype": "can_use_tool", "tool_name": b.Tool, "display_name": b.Tool, "input": b.Input, "tool_use_id": b.Call,
-		"title": b.Title, "description": v.Part, "decision_reason": v.Reason, "permission_suggestions": suggestions(v.Suggest),
+		"title": b.Title, "description": v.Part, "decision_reason": v.Reason, "permission_suggestions": suggestions(v),
 		"verdict": v, // what the fields above are made of, with every part of the call
 	}
 	for _, p := range v.Parts {
@@ -145,16 +150,28 @@ func (r *runner) elicited(ctx context.Context, b event.Asked, in reply) {
 	r.submitAnswer(ctx, a)
 }
 
-func suggestions(rules []string) []change {
+// suggestions are what a host may offer beside a yes: that edits are accepted from now
+// on, where that is what the question is about, and rules.
+func suggestions(v policy.Verdict) []change {
+	out, rules := []change{}, v.Suggest
+	if edits(v) {
+		out = append(out, change{Type: "setMode", Mode: string(policy.AcceptEdits), Destination: "session"})
+	}
 	if len(rules) == 0 {
-		return []change{}
+		return out
 	}
 	u := change{Type: "addRules", Behavior: "allow", Destination: "localSettings"}
 	for _, text := range rules {
 		tool, content, _ := strings.Cut(text, "(")
 		u.Rules = append(u.Rules, changeRule{tool, strings.TrimSuffix(content, ")")})
 	}
-	return []change{u}
+	return append(out, u)
+}
+
+// edits reports whether all of a question is the writing of files that no rule speaks of:
+// the mode acceptEdits answers it.
+func edits(v policy.Verdict) bool {
+	return len(v.Parts) > 0 && v.Check == policy.CheckNoRule && !slices.ContainsFunc(v.Parts, func(p policy.Piece) bool { return p.Kind != "write" })
 }
 
 // withdraw tells the host that a question needs no answer any more.
@@ -162,13 +179,18 @@ func (r *runner) withdraw(holds func(event.Asked) bool) {
 	for id, b := range r.host.open {
 		if holds(b) {
 			delete(r.host.open, id)
-			r.write(map[string]any{"type": "control_cancel_request", "request_id": id})
+			if r.Approve == nil {
+				r.write(map[string]any{"type": "control_cancel_request", "request_id": id})
+			}
 		}
 	}
 }
 
 // hungUp answers what is open when no more answers can come.
 func (r *runner) hungUp(ctx context.Context) {
+	if r.Approve != nil {
+		return // who answers is no host
+	}
 	for _, b := range r.host.open {
 		r.submitAnswer(ctx, op.Answer{Call: b.Call, By: "host", Comment: "the input ended before there was an answer"})
 	}
@@ -185,6 +207,9 @@ func (r *runner) answer(ctx context.Context, in reply) {
 		return
 	}
 	b, ok := r.host.open[in.RequestID]
+	if !ok && r.Approve != nil {
+		return // it was withdrawn
+	}
 	if !ok {
 		r.warn("there is no open request " + in.RequestID)
 		return
@@ -281,7 +306,42 @@ func (r *runner) submitAnswer(ctx context.Context, a op.Answer) {
 	_ = r.c.Submit(ctx, op.Answer{Call: a.Call, By: a.By, Comment: err.Error()})
 }
 
-func (r *runner) warn(text string) { r.write(r.p.note("warning", text)) }
+func (r *runner) warn(text string) {
+	if r.Format != Stream {
+		fmt.Fprintf(r.Err, "adze: %s\n", clip.Line(clip.VisibleText(text), 500))
+		return
+	}
+	r.write(r.p.note("warning", text))
+}
+
+// approve has a tool answer a question, in the place of a host. What it does not
+// answer is a no; rules that it would have are left out.
+func (r *runner) approve(ctx context.Context, b event.Asked) {
+	if _, form := b.View.(view.Form); form {
+		r.submitAnswer(ctx, op.Answer{Call: b.Call, By: "host", Comment: "nobody is there who could answer an MCP server", Dismissed: true})
+		return
+	}
+	id := "ask-" + b.Call
+	r.host.open[id] = b
+	go func() { // ends with ctx, or with the tool's answer
+		in := reply{Subtype: "success", RequestID: id}
+		text, err := r.Approve(ctx, b.Tool, b.Input, b.Call)
+		var p permission
+		switch {
+		case err != nil:
+			in.Subtype, in.Error = "error", err.Error()
+		case fastjson.Unmarshal([]byte(text), &p) != nil:
+			in.Subtype, in.Error = "error", "the answer of the permission tool is no JSON"
+		default:
+			p.Updates = nil
+			in.Response, _ = json.Marshal(p) // it was read just now
+		}
+		select {
+		case r.approved <- in:
+		case <-ctx.Done():
+		}
+	}()
+}
 
 // rewritten reports whether the host changed the arguments.
 func rewritten(was, is json.RawMessage) bool {

@@ -224,17 +224,22 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 	if r.About.Extended != nil {
 		x = r.About.Extended()
 	}
-	styles := offerNames(x.Styles)
-	if !slices.Contains(styles, "default") {
-		styles = append([]string{"default"}, styles...)
-	}
 	provider, _, _ := strings.Cut(r.About.Model, "/")
 	return object{
-		"commands": offers(x.Commands), "agents": offers(x.Agents), "output_style": cmp.Or(x.Style, "default"), "available_output_styles": styles,
+		"commands": offers(x.Commands), "agents": offers(x.Agents), "output_style": cmp.Or(x.Style, "default"), "available_output_styles": styles(x.Styles),
 		"models": r.models(ctx), "account": object{"apiKeySource": r.About.KeySource, "provider": provider},
 		"claude_code_version": r.About.Version, "hooks_applied": taken || len(in.Hooks) == 0,
 		"plugins_applied": r.loaded(in.Plugins, x), "mcp_servers_applied": taken || len(in.Servers) == 0,
 	}, nil
+}
+
+// styles are the names of output styles, with the one that is there always.
+func styles(list []event.Offer) []string {
+	names := offerNames(list)
+	if !slices.Contains(names, "default") {
+		names = append([]string{"default"}, names...)
+	}
+	return names
 }
 
 // loaded reports whether plugins that a host named are there.

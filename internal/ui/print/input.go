@@ -3,15 +3,19 @@ package print
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
@@ -30,7 +34,11 @@ type Input struct {
 	// name of the message.
 	Said json.RawMessage
 	UUID string
-	Bad  error // why the line cannot be used
+
+	last string     // a slash command that the last of its texts is
+	pdfs []document // beside it
+	left []string   // what of it is not used
+	Bad  error      // why the line cannot be used
 }
 
 // Read sends what a stream-json input asks for until it ends. A line that
@@ -106,6 +114,7 @@ type inputLine struct {
 	Composed  bool            `json:"client_composed"` // its text is taken as it is written
 	Synthetic bool            `json:"isSynthetic"`     // no person wrote it
 	Meta      bool            `json:"isMeta"`          // likewise
+	Query     *bool           `json:"shouldQuery"`     // false: nothing is asked of a model
 	Parent    *string         `json:"parent_tool_use_id"`
 	RequestID string          `json:"request_id"`
 	Response  *reply          `json:"response"`
@@ -126,11 +135,11 @@ func parse(raw []byte) (Input, error) {
 	switch l.Type {
 	case "user":
 		p, err := prompt(l.Message)
-		p.ID, p.Verbatim = l.UUID, l.Composed
+		p.ID, p.Verbatim, p.Quiet = l.UUID, l.Composed, l.Query != nil && !*l.Query
 		if !l.Synthetic && !l.Meta && l.Parent == nil { // a call has no person either
 			p.Typed = op.All(p.Text)
 		}
-		return Input{Op: p, Said: said(l.Message), UUID: l.UUID}, err
+		return Input{Op: p.Prompt, Said: said(l.Message), UUID: l.UUID, last: p.last, pdfs: p.pdfs, left: p.left}, err
 	case "control_request":
 		return Input{Request: newRequest(l)}, nil
 	case "control_response":
@@ -157,58 +166,132 @@ func said(message json.RawMessage) json.RawMessage {
 	return m.Content
 }
 
-// prompt reads a message, whose content is a string, or blocks of text and
-// images.
-func prompt(message json.RawMessage) (op.Prompt, error) {
+// A prompted is a message as it was read: the prompt, documents that are no text, and
+// what of it was left out.
+type prompted struct {
+	op.Prompt
+	last string     // a slash command that the last of several texts is
+	pdfs []document // their texts go into With
+	left []string
+}
+
+type document struct {
+	name string
+	data []byte
+}
+
+// prompt reads a message, whose content is a string, or blocks of text, images and
+// documents. A block of another kind is left out.
+func prompt(message json.RawMessage) (p prompted, err error) {
 	var m struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
 	}
 	if err := fastjson.Unmarshal(message, &m); err != nil {
-		return op.Prompt{}, errors.New(`it has no "message" like {"role":"user","content":"…"}`)
+		return p, errors.New(`it has no "message" like {"role":"user","content":"…"}`)
 	}
 	if m.Role != "" && m.Role != "user" {
-		return op.Prompt{}, fmt.Errorf("its message has the role %q, and only prompts of the user are taken", m.Role)
+		return p, fmt.Errorf("its message has the role %q, and only prompts of the user are taken", m.Role)
 	}
-	var s string
-	if fastjson.Unmarshal(m.Content, &s) == nil {
-		return checked(op.Prompt{Text: s})
+	if fastjson.Unmarshal(m.Content, &p.Text) == nil {
+		return p, p.check()
 	}
-	var blocks []struct {
-		Type   string `json:"type"`
-		Text   string `json:"text"`
-		Source struct {
-			Type  string `json:"type"`
-			Media string `json:"media_type"`
-			Data  string `json:"data"`
-		} `json:"source"`
-	}
+	var blocks []block
 	if err := fastjson.Unmarshal(m.Content, &blocks); err != nil {
-		return op.Prompt{}, errors.New(`"message.content" is neither a string nor a list of blocks`)
+		return p, errors.New(`"message.content" is neither a string nor a list of blocks`)
 	}
-	var p op.Prompt
 	var texts []string
 	for i, b := range blocks {
 		switch b.Type {
 		case "text":
 			texts = append(texts, b.Text)
 		case "image":
-			data, err := base64.StdEncoding.DecodeString(b.Source.Data)
+			data, err := base64.StdEncoding.DecodeString(b.Source.data())
 			if err != nil || b.Source.Type != "base64" {
 				return p, fmt.Errorf("block %d: an image needs a base64 source", i+1)
 			}
 			p.Images = append(p.Images, op.Image{Media: b.Source.Media, Data: data})
+		case "document":
+			if why := p.document(b); why != "" {
+				p.left = append(p.left, fmt.Sprintf("block %d was left out: %s", i+1, why))
+			}
 		default:
-			return p, fmt.Errorf("block %d is of type %q; text and image are understood", i+1, b.Type)
+			p.left = append(p.left, fmt.Sprintf("block %d was left out: it is of type %q; text, image and document are understood", i+1, b.Type))
 		}
 	}
 	p.Text = strings.Join(texts, "\n")
-	return checked(p)
+	if n := len(texts); n > 1 && slashed(texts[n-1]) {
+		p.last = strings.TrimSpace(texts[n-1])
+	}
+	return p, p.check()
 }
 
-func checked(p op.Prompt) (op.Prompt, error) {
-	if strings.TrimSpace(p.Text) == "" && len(p.Images) == 0 {
-		return p, errors.New("the prompt is empty")
+type block struct {
+	Type   string      `json:"type"`
+	Text   string      `json:"text"`
+	Title  string      `json:"title"`
+	Source blockSource `json:"source"`
+}
+
+type blockSource struct {
+	Type    string          `json:"type"`
+	Media   string          `json:"media_type"`
+	Data    json.RawMessage `json:"data"`
+	Content json.RawMessage `json:"content"` // a text, or blocks
+}
+
+func (s blockSource) data() (text string) {
+	_ = json.Unmarshal(s.Data, &text) // what is none is empty
+	return text
+}
+
+// document puts a document beside the prompt; why says that it cannot be read.
+func (p *prompted) document(b block) (why string) {
+	name := cmp.Or(b.Title, "document "+strconv.Itoa(len(p.With)+len(p.pdfs)+1))
+	switch b.Source.Type {
+	case "text":
+		p.beside(name, b.Source.data())
+		return ""
+	case "content":
+		var text string
+		var parts []block
+		if json.Unmarshal(b.Source.Content, &text) != nil && json.Unmarshal(b.Source.Content, &parts) == nil {
+			for _, x := range parts {
+				text += x.Text
+			}
+		}
+		if text == "" {
+			return "the document has no text"
+		}
+		p.beside(name, text)
+		return ""
+	case "base64":
+		data, err := base64.StdEncoding.DecodeString(b.Source.data())
+		switch {
+		case err != nil:
+			return "the document is no base64"
+		case b.Source.Media == "application/pdf":
+			p.pdfs = append(p.pdfs, document{name, data})
+			return ""
+		case utf8.Valid(data) && strings.HasPrefix(b.Source.Media, "text/"):
+			p.beside(name, string(data))
+			return ""
+		}
+		return fmt.Sprintf("a document of %q is neither text nor PDF", b.Source.Media)
 	}
-	return p, nil
+	return fmt.Sprintf("a document with the source %q is not fetched; text, content and base64 are understood", b.Source.Type)
+}
+
+// beside has a text stand with the prompt, between tags that nothing in it can end.
+func (p *prompted) beside(name, text string) {
+	name = clip.Line(clip.Visible(name), 200)
+	text = fmt.Sprintf("<document name=%q>\n%s\n</document>", name, strings.ReplaceAll(clip.Clean(text), "</document", "< /document"))
+	p.With = append(p.With, op.Text{Name: name, Text: text})
+}
+
+func (p prompted) check() error {
+	if strings.TrimSpace(p.Text) == "" && len(p.Images)+len(p.With)+len(p.pdfs) == 0 {
+		return errors.New(strings.Join(append([]string{"the prompt is empty"}, p.left...), "; "))
+	}
+	return nil
 }

@@ -57,6 +57,9 @@ type Options struct {
 	// Host says that the program on the other side of the pipe answers
 	// questions.
 	Host bool
+	// Approve, when set, answers questions in the place of a host: with the text of a
+	// permission result as JSON. Host is set then, too.
+	Approve func(ctx context.Context, tool string, input json.RawMessage, call string) (string, error)
 	// Callbacks are hooks that it answers; nil has none.
 	Callbacks *Callbacks
 	// Servers are the MCP servers of the session; nil: there are none. Prompts wait
@@ -68,7 +71,15 @@ type Options struct {
 	Inputs <-chan Input
 	// NoCommand is asked of a prompt that begins as a slash command does and is
 	// none; why says so. An error ends the run, nil takes it for plain words.
-	NoCommand func(text string, why error) error
+	// An answer, when there is one, is given in the place of a model's.
+	NoCommand func(text string, why error) (answer string, err error)
+	// Own is what slash commands of adze's own come to; ok is false for another name.
+	// nil: they are words for the model.
+	Own func(ctx context.Context, name, args string) (d Done, ok bool)
+	// Desk answers what hosts ask for besides; nil: such requests are refused.
+	Desk Desk
+	// PDF has the text of a document; nil: such documents are left out.
+	PDF func(data []byte) (string, error)
 }
 
 // An Outcome is what the last turn of a run came to.
@@ -98,7 +109,7 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 	r := &runner{
 		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream, o.Hooks),
 		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, seen: o.After, asked: map[string]bool{}, running: map[string]bool{},
-		host: host{open: map[string]event.Asked{}}, callbacks: callbacks{open: map[string]callback{}}, ready: o.Ready,
+		host: host{open: map[string]event.Asked{}}, callbacks: callbacks{open: map[string]callback{}}, ready: o.Ready, answers: make(chan any), approved: make(chan reply),
 	}
 	follow := c.Follow(ctx, o.After, r.detail()) // before anything is submitted, so that nothing is missed
 	events := make(chan event.Event, 16)
@@ -143,6 +154,10 @@ type runner struct {
 	callbacks callbacks
 	ready     <-chan struct{} // Ready, until it is closed
 	held      []Input         // prompts that wait for it
+	after     []Input         // prompts that wait until those before them are answered
+	pending   int             // requests that are answered later, through answers
+	answers   chan any
+	approved  chan reply      // of Approve
 	running   map[string]bool // calls that have no result yet
 	begun     json.RawMessage // the initialize that was carried out, nil before
 }
@@ -163,7 +178,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 		asked, late = r.Callbacks.asked, r.Callbacks.late
 		defer close(r.Callbacks.over)
 	}
-	for r.open || len(r.asked) > 0 || len(r.held) > 0 {
+	for r.open || len(r.asked) > 0 || len(r.held)+len(r.after)+r.pending > 0 {
 		select {
 		case in, ok := <-inputs:
 			if !ok {
@@ -183,6 +198,13 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 			r.callbacks.held = append(r.callbacks.held, c)
 			r.callHeld()
 			r.flush()
+		case in := <-r.approved:
+			r.answer(ctx, in)
+			r.flush()
+		case line := <-r.answers:
+			r.pending--
+			r.write(line)
+			r.flush()
 		case <-late:
 			r.forget()
 			r.flush()
@@ -193,6 +215,9 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 			r.seen = max(r.seen, e.Seq)
 			r.see(e)
 			r.unfit(ctx, e.Body)
+			if err := r.next(ctx); err != nil {
+				return r.res, err
+			}
 			if r.Host {
 				r.consult(ctx, e.Body)
 			}
@@ -260,6 +285,24 @@ func (r *runner) bad(why error) {
 func (r *runner) give(ctx context.Context, in Input) error {
 	o := in.Op
 	if p, prompt := o.(op.Prompt); prompt {
+		if len(r.after) > 0 && len(r.asked) > 0 {
+			r.after = append(r.after, in)
+			return nil
+		}
+		if ok, err := r.own(ctx, in); ok || err != nil {
+			return err
+		}
+		r.documents(&p, in)
+		if in.last != "" && r.slash(op.Prompt{Text: in.last}).Command {
+			before := strings.TrimSuffix(strings.TrimSpace(p.Text), in.last)
+			p.Text, p.With = in.last, append([]op.Text{{Name: "what stands before the command", Text: before}}, p.With...)
+			p.Typed = op.All(p.Text)
+		}
+		if p.Quiet {
+			r.any = true
+			return r.c.Submit(ctx, p)
+		}
+		o = p
 		if _, used := r.asked[p.ID]; used || p.ID == "" {
 			p.ID = r.About.NewID()
 		}
@@ -275,8 +318,12 @@ func (r *runner) give(ctx context.Context, in Input) error {
 		if err := r.c.Submit(ctx, p); !errors.Is(err, &op.Refusal{Code: op.NoCommand}) {
 			return err
 		} else if r.NoCommand != nil {
-			if err := r.NoCommand(p.Text, err); err != nil {
+			answer, err := r.NoCommand(p.Text, err)
+			if err != nil {
 				return err
+			}
+			if answer != "" {
+				return r.unknown(in, p.ID, answer)
 			}
 		} // words that only look like one
 	}

@@ -40,8 +40,18 @@ type About struct {
 	ToolNames func() []string
 	MCP       func() []ServerStatus
 	NewID     func() string
+	// Now is the time; nil: it is not told. Auto: the session can be in the mode auto.
+	Now  func() time.Time
+	Auto bool
 	// Deferred is the call that a hook put off in an earlier run, nil for none.
 	Deferred *llm.ToolUse
+}
+
+func (a About) now() (t time.Time) {
+	if a.Now != nil {
+		t = a.Now()
+	}
+	return t
 }
 
 // name is what a model is called on this wire.
@@ -77,6 +87,9 @@ type projection struct {
 	// by ID, and opening those of the turn that begins.
 	replays map[string]replay
 	opening []any
+	// outputs are the files of tasks that ended, by ID; api and took are what all turns took.
+	outputs   map[string]string
+	api, took time.Duration
 }
 
 // A replay is a prompt as the host wrote it.
@@ -104,7 +117,7 @@ func (t totals) refused() []event.ToolFinished {
 }
 
 func newProjection(a About, withPartial, withHooks bool) *projection {
-	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, tasks: map[string]event.TaskStarted{}, prompts: map[string]string{}, replays: map[string]replay{}}
+	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, tasks: map[string]event.TaskStarted{}, prompts: map[string]string{}, replays: map[string]replay{}, outputs: map[string]string{}}
 	if withPartial {
 		p.partial = &partial{}
 	}
@@ -128,12 +141,7 @@ func (p *projection) init() any {
 		}
 	}
 	for _, o := range x.Plugins {
-		name, market, _ := strings.Cut(o.Name, "@")
-		p := initPlugin{Name: name, Path: o.Path, Version: o.Version}
-		if market != "" {
-			p.Source = o.Name
-		}
-		plugins = append(plugins, p)
+		plugins = append(plugins, pluginOf(o))
 	}
 	if a.ToolNames != nil {
 		a.Tools = a.ToolNames()
@@ -144,6 +152,15 @@ func (p *projection) init() any {
 		Skills: offerNames(x.Skills), Plugins: plugins, APIKeySource: a.KeySource, Version: a.Version, AdzeVersion: a.Version,
 		OutputStyle: cmp.Or(x.Style, "default"), PluginErrors: x.PluginErrors, Capabilities: capabilities(),
 	}
+}
+
+func pluginOf(o event.Offer) initPlugin {
+	name, market, _ := strings.Cut(o.Name, "@")
+	p := initPlugin{Name: name, Path: o.Path, Version: o.Version}
+	if market != "" {
+		p.Source = o.Name
+	}
+	return p
 }
 
 // capabilities are what of the protocol hosts can rely on, by their published names:
@@ -197,7 +214,8 @@ func (p *projection) apply(e event.Event) []any {
 	case event.Compacted:
 		return p.compacted(b)
 	case event.CompactFailed:
-		return []any{p.note("warning", b.String())}
+		over := modeLine{Type: "system", Subtype: "status", Compacted: "failed", Mode: p.about.Mode, UUID: p.about.NewID(), SessionID: p.about.SessionID}
+		return []any{over, p.note("warning", b.String())}
 	case event.Compacting:
 		status := "compacting"
 		return []any{modeLine{Type: "system", Subtype: "status", Status: &status, Mode: p.about.Mode, UUID: p.about.NewID(), SessionID: p.about.SessionID}}
@@ -240,7 +258,8 @@ func (p *projection) compacted(b event.Compacted) []any {
 	if b.Trigger == event.CauseFull || b.Trigger == event.CauseTooLong {
 		trigger = "auto"
 	}
-	return []any{boundaryLine{Type: "system", Subtype: "compact_boundary", Metadata: boundary{Trigger: trigger, Tokens: b.Tokens}, UUID: p.about.NewID(), SessionID: p.about.SessionID}}
+	over := modeLine{Type: "system", Subtype: "status", Compacted: "success", Mode: p.about.Mode, UUID: p.about.NewID(), SessionID: p.about.SessionID}
+	return []any{over, boundaryLine{Type: "system", Subtype: "compact_boundary", Metadata: boundary{Trigger: trigger, Tokens: b.Tokens, Left: b.Left}, UUID: p.about.NewID(), SessionID: p.about.SessionID}}
 }
 
 // started begins a turn: with what it is about, as it is now.

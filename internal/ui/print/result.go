@@ -23,6 +23,7 @@ func (p *projection) end(b event.TurnEnded) []any {
 	p.waiting = nil
 	clear(p.results)
 	p.ended = &b
+	p.api, p.took = p.api+b.API, p.took+b.Took
 	return append(out, p.result(b))
 }
 

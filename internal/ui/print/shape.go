@@ -71,6 +71,10 @@ type apiMessage struct {
 	StopReason *string `json:"stop_reason"`
 	StopSeq    *string `json:"stop_sequence"`
 	Usage      usage   `json:"usage"`
+	// Nothing of these is known here.
+	Container   *string `json:"container"`
+	Management  *string `json:"context_management"`
+	StopDetails *string `json:"stop_details"`
 }
 
 type userMessage struct {
@@ -83,6 +87,13 @@ type usage struct {
 	CacheWrite int `json:"cache_creation_input_tokens"`
 	CacheRead  int `json:"cache_read_input_tokens"`
 	Out        int `json:"output_tokens"`
+	// Tools of the provider are not used.
+	ServerTools serverTools `json:"server_tool_use"`
+}
+
+type serverTools struct {
+	Searches int `json:"web_search_requests"`
+	Fetches  int `json:"web_fetch_requests"`
 }
 
 type modelUsage struct {
@@ -170,9 +181,10 @@ type deniedLine struct {
 
 // A modeLine says that the permission mode is another one now.
 type modeLine struct {
-	Type      string  `json:"type"`    // system
-	Subtype   string  `json:"subtype"` // status
-	Status    *string `json:"status"`  // "compacting", null when only the mode changed
+	Type      string  `json:"type"`                     // system
+	Subtype   string  `json:"subtype"`                  // status
+	Status    *string `json:"status"`                   // "compacting", null when only the mode changed
+	Compacted string  `json:"compact_result,omitempty"` // success or failed, when that is over
 	Mode      string  `json:"permissionMode"`
 	UUID      string  `json:"uuid"`
 	SessionID string  `json:"session_id"`
@@ -184,9 +196,9 @@ type hookLine struct {
 	ID        string `json:"hook_id"`
 	Name      string `json:"hook_name"`
 	Event     string `json:"hook_event"`
-	Output    string `json:"output,omitempty"`
-	Stdout    string `json:"stdout,omitempty"`
-	Stderr    string `json:"stderr,omitempty"`
+	Output    string `json:"output"`
+	Stdout    string `json:"stdout"`
+	Stderr    string `json:"stderr"`
 	Code      *int   `json:"exit_code,omitempty"`
 	Outcome   string `json:"outcome,omitempty"` // success or error
 	UUID      string `json:"uuid"`
@@ -204,6 +216,7 @@ type boundaryLine struct {
 type boundary struct {
 	Trigger string `json:"trigger"` // manual or auto
 	Tokens  int    `json:"pre_tokens"`
+	Left    int    `json:"post_tokens,omitempty"` // with instructions and tools
 }
 
 type streamLine struct {

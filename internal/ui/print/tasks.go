@@ -66,6 +66,9 @@ func (p *projection) taskEnded(b event.TaskEnded) []any {
 		return nil // of an earlier process
 	}
 	delete(p.tasks, b.ID)
+	if b.Output != "" {
+		p.outputs[b.ID] = b.Output
+	}
 	status, how := "completed", "ended"
 	switch {
 	case b.Killed != "":
