@@ -973,6 +973,15 @@ test('stopTask', async (p) => {
   })
 })
 
+test('permissionPromptToolName: a tool of a server answers', async (p) => {
+  const server = p.put('approves.mjs', smallServer.replace("text: 'hello ' + m.params.arguments.who", "text: JSON.stringify({ behavior: m.params.arguments.input.command === 'touch a' ? 'allow' : 'deny', message: 'not that' })"))
+  const out = await p.script('@ Bash {"command":"touch a"}\n---\n@ Bash {"command":"touch b"}\n---\n@ Bash {"command":"touch a"}\n---\n> done\n').says('go', {
+    ...unconfined, permissionPromptToolName: 'mcp__perm__hello', mcpServers: { perm: { command: process.execPath, args: [server] } },
+  })
+  assert.ok(fs.existsSync(path.join(p.dir, 'a')) && !fs.existsSync(path.join(p.dir, 'b')))
+  assert.match(JSON.stringify(out.messages), /not that/)
+})
+
 // An option that cannot be used ends the run before anything is asked of a model.
 for (const [name, options, words] of [
   ['agent', { agent: 'nobody' }, /there is no agent "nobody"/],

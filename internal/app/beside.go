@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -12,7 +11,6 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
-	"github.com/adze-agent/adze/internal/title"
 )
 
 // accompany does beside the turns what nobody waits for. In print mode it does
@@ -65,18 +63,9 @@ func (r *Running) Aside(ctx context.Context, question string) (string, error) {
 	return beside.Aside(ctx, r.company(), question)
 }
 
-// TitleOf makes a title of what a session is to be about, with the model that makes
-// titles; without one it is the first words of it.
-func (r *Running) TitleOf(ctx context.Context, about string) (name string, err error) {
-	m, ok := r.company().Titler(ctx)
-	if !ok {
-		return title.Plain(about), nil
-	}
-	bought := r.Buy(ctx, func() (spent event.Spent) {
-		name, spent, err = title.Make(ctx, m, about, "")
-		return spent
-	})
-	return name, errors.Join(bought, err)
+// TitleOf makes a title of what a session is to be about.
+func (r *Running) TitleOf(ctx context.Context, about string) (string, error) {
+	return beside.Title(ctx, r.company(), about)
 }
 
 // notesFile is the file of the session's notes, "" when there are to be none.

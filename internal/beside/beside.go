@@ -194,3 +194,17 @@ func (w *Watch) entitle(ctx context.Context) {
 	}
 	_ = w.Session.Entitle(context.WithoutCancel(ctx), w.Hide(name), event.Spent{}) // it fails when the session has ended, or cannot write and says so itself
 }
+
+// Title makes a title of what a session is to be about, with the model that makes
+// titles; without one it is the first words of it.
+func Title(ctx context.Context, c Config, about string) (name string, err error) {
+	m, ok := c.Titler(ctx)
+	if !ok {
+		return title.Plain(about), nil
+	}
+	bought := c.Session.Buy(ctx, func() (spent event.Spent) {
+		name, spent, err = title.Make(ctx, m, about, "")
+		return spent
+	})
+	return name, errors.Join(bought, err)
+}
