@@ -15,7 +15,8 @@ import (
 )
 
 // A Recorder notes what calls change: those that only write files that they
-// name, by these files; all others by whole trees.
+// name, by these files and the names that appear beside them; all others by
+// whole trees.
 type Recorder struct {
 	Trees []*Tree // that commands work in
 	Blobs Blobs
@@ -40,8 +41,14 @@ type Recorder struct {
 func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string) {
 	r.rest()
 	paths, whole := r.scope(actions)
-	if !whole && slices.ContainsFunc(paths, linked) { // what is written by one name is changed under all
-		paths, whole = r.scope(append(slices.Clip(actions), policy.Opaque{}))
+	var near *nearby
+	if !whole {
+		n, ok := r.named(actions, paths)
+		if ok = ok && !slices.ContainsFunc(n.paths, linked); ok { // else what is written by one name is changed under all
+			near, paths = n, n.paths
+		} else {
+			whole, paths = true, r.outside(paths)
+		}
 	}
 	before, times := make([]effect.Version, len(paths)), make([]time.Time, len(paths))
 	for i, p := range paths {
@@ -79,6 +86,9 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 			if c.Before.Lost != "" && (c.Before != c.After || !changedAt(p).Equal(times[i])) {
 				out.Missed = append(out.Missed, p+": "+c.Before.Lost)
 			}
+		}
+		if near != nil {
+			out.Files = append(out.Files, r.appeared(near)...)
 		}
 		if len(others) > 0 {
 			out.Files = joinChanges(others, out.Files)
@@ -216,7 +226,7 @@ func (r *Recorder) scope(actions []policy.Action) (files []string, whole bool) {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case policy.Exec:
-			whole = whole || !a.ReadOnly
+			whole = whole || !a.ReadOnly && !a.Edits
 		case policy.Opaque, policy.Call, policy.Spawn:
 			whole = true
 		case policy.Write:
@@ -229,9 +239,14 @@ func (r *Recorder) scope(actions []policy.Action) (files []string, whole bool) {
 		}
 	}
 	if whole {
-		files = slices.DeleteFunc(files, func(p string) bool {
-			return slices.ContainsFunc(r.Trees, func(t *Tree) bool { return paths.Within(t.root, p) })
-		})
+		files = r.outside(files)
 	}
 	return files, whole
+}
+
+// outside are the files that are in no tree.
+func (r *Recorder) outside(files []string) []string {
+	return slices.DeleteFunc(files, func(p string) bool {
+		return slices.ContainsFunc(r.Trees, func(t *Tree) bool { return paths.Within(t.root, p) })
+	})
 }

@@ -78,7 +78,7 @@ func (l *Lister) All(f Folder, above Rules, most int, buf []byte) ([]Entry, Rule
 	r := l.tree.rulesIn(f.folder, f.rel, above.r, items)
 	out := make([]Entry, 0, len(items))
 	for _, it := range items {
-		if dir := it.kind == isDir; l.tree.AsRipgrep || !vcs(it.name) {
+		if dir := it.kind == isDir; l.tree.AsRipgrep || !VCS(it.name) {
 			out = append(out, Entry{it.name, dir, r.ignoredBy(join(f.rel, it.name), dir, ofGit)})
 		}
 	}

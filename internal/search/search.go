@@ -60,8 +60,8 @@ func rootError(path string, err error) error {
 	return err
 }
 
-// vcs are folders that version control systems keep for themselves.
-func vcs(name string) bool {
+// VCS reports the name of a folder that a version control system keeps for itself.
+func VCS(name string) bool {
 	switch name {
 	case ".git", ".hg", ".svn", ".bzr", ".jj", ".sl", "_darcs", "CVS":
 		return true

@@ -211,7 +211,7 @@ func (k *walk) list(w *worker, d folder, j job) []string {
 	var dirs []job
 	files := make([]string, 0, len(items))
 	for _, it := range items {
-		if it.kind == isOther || it.kind == isLink && !k.links || vcs(it.name) {
+		if it.kind == isOther || it.kind == isLink && !k.links || VCS(it.name) {
 			continue
 		}
 		rel := join(j.rel, it.name)
