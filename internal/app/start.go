@@ -117,7 +117,7 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 			}
 		})
 	}
-	facts := w.learn(ctx) // memory and git are read while the model is chosen
+	facts := w.learn(ctx, s.dry) // memory and git are read while the model is chosen
 	main, err := w.main(cfg)
 	if err != nil {
 		return nil, err
@@ -135,15 +135,16 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 	return r, nil
 }
 
-// learn reads what a session is told of where it is, in the background.
-func (w *World) learn(ctx context.Context) <-chan situation.Facts {
+// learn reads what a session is told of where it is, in the background; whole waits
+// for git however long that takes.
+func (w *World) learn(ctx context.Context, whole bool) <-chan situation.Facts {
 	if w.bare {
 		none := make(chan situation.Facts, 1)
 		none <- situation.Facts{}
 		return none
 	}
 	return situation.Learn(ctx, situation.Place{
-		Environment: w.process.Environment, Environ: w.process.Environ, Paths: w.Paths, Config: w.Config,
+		Environment: w.process.Environment, Environ: w.process.Environ, Paths: w.Paths, Config: w.Config, Whole: whole,
 	})
 }
 
@@ -414,6 +415,9 @@ func (r *Running) attend(ctx context.Context) {
 	r.After = st.Seq
 	r.kit.Knows(st.Files())
 	r.accompany()
+	later := r.known.Later(func(text string) { _ = r.Note(text) }) // a session that is over needs no more
+	beside := r.beside
+	r.beside = func() { later(); beside() }
 	r.ext.Attach(r.Session, r.After)
 	r.initial()
 	r.ext.Loaded(r.known.Files())

@@ -295,6 +295,13 @@ func environment(e Environment) string {
 	return "# Environment\n" + b.String()
 }
 
+// Late is what git says that was not known when the instructions were written.
+func Late(g Git) string {
+	var b strings.Builder
+	git(&b, g)
+	return strings.Replace(b.String(), "Git when", "Git has told by now what it could not tell at once. Git when", 1)
+}
+
 func git(b *strings.Builder, g Git) {
 	if g.Branch == "" && len(g.Status)+len(g.Commits) == 0 {
 		return

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
@@ -26,13 +27,21 @@ type Place struct {
 	Paths   settings.Paths
 	Environ []string
 	Config  func() *config.Config // the settings in force
+	// Whole has Learn wait for all that git says, however long it takes.
+	Whole bool
 }
+
+// patience is how long a session waits for git before it begins, counted from when
+// git was asked: in a large tree git looks at each file, and nobody is to wait for that.
+const patience = 30 * time.Millisecond
 
 // Facts are what is known of a place.
 type Facts struct {
 	Memory []prompt.Memory
 	Git    prompt.Git
 
+	late   <-chan prompt.Git  // what git says, when it was not there in time
+	stop   context.CancelFunc // ends git
 	place  Place
 	begun  *config.Config // the settings that the session began with
 	reader *memory.Reader // nil when memory is not read
@@ -66,14 +75,20 @@ func (f Facts) Files() []memory.File {
 	return slices.Clone(f.read.list)
 }
 
-// Learn reads memory files and git in the background; the channel yields once.
+// Learn reads memory files and git in the background; the channel yields once. What git
+// says after 30 ms is for Later.
 func Learn(ctx context.Context, p Place) <-chan Facts {
 	out := make(chan Facts, 1)
 	git := make(chan prompt.Git, 1)
-	go func() { git <- gitFacts(ctx, p) }() // ends within git's deadline
-	go func() {                             // ends with the files and git
+	asking, stop := context.WithCancel(ctx)
+	go func() { // ends within git's deadline
+		defer stop()
+		git <- gitFacts(asking, p)
+	}()
+	due := time.Now().Add(patience)
+	go func() { // ends with the files and git, or git's time
 		begun := p.Config()
-		f := Facts{place: p, begun: begun, reader: p.memory(begun), read: &files{}}
+		f := Facts{place: p, begun: begun, reader: p.memory(begun), read: &files{}, stop: stop}
 		start := f.reader.Start()
 		f.read.add(start)
 		for _, text := range Said(ctx, p.Paths) {
@@ -85,10 +100,51 @@ func Learn(ctx context.Context, p Place) <-chan Facts {
 				p.Notef("%s: %s", m.Path, w)
 			}
 		}
-		f.Git = <-git
+		f.await(git, due)
 		out <- f
 	}()
 	return out
+}
+
+// await waits for what git says, until it is due.
+func (f *Facts) await(git <-chan prompt.Git, due time.Time) {
+	if f.place.Whole {
+		f.Git = <-git
+		return
+	}
+	wait := time.NewTimer(time.Until(due))
+	defer wait.Stop()
+	select {
+	case f.Git = <-git:
+	case <-wait.C:
+		f.Git = prompt.Git{Branch: Branch(f.place.Paths.Dir), Why: "what is changed, and the last commits, follow as soon as git has told them"}
+		f.late = git
+	}
+}
+
+// Later tells, once, what git says that was not known in time. end, called once, gives
+// up and waits; it is never nil.
+func (f Facts) Later(tell func(text string)) (end func()) {
+	if f.late == nil {
+		return func() {}
+	}
+	done, given := make(chan struct{}), make(chan struct{})
+	go func() { // ends with git's deadline, or end
+		defer close(done)
+		g := <-f.late
+		select {
+		case <-given:
+		default:
+			if text := prompt.Late(g); text != "" {
+				tell(text)
+			}
+		}
+	}()
+	return func() {
+		close(given)
+		f.stop()
+		<-done
+	}
 }
 
 // memory is the reader of memory files, with the rules in force now, and what

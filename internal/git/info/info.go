@@ -1,7 +1,7 @@
 // Package info reads what a session should know about its repository:
 // branch, changed files, last commits. The branch is read from git's files;
 // git itself runs only with a pinned environment, from outside the repository,
-// for a moment, and not at all where the repository's configuration could make
+// for at most ten seconds, and not at all where the repository's configuration could make
 // it run programs. It never writes to the repository.
 package info
 
@@ -26,7 +26,7 @@ import (
 
 // Bounds.
 const (
-	deadline   = 300 * time.Millisecond // for all runs of git together
+	deadline   = 10 * time.Second // for all runs of git together
 	maxStatus  = 20                     // changed files that are named
 	maxCommits = "5"
 	maxOutput  = 256 << 10 // bytes read of git's answer
@@ -44,7 +44,7 @@ type Options struct {
 	// Safe says whether a repository's configuration could make a pinned git
 	// run programs. nil runs nothing.
 	Safe func(dir string) (ok bool, why string)
-	// Deadline for git; 0 is 300 ms.
+	// Deadline for git; 0 is 10 s.
 	Deadline time.Duration
 }
 
