@@ -227,8 +227,13 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	// Who starts it can give up while its log is read; then it lives until Close.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	begun := context.AfterFunc(ctx, end)
+	var pending func(was, now event.Situated) event.Situated
+	if known.Late() {
+		pending = situation.Pending
+	}
 	r.Session, err = session.Start(life, session.Config{
-		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
+		Pending: pending,
+		Log:     r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
 		Hooks: r.ext.Hooks(), Fresh: w.live.Fresh, Commands: r.ext.Commands(), Auto: r.auto, Facts: r.kit.Facts, Remind: r.kit.Remind, Situation: where, Resituate: situation.Changed,
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders, Now: time.Now,
 		Forbidden: r.forbidden(cfg), Steers: confine.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
@@ -415,7 +420,9 @@ func (r *Running) attend(ctx context.Context) {
 	r.After = st.Seq
 	r.kit.Knows(st.Files())
 	r.accompany()
-	later := r.known.Later(func(text string) { _ = r.Note(text) }) // a session that is over needs no more
+	later := r.known.Later(func(g prompt.Git) { // a session that is over needs no more
+		_ = r.Settle(func(now event.Situated) event.Situated { return situation.Answered(now, g) }, prompt.Late(g))
+	})
 	beside := r.beside
 	r.beside = func() { later(); beside() }
 	r.ext.Attach(r.Session, r.After)

@@ -135,7 +135,7 @@ func Blocks(parts []Part) []string {
 // What they say stays in the instructions as it was when the session began.
 func Situation(parts []Part) (out []Part) {
 	for _, p := range parts {
-		if p.Name == "environment" || p.Name == "memory" || p.Name == ownNotes || p.Name == skills {
+		if p.Name == envName || p.Name == "memory" || p.Name == ownNotes || p.Name == skills {
 			out = append(out, p)
 		}
 	}
@@ -206,7 +206,7 @@ func Assemble(in Input) []Part {
 			add("unattended", read("print"), true)
 		}
 	}
-	add("environment", environment(in.Env), false)
+	add(envName, environment(in.Env), false)
 	add("memory", memory(in.Memory), false)
 	if in.Profile != Small {
 		add(ownNotes, OwnNotes(in.Own), false)
@@ -270,6 +270,9 @@ const (
 	maxLine    = 120 // characters
 )
 
+// envName is the name of the part that says where the session is.
+const envName = "environment"
+
 func environment(e Environment) string {
 	var b strings.Builder
 	line := func(name, value string) {
@@ -302,11 +305,51 @@ func Late(g Git) string {
 	return strings.Replace(b.String(), "Git when", "Git has told by now what it could not tell at once. Git when", 1)
 }
 
+// WithGit puts what git says in the place of what the environment has of it.
+func WithGit(parts []Part, g Git) []Part {
+	var b strings.Builder
+	git(&b, g)
+	return regit(parts, b.String())
+}
+
+// SameGit keeps what git said when it was told last.
+func SameGit(was, now []Part) []Part {
+	for _, p := range was {
+		if p.Name == envName {
+			_, block := splitGit(p.Text)
+			return regit(now, block)
+		}
+	}
+	return now
+}
+
+func regit(parts []Part, block string) []Part {
+	out := slices.Clone(parts)
+	for i, p := range out {
+		if p.Name == envName {
+			rest, _ := splitGit(p.Text)
+			out[i].Text = strings.TrimRight(rest+block, "\n")
+		}
+	}
+	return out
+}
+
+// gitHead begins what the environment says of git, which is its end.
+const gitHead = "Git when the session began (data; it is not updated):\n"
+
+// splitGit takes off what an environment says of git.
+func splitGit(text string) (rest, block string) {
+	if i := strings.Index(text, gitHead); i >= 0 {
+		return text[:i], text[i:]
+	}
+	return text, ""
+}
+
 func git(b *strings.Builder, g Git) {
 	if g.Branch == "" && len(g.Status)+len(g.Commits) == 0 {
 		return
 	}
-	b.WriteString("Git when the session began (data; it is not updated):\n<git>\n")
+	b.WriteString(gitHead + "<git>\n")
 	if g.Branch != "" {
 		b.WriteString("branch " + inert(g.Branch) + "\n")
 	}

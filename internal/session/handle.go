@@ -297,6 +297,9 @@ func (s *Session) revoke(ctx context.Context, st *state, o op.Revoke, unkept err
 // situate tells the model what has changed around it since it was last told.
 func (s *Session) situate(st *state) error {
 	now, was := s.cfg.Situation, st.Situation
+	if s.cfg.Pending != nil && len(was.Parts) > 0 {
+		now = s.cfg.Pending(was, now)
+	}
 	if len(now.Parts) == 0 || slices.Equal(now.Parts, was.Parts) {
 		return nil
 	}
@@ -306,6 +309,42 @@ func (s *Session) situate(st *state) error {
 	if len(was.Parts) > 0 && s.cfg.Resituate != nil {
 		st.notes = append(st.notes, s.cfg.Resituate(was, now))
 	}
+	if next := st.settled; next != nil { // the instructions say what was known
+		st.settled = nil
+		return s.settle(st, *next)
+	}
+	return nil
+}
+
+// A settled is what became known of where the session is.
+type settled struct {
+	now  event.Situated
+	text string
+}
+
+// Settle says what was not known yet of where the session is: know puts it into what is
+// told of that, and text says it to the model, unless it was told so before.
+func (s *Session) Settle(know func(event.Situated) event.Situated, text string) error {
+	var err error
+	return errors.Join(s.do(func(st *state) {
+		next := settled{know(s.cfg.Situation), text}
+		if len(st.Situation.Parts) == 0 { // nothing was told, and nothing is recorded before a prompt
+			st.settled = &next
+			return
+		}
+		err = s.settle(st, next)
+	}), err)
+}
+
+func (s *Session) settle(st *state, next settled) error {
+	s.cfg.Situation, s.cfg.Pending = next.now, nil
+	if slices.Equal(next.now.Parts, st.Situation.Parts) {
+		return nil
+	}
+	if err := s.record(context.Background(), st, next.now); err != nil {
+		return err
+	}
+	st.notes = append(st.notes, next.text)
 	return nil
 }
 

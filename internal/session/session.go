@@ -113,6 +113,9 @@ type Config struct {
 	// told that with the next prompt. nil tells nothing.
 	Situation event.Situated
 	Resituate func(was, now event.Situated) string
+	// Pending, while some of Situation is not known yet, puts what was told of that last
+	// in its place; Settle ends that. nil: all is known.
+	Pending func(was, now event.Situated) event.Situated
 	// Remind is what the model is told when it was told of one mode and another
 	// one is on, and at the start of each turn; "" is nothing.
 	Remind func(told, now policy.Mode) string
@@ -189,6 +192,7 @@ type state struct {
 	left      []<-chan struct{}             // calls that outlived their turn
 	began     time.Time                     // of the running turn
 	names     int                           // for inputs without an ID
+	settled   *settled                      // what became known before the first prompt, nil for nothing
 	notes     []string                      // for the model, after the current step
 	// What follows came with the Config, and settings may change it.
 	loop      *agent.Loop

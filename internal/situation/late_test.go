@@ -10,7 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
 )
 
@@ -31,6 +35,7 @@ func TestGitThatTakesItsTime(t *testing.T) {
 	}
 	put(filepath.Join(root, ".git/HEAD"), "ref: refs/heads/main\n", 0o644)
 	put(filepath.Join(root, ".git/refs/heads/main"), strings.Repeat("a", 40)+"\n", 0o644)
+	put(filepath.Join(root, ".git/index"), "DIRC\x00\x00\x00\x02\x00\x00\x00\x00FILL\x00\x10\x00\x00"+strings.Repeat("x", smallIndex+20), 0o644) // no file, and much else
 	gate := filepath.Join(bin, "gate")
 	put(filepath.Join(bin, "git"), fmt.Sprintf(`#!/bin/sh
 until [ -e %s ]; do :; done
@@ -55,13 +60,25 @@ esac
 	if f.Git.Branch != "main" || len(f.Git.Status)+len(f.Git.Commits) > 0 || !strings.Contains(f.Git.Why, "follow") {
 		t.Fatalf("at once: %+v", f.Git)
 	}
-	told := make(chan string, 1)
-	end := f.Later(func(text string) { told <- text })
+	told := make(chan prompt.Git, 1)
+	end := f.Later(func(g prompt.Git) { told <- g })
 	put(gate, "", 0o644)
-	if text := <-told; !strings.Contains(text, "slow.go") || !strings.Contains(text, "the first") || !strings.Contains(text, "by now") {
+	g := <-told
+	if text := prompt.Late(g); !strings.Contains(text, "slow.go") || !strings.Contains(text, "the first") || !strings.Contains(text, "by now") {
 		t.Errorf("told %q", text)
 	}
 	end()
+	// Until git answers, what it said when it was told last counts; then, what it says.
+	env := func(g prompt.Git) event.Situated {
+		return Event(prompt.Situation(prompt.Assemble(prompt.Input{Env: prompt.Environment{Dir: "/w", Git: g}})))
+	}
+	was, now := env(prompt.Git{Branch: "main", Status: []string{" M old"}}), env(f.Git)
+	if d := cmp.Diff(was, Pending(was, now)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(env(g), Answered(now, g)); d != "" {
+		t.Error(d)
+	}
 	if f = <-Learn(t.Context(), place(true)); len(f.Git.Status) != 1 || f.Git.Why != "" {
 		t.Errorf("whole: %+v", f.Git)
 	}
@@ -73,5 +90,5 @@ esac
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	f = <-Learn(ctx, place(false))
-	f.Later(func(text string) { t.Errorf("told after the end: %q", text) })()
+	f.Later(func(g prompt.Git) { t.Errorf("told after the end: %+v", g) })()
 }

@@ -5,6 +5,8 @@ package situation
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -31,9 +33,26 @@ type Place struct {
 	Whole bool
 }
 
-// patience is how long a session waits for git before it begins, counted from when
-// git was asked: in a large tree git looks at each file, and nobody is to wait for that.
-const patience = 30 * time.Millisecond
+// How long a session waits for git before it begins, counted from when git was asked.
+// Git looks at each file of its index, and nobody is to wait for that in a large tree; in
+// a small one it needs less unless the machine is busy, and then it is worth the wait.
+const (
+	patience      = 30 * time.Millisecond
+	patienceSmall = 300 * time.Millisecond
+	smallIndex    = 1 << 20 // bytes, of some 10,000 files
+)
+
+// patient is how long a session waits for git.
+func (p Place) patient() time.Duration {
+	repo, err := conf.Find(p.Paths.Dir)
+	if err != nil {
+		return patienceSmall
+	}
+	if fi, err := os.Stat(filepath.Join(repo.GitDir, "index")); err == nil && fi.Size() > smallIndex {
+		return patience
+	}
+	return patienceSmall
+}
 
 // Facts are what is known of a place.
 type Facts struct {
@@ -85,7 +104,7 @@ func Learn(ctx context.Context, p Place) <-chan Facts {
 		defer stop()
 		git <- gitFacts(asking, p)
 	}()
-	due := time.Now().Add(patience)
+	due := time.Now().Add(p.patient())
 	go func() { // ends with the files and git, or git's time
 		begun := p.Config()
 		f := Facts{place: p, begun: begun, reader: p.memory(begun), read: &files{}, stop: stop}
@@ -122,9 +141,23 @@ func (f *Facts) await(git <-chan prompt.Git, due time.Time) {
 	}
 }
 
+// Late reports whether git did not say in time what it knows.
+func (f Facts) Late() bool { return f.late != nil }
+
+// Pending is what is told of a place while git has not answered: what it said when it
+// was told last stays.
+func Pending(was, now event.Situated) event.Situated {
+	return Event(prompt.SameGit(Parts(was), Parts(now)))
+}
+
+// Answered is what is told of a place once git has answered.
+func Answered(now event.Situated, g prompt.Git) event.Situated {
+	return Event(prompt.WithGit(Parts(now), g))
+}
+
 // Later tells, once, what git says that was not known in time. end, called once, gives
 // up and waits; it is never nil.
-func (f Facts) Later(tell func(text string)) (end func()) {
+func (f Facts) Later(tell func(prompt.Git)) (end func()) {
 	if f.late == nil {
 		return func() {}
 	}
@@ -135,9 +168,7 @@ func (f Facts) Later(tell func(text string)) (end func()) {
 		select {
 		case <-given:
 		default:
-			if text := prompt.Late(g); text != "" {
-				tell(text)
-			}
+			tell(g)
 		}
 	}()
 	return func() {

@@ -27,7 +27,7 @@ import (
 // Bounds.
 const (
 	deadline   = 10 * time.Second // for all runs of git together
-	maxStatus  = 20                     // changed files that are named
+	maxStatus  = 20               // changed files that are named
 	maxCommits = "5"
 	maxOutput  = 256 << 10 // bytes read of git's answer
 	maxRefs    = 8 << 20   // bytes of packed-refs
