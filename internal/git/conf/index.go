@@ -1,11 +1,13 @@
 package conf
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,9 +15,9 @@ import (
 	"github.com/adze-agent/adze/internal/disk/regular"
 )
 
-// maxIndex bounds the index that is looked into, in bytes: a repository of half
-// a million files.
-const maxIndex = 64 << 20
+// maxIndex bounds the index that is looked into, in bytes: a repository of some
+// four million files.
+const maxIndex = 512 << 20
 
 // errIndex is an index that is not understood, so that nothing is known of the
 // repositories in it.
@@ -107,49 +109,72 @@ func CleanFiles(repo Repo, each func(Clean)) (ok bool) {
 }
 
 // entries calls each for every entry of an index; one that is not there has
-// none. It may begin anew, and calls again then.
+// none. It may begin anew, and calls again then. The index is never in memory as a
+// whole: name and e count until each returns.
 func entries(file string, again func(), each func(name []byte, e stat)) error {
-	b, err := regular.Read(file, maxIndex)
+	f, fi, err := regular.Open(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	case errors.Is(err, regular.ErrKind), errors.Is(err, regular.ErrLarge):
-		return errIndex
+	case errors.Is(err, regular.ErrKind), err == nil && fi.Size() > maxIndex:
+		err = errIndex
 	case err != nil:
-		return fmt.Errorf("reading the index: %w", err)
+		err = fmt.Errorf("reading the index: %w", err)
 	}
+	if f != nil {
+		defer f.Close()
+	}
+	if err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(nil, 64<<10)
 	// Which hash a repository uses stands elsewhere; only one of them fits.
 	for _, hash := range []int{20, 32} {
 		again()
-		if readIndex(b, hash, each) {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return fmt.Errorf("reading the index: %w", err)
+		}
+		r.Reset(f)
+		if readIndex(r, fi.Size(), hash, each) {
 			return nil
 		}
 	}
 	return errIndex
 }
 
-// readIndex reads the entries of an index whose hashes have that many bytes. ok
-// is false when the whole does not fit, or a part of it lies in another file.
-func readIndex(b []byte, hash int, each func(name []byte, e stat)) (ok bool) {
-	if len(b) < 12+hash || string(b[:4]) != "DIRC" {
+// maxEntry bounds an entry with its name, in bytes.
+const maxEntry = 8 << 10
+
+// readIndex reads the entries of an index of that many bytes, whose hashes have that
+// many. ok is false when the whole does not fit, or a part of it lies in another file.
+func readIndex(r *bufio.Reader, size int64, hash int, each func(name []byte, e stat)) (ok bool) {
+	head, err := r.Peek(12)
+	if err != nil || size < int64(12+hash) || string(head[:4]) != "DIRC" {
 		return false
 	}
-	version, count := binary.BigEndian.Uint32(b[4:]), int(binary.BigEndian.Uint32(b[8:]))
+	version, count := binary.BigEndian.Uint32(head[4:]), int(binary.BigEndian.Uint32(head[8:]))
 	if version < 2 || version > 4 {
 		return false
 	}
-	end := len(b) - hash // of entries and extensions; a checksum follows
-	at, name := 12, []byte(nil)
+	left := size - int64(12+hash) // of entries and extensions; a checksum follows
+	take := func(n int) bool {
+		left -= int64(n)
+		_, err := r.Discard(n)
+		return err == nil && left >= 0
+	}
+	_, _ = r.Discard(12) // peeked
+	var name []byte
 	for range count {
-		from := at
-		if at += 40 + hash + 2; at > end {
+		b, _ := r.Peek(int(min(maxEntry, left))) // less at the end of a file that shrank
+		at := 40 + hash + 2
+		if at > len(b) {
 			return false
 		}
 		if flags := binary.BigEndian.Uint16(b[at-2:]); flags&0x4000 != 0 {
 			at += 2
 		}
 		if version == 4 {
-			strip, n := varint(b[at:end])
+			strip, n := varint(b[min(at, len(b)):])
 			if n == 0 || strip > len(name) {
 				return false
 			}
@@ -158,24 +183,30 @@ func readIndex(b []byte, hash int, each func(name []byte, e stat)) (ok bool) {
 		} else {
 			name = name[:0]
 		}
-		n := bytes.IndexByte(b[min(at, end):end], 0)
+		n := bytes.IndexByte(b[min(at, len(b)):], 0)
 		if n < 0 {
 			return false
 		}
 		name = append(name, b[at:at+n]...)
 		at += n + 1
 		if version < 4 {
-			at = from + (at-1-from+8)/8*8
+			at = (at - 1 + 8) / 8 * 8
 		}
-		each(name, stat(b[from:from+40+hash+2]))
+		each(name, stat(b[:40+hash+2]))
+		if !take(at) {
+			return false
+		}
 	}
-	for at+8 <= end {
-		if string(b[at:at+4]) == "link" {
+	for left >= 8 {
+		b, err := r.Peek(8)
+		if err != nil || string(b[:4]) == "link" {
 			return false // the entries are in a shared index
 		}
-		at += 8 + int(binary.BigEndian.Uint32(b[at+4:]))
+		if n := int64(binary.BigEndian.Uint32(b[4:])); n+8 > left || !take(8+int(n)) {
+			return false
+		}
 	}
-	return at == end
+	return left == 0
 }
 
 // varint reads a number as version 4 writes it; n is how many bytes it took, 0
