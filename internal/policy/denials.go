@@ -58,6 +58,9 @@ func (d Denials) Names(file string, folder bool) (read, edit bool) {
 	return named(d.read), named(d.edit)
 }
 
+// Empty reports whether no path is denied.
+func (d Denials) Empty() bool { return len(d.read)+len(d.edit) == 0 }
+
 // Starts are where the paths lie that rules deny to read: paths that a rule
 // spells out, and folders in which a pattern counts.
 func (d Denials) Starts() (spelled, folders []string) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"testing"
 )
@@ -49,7 +50,7 @@ func TestEnvFilesByTheirEnd(t *testing.T) {
 		".env": true, "prod.env": true, "prod9.env": true, "prod-.env": true, "prod_.env": true, "PROD.ENV": true,
 		"*.env": false, "prod~.env": false, "prod{.env": false, "prod/.env": true, "prod:.env": false, "prod?.env": false, "x].env": false, ".env.example": false, ".env.sample": false, ".env.production": true, "env": false, "x.envs": false,
 	} {
-		if got := HoldsSecrets("/w/" + name); got != want {
+		if got := HoldsSecrets("/w/" + name); got != want || got != SecretsIn(path.Dir("/w/"+name))(path.Base(name)) {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"path"
 	"slices"
 	"testing"
 
@@ -45,7 +46,7 @@ func TestHoldsSecrets(t *testing.T) {
 		"secrets/db_password": true, ".secrets/prod/api-key": true, "secrets/app.yaml": true, "secrets/prod/app.json": true, "secrets/db.txt": true, "secrets/x.conf": true,
 		"internal/secrets/secrets.go": false, "internal/secrets/README": false, "secrets/readme.txt": false, "secrets/store.py": false, "secrets/index.ts": false, "secrets/docs.md": false, "secrets/package.json": false, "secrets/Makefile": false, "secrets/a/b/c.yaml": false, "secrets/Cargo.toml": false, "secrets/.gitignore": false, "secrets": false,
 	} {
-		if got := policy.HoldsSecrets("/w/" + file); got != want {
+		if got := policy.HoldsSecrets("/w/" + file); got != want || got != policy.SecretsIn(path.Dir("/w/"+file))(path.Base(file)) {
 			t.Errorf("%s: %v, want %v", file, got, want)
 		}
 	}

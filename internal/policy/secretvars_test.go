@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"path"
 	"slices"
 	"testing"
 
@@ -75,7 +76,7 @@ func TestHomeSecrets(t *testing.T) {
 		".subversion/config": false, ".ollama/models/x": false, ".irssi/scripts/a.pl": false, ".config/Cursor/User/settings.json": false, ".docker/cli-plugins/x": false, ".cargo/config.toml": false,
 		".cargo/registry/index/x": false, ".npm/_cacache/x": false, ".gradle/caches/x": false, ".config/fish/config.fish": false, ".ipython/profile_default/startup/a.py": false,
 	} {
-		if got := policy.HoldsSecrets(home + "/" + name); got != want {
+		if got := policy.HoldsSecrets(home + "/" + name); got != want || got != policy.SecretsIn(path.Dir(home+"/"+name))(path.Base(name)) {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -1,3 +1,5 @@
+//go:build !linux
+
 package watch
 
 import (
@@ -54,6 +56,24 @@ func (n *Names) Add(dirs ...string) {
 			n.armed[dir] = true
 		}
 	}
+}
+
+// Watches reports whether all that happens in a folder is told by Take: it never is.
+func (n *Names) Watches(string) bool { return false }
+
+// Again watches a folder that is another one than before under its path.
+func (n *Names) Again(dir string) { n.Add(dir) }
+
+// Take says in which folders names came or went since it was asked last; all: that is
+// not known.
+func (n *Names) Take() (dirs []string, all bool) { return nil, true }
+
+func (n *Names) works() bool { return n.fs != nil }
+
+func (n *Names) watching() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.armed)
 }
 
 // Release stops the watch of every folder, before Close: see [Watcher.Release].
