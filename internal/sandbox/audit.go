@@ -53,7 +53,7 @@ type auditor struct {
 	untold   []Found
 	stop     chan struct{} // ends watch
 	watching sync.WaitGroup
-	names    *watch.Names  // nil until a command runs
+	names    *watch.Names  // nil where nobody watches
 	cost     time.Duration // of the last look
 	swept    time.Time     // when everything was looked at last
 	sweep    time.Duration // what that cost
@@ -76,6 +76,7 @@ type started struct {
 	kept     []mounted           // what is mounted for it alone
 	taken    map[string]int      // how often it was taken away while this runs
 	halt     chan string         // ends it, and says why
+	exact    bool                // all that it changes was read, and judged before
 	takes    int
 	halted   bool
 }
@@ -102,8 +103,12 @@ func newAuditor(p Policy, dir string, stays func(string) bool) *auditor {
 	if stays == nil {
 		stays = func(string) bool { return false }
 	}
+	v := p.seen
+	if v == nil {
+		v = p.survey()
+	}
 	return &auditor{
-		policy: p, dir: dir, stays: stays, survey: p.survey(),
+		policy: p, dir: dir, stays: stays, survey: v,
 		runs: map[*started]bool{}, accepted: map[string]string{}, doubtful: map[string]suspicion{}, says: map[string]said{}, before: map[string][]byte{},
 	}
 }
@@ -185,7 +190,7 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 	defer t.mu.Unlock()
 	r := &started{
 		since: time.Now().Add(-tick), had: map[string]bool{}, todo: map[string][]string{}, open: needs.Writable,
-		taken: map[string]int{}, halt: make(chan string, 1),
+		taken: map[string]int{}, halt: make(chan string, 1), exact: needs.Pinned && len(needs.Writable)+len(needs.Settings) == 0,
 	}
 	seen := t.survey.look()
 	t.arm(seen)
@@ -211,9 +216,17 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 	if len(t.runs) == 1 {
 		t.stop = make(chan struct{})
 		t.watching.Add(1)
-		go t.watch(t.stop, t.names.Came()) // ends with the last command
+		go t.watch(t.stop, t.came()) // ends with the last command
 	}
 	return r, seen, nil
+}
+
+// came tells of names that came, never where nobody watches.
+func (t *auditor) came() <-chan struct{} {
+	if t.names == nil {
+		return nil
+	}
+	return t.names.Came()
 }
 
 // lock is the journal, whose lock a command holds as well.
@@ -263,7 +276,7 @@ func (t *auditor) end(r *started) {
 		return
 	}
 	t.lost()
-	t.audit(true, true, every)
+	t.audit(true, !r.exact, every)
 	delete(t.runs, r)
 	if len(t.runs) > 0 {
 		return
@@ -348,9 +361,7 @@ func (t *auditor) audit(final, all bool, mine func(path string) bool) (news bool
 	t.survey.since = t.began()
 	defer func() { t.survey.since = time.Time{} }()
 	seen := t.survey.look()
-	if t.names != nil {
-		t.arm(seen)
-	}
+	t.arm(seen)
 	t.cost = time.Since(from)
 	var items map[string]item
 	if all {

@@ -23,26 +23,29 @@ const (
 func (v *survey) all(near sight) sight {
 	var s sight
 	seen := make(map[string]*folder, len(v.far))
-	queue := slices.Clone(v.rest)
-	for n := 0; n < len(queue); n++ {
+	queue, privates := slices.Clone(v.rest), v.privates()
+	for n := 0; n < len(queue); {
 		if len(seen) >= v.most || len(s.named) > maxFarNamed {
 			s.more = true
 			break
 		}
-		at := queue[n]
-		f := v.folder(v.far, at.dir, paths.WithinAny(v.privates(), at.dir))
-		if f == nil {
-			continue
-		}
-		seen[at.dir] = f
-		if s.add(at.dir, f, at.passed) {
-			continue
-		}
-		for _, sub := range f.subs {
-			queue = append(queue, spot{sub, at.passed})
-		}
-		for _, sub := range f.fills {
-			queue = append(queue, spot{sub, true})
+		part := queue[n:min(n+batch, len(queue), n+v.most-len(seen))]
+		n += len(part)
+		for i, f := range v.folders(v.far, part, func(dir string) bool { return paths.WithinAny(privates, dir) }) {
+			if f == nil {
+				continue
+			}
+			at := part[i]
+			seen[at.dir] = f
+			if s.add(at.dir, f, at.passed) {
+				continue
+			}
+			for _, sub := range f.subs {
+				queue = append(queue, spot{sub, at.passed, !f.moved})
+			}
+			for _, sub := range f.fills {
+				queue = append(queue, spot{sub, true, !f.moved})
+			}
 		}
 	}
 	v.far = seen

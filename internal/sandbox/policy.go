@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
@@ -48,6 +49,7 @@ type Policy struct {
 	open    []string // protected paths that may be written all the same
 	denials policy.Denials
 	denied  []string // that the settings of the sandbox deny to write
+	seen    *survey  // that NewPolicy made; nil without
 	far     *far     // nil where the denials name nothing outside the surveyed folders
 }
 
@@ -76,7 +78,11 @@ func (n Network) Off() bool { return len(n.Allowed) == 0 && !n.Ask && !n.Registr
 
 // NewPolicy works out the policy of a session. It looks at the file system to
 // resolve links and to find the repository; it changes nothing.
-func NewPolicy(c Config) Policy {
+func NewPolicy(c Config) Policy { return newPolicy(c, nil) }
+
+// newPolicy is NewPolicy, with what watches the folders that are looked at; nil for
+// nobody.
+func newPolicy(c Config, names *watch.Names) Policy {
 	fs := c.Settings.Filesystem
 	p := Policy{Temp: c.Temp}
 	writable := append([]string{c.Dir}, c.Roots...)
@@ -125,7 +131,9 @@ func NewPolicy(c Config) Policy {
 			p.Network.Ports = append(p.Network.Ports, int(port))
 		}
 	}
-	return p.with(p.survey().look())
+	p.seen = p.survey()
+	p.seen.names = names
+	return p.with(p.seen.look())
 }
 
 // shown are the folders of Shown, resolved, that no setting hides.

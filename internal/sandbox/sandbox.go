@@ -20,6 +20,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/safe"
+	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox/netproxy"
@@ -140,6 +141,8 @@ type Sandbox struct {
 	proxy  *netproxy.Proxy
 	// auditor is nil without a mechanism.
 	auditor *auditor
+	names   *watch.Names            // of the folders that are surveyed; nil without a mechanism
+	hears   atomic.Pointer[auditor] // what names asks; nil until there is one
 	// running counts the commands inside; only for messages.
 	running atomic.Int32
 
@@ -201,6 +204,7 @@ func New(ctx context.Context, c Config) (*Sandbox, error) {
 			_ = safe.RemoveAll(s.temp) // nothing ran in it
 		}
 		s.temp, s.policy = "", Policy{}
+		s.silence()
 		if c.Settings.FailIfUnavailable {
 			return nil, unavailable{s.level}
 		}
@@ -238,7 +242,11 @@ func (s *Sandbox) plan() error {
 		return err
 	}
 	s.config.Temp = temp
-	s.policy = NewPolicy(s.config)
+	s.names = watch.WatchNames(maxStirred, func(path string) bool {
+		t := s.hears.Load()
+		return t != nil && t.matters(path)
+	})
+	s.policy = newPolicy(s.config, s.names)
 	return nil
 }
 
@@ -274,7 +282,9 @@ func (s *Sandbox) auditing() (err error) {
 	if t.journal, err = newJournal(s.config.Run); err != nil {
 		return err
 	}
+	t.names = s.names
 	s.auditor = t
+	s.hears.Store(t)
 	return nil
 }
 
@@ -404,6 +414,14 @@ func (s *Sandbox) Release() {
 	}
 }
 
+// silence ends the watch of folders where nobody hears of it.
+func (s *Sandbox) silence() {
+	if s.names != nil && s.auditor == nil {
+		s.names.Close()
+		s.names = nil
+	}
+}
+
 // Close ends what runs for the sandbox and removes what it left on disk.
 // Commands must be over.
 func (s *Sandbox) Close() error {
@@ -418,6 +436,7 @@ func (s *Sandbox) Close() error {
 	if s.auditor != nil {
 		settled.Go(s.auditor.close) // the kernel takes its time with a watch
 	}
+	s.silence()
 	var errs []error
 	if s.mech != nil {
 		errs = append(errs, s.mech.close())

@@ -32,9 +32,24 @@ func NewSteering(dir string, roots []string, home string) *Steering {
 func (s *Steering) Look() []policy.Steer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seen := s.survey.look()
+	return s.policy.steers(s.survey.look())
+}
+
+// Steers is what a Steering lists, from what commands are kept from; ok is false where
+// rules hide some of it from them.
+func (s *Sandbox) Steers() (list []policy.Steer, ok bool) {
+	t := s.auditor
+	if t == nil || !t.policy.denials.Empty() {
+		return nil, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.policy.steers(t.survey.look()), true
+}
+
+func (p Policy) steers(seen sight) []policy.Steer {
 	var out []policy.Steer
-	for _, st := range s.policy.configured(seen) {
+	for _, st := range p.configured(seen) {
 		why := "git's settings name it, and it can make git run programs"
 		if st.Kind == conf.Hook {
 			why = "git's settings name it as a hook or program"

@@ -5,29 +5,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
-// maxStirred bounds how many folders the system watches for names that come.
-const maxStirred = 2000
+// maxStirred bounds how many folders the system watches for names that come and go.
+const maxStirred = 50_000
 
-// arm has the system watch the folders of a look; t.mu is held.
+// arm has the system watch the git folders of a look as well; t.mu is held. Those that
+// are surveyed it watches already.
 func (t *auditor) arm(seen sight) {
 	gits := slices.Clone(seen.gits)
-	if t.names == nil {
-		t.names = watch.WatchNames(maxStirred, t.matters)
-	}
 	t.about.Store(&gits)
+	if t.names == nil {
+		return
+	}
 	for _, g := range gits {
 		t.names.Add(g, filepath.Join(g, "hooks"), filepath.Join(g, "info"))
-	}
-	for _, root := range t.survey.roots {
-		t.names.Add(root)
-	}
-	for dir := range t.survey.dirs {
-		t.names.Add(dir)
 	}
 }
 
@@ -36,6 +30,7 @@ func (t *auditor) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.names != nil && len(t.runs) == 0 {
+		t.survey.names = nil
 		t.names.Release()
 	}
 }
@@ -43,7 +38,7 @@ func (t *auditor) release() {
 func (t *auditor) disarm() {
 	t.mu.Lock()
 	names := t.names
-	t.names = nil
+	t.names, t.survey.names = nil, nil
 	t.mu.Unlock()
 	if names != nil {
 		names.Close()

@@ -3,9 +3,13 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -40,12 +44,15 @@ type survey struct {
 	ins   map[string]*inner
 	// denied is what permission rules deny of what it sees.
 	denied policy.Denials
+	// names tells in which folders names came and went; nil where nobody watches.
+	names *watch.Names
 }
 
 // A spot is a folder to look into.
 type spot struct {
 	dir    string
 	passed bool // it is in a folder that programs fill
+	sure   bool // it is the folder that was there before, as far as those above it tell
 }
 
 // A folder is what was seen in one.
@@ -61,6 +68,11 @@ type folder struct {
 	git   bool     // it holds .git
 	bare  bool     // it looks like a git folder itself
 	half  bool     // it holds what steers git in a git folder
+	// told: the system tells of what happens in it since it was looked at; stale: it did.
+	told, stale bool
+	// moved: at the last look it was read, or is another one, so that what its parts
+	// are is not known.
+	moved bool
 }
 
 // A sight is what a survey found.
@@ -86,10 +98,12 @@ func newSurvey(roots, gits []string, home string) *survey {
 	return &survey{roots: roots, gits: gits, home: home, dirs: map[string]*folder{}, links: map[string]indexed{}, far: map[string]*folder{}, most: maxFar, ins: map[string]*inner{}}
 }
 
-// look surveys anew what is near, at the cost of a look at each folder.
+// look surveys anew what is near, at the cost of a look at each folder of which the
+// system does not tell.
 func (v *survey) look() sight {
 	s := sight{gits: slices.Clone(v.gits)}
 	v.now = time.Now()
+	v.hear()
 	v.rest = v.rest[:0]
 	seen := make(map[string]*folder, len(v.dirs))
 	for _, root := range v.roots {
@@ -111,35 +125,86 @@ func (v *survey) look() sight {
 	return s
 }
 
+// hear takes what the system tells of the folders.
+func (v *survey) hear() {
+	if v.names == nil {
+		return
+	}
+	dirs, all := v.names.Take()
+	for _, known := range []map[string]*folder{v.dirs, v.far} {
+		for _, dir := range dirs {
+			if f := known[dir]; f != nil {
+				f.stale = true
+			}
+		}
+		if all {
+			for _, f := range known {
+				f.stale = true
+			}
+		}
+	}
+}
+
 func (v *survey) below(root string, s *sight, seen map[string]*folder) {
 	private := paths.Within(root, v.home)
 	if _, fixed := v.denied.Names(root, true); fixed {
 		s.fix = append(s.fix, root)
 	}
-	queue := []string{root}
-	for n := 0; n < len(queue); n++ {
+	queue := []spot{{dir: root}}
+	for n := 0; n < len(queue); {
 		if len(seen) >= maxFolders || len(s.named) > maxNamed {
 			s.more = true
-			for _, dir := range queue[n:] {
-				v.rest = append(v.rest, spot{dir: dir})
-			}
+			v.rest = append(v.rest, queue[n:]...)
 			return
 		}
-		dir := queue[n]
-		f := v.folder(v.dirs, dir, private)
-		if f == nil {
-			continue
-		}
-		seen[dir] = f
-		s.hide, s.fix, s.keys = append(s.hide, f.hide...), append(s.fix, f.fix...), append(s.keys, f.keys...)
-		if s.add(dir, f, false) {
-			continue // its parts are git's
-		}
-		queue = append(queue, f.subs...)
-		for _, sub := range f.fills {
-			v.rest = append(v.rest, spot{sub, true})
+		part := queue[n:min(n+batch, len(queue), n+maxFolders-len(seen))]
+		n += len(part)
+		for i, f := range v.folders(v.dirs, part, func(string) bool { return private }) {
+			if f == nil {
+				continue
+			}
+			seen[part[i].dir] = f
+			s.hide, s.fix, s.keys = append(s.hide, f.hide...), append(s.fix, f.fix...), append(s.keys, f.keys...)
+			if s.add(part[i].dir, f, false) {
+				continue // its parts are git's
+			}
+			for _, sub := range f.subs {
+				queue = append(queue, spot{dir: sub, sure: !f.moved})
+			}
+			for _, sub := range f.fills {
+				v.rest = append(v.rest, spot{dir: sub, passed: true, sure: !f.moved})
+			}
 		}
 	}
+}
+
+// batch is how many folders are looked into at once.
+const batch = 256
+
+// folders looks into folders, side by side where there are many of them.
+func (v *survey) folders(known map[string]*folder, at []spot, private func(dir string) bool) []*folder {
+	out := make([]*folder, len(at))
+	const share = 32
+	var next atomic.Int64
+	work := func() {
+		for from := int(next.Add(share)) - share; from < len(at); from = int(next.Add(share)) - share {
+			for i := from; i < min(from+share, len(at)); i++ {
+				if f := known[at[i].dir]; f != nil && f.told && !f.stale && at[i].sure {
+					f.moved = false
+					out[i] = f
+					continue
+				}
+				out[i] = v.folder(known, at[i].dir, private(at[i].dir))
+			}
+		}
+	}
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 4, (len(at)-1)/share) {
+		wait.Go(work) // ends with the last folder
+	}
+	work()
+	wait.Wait()
+	return out
 }
 
 // add adds what a folder holds, and reports whether it is a git folder itself.
@@ -166,26 +231,34 @@ func (s *sight) add(dir string, f *folder, passed bool) (bare bool) {
 
 // folder reads a folder, or knows it still.
 func (v *survey) folder(known map[string]*folder, dir string, private bool) *folder {
+	old := known[dir]
+	told := v.names != nil && v.names.Watches(dir) // whatever happens from here on is told
 	m := markOf(dir, v.now)
 	if !m.dir {
 		return nil
 	}
-	old := known[dir]
+	if v.names != nil && (old == nil || old.mark.ino != m.ino || !told) { // what is watched under its path may be another one
+		v.names.Again(dir)
+		told = v.names.Watches(dir)
+		m = markOf(dir, v.now)
+	}
 	if old != nil && old.mark == m && m.settled {
+		old.told, old.stale, old.moved = told, false, false
 		return old
 	}
 	list, err := v.list(dir, m)
 	if err != nil {
 		return nil
 	}
-	f := &folder{mark: m}
-	head, steers := false, false
+	f := &folder{mark: m, told: told, moved: true}
+	head, steers, denies := false, false, !v.denied.Empty()
+	secret, base := policy.SecretsIn(dir), filepath.Base(dir)
 	for _, e := range list {
 		name := e.Name()
-		if f.judge(v.denied, filepath.Join(dir, name), e.IsDir()) && name != ".git" {
+		if denies && f.judge(v.denied, filepath.Join(dir, name), e.IsDir()) && name != ".git" {
 			continue
 		}
-		if !e.IsDir() && policy.HoldsSecrets(filepath.Join(dir, name)) {
+		if !e.IsDir() && secret(name) {
 			f.keys = append(f.keys, filepath.Join(dir, name))
 		}
 		switch {
@@ -193,7 +266,7 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 			f.git = true
 		case kin[name] != nil:
 			f.kin = append(f.kin, filepath.Join(dir, name))
-		case policy.Mixed(name) && !e.IsDir(), policy.NameProtects(filepath.Base(dir), name, private) != "", private && policy.StartsAtHome(v.home, filepath.Join(dir, name)):
+		case policy.Mixed(name) && !e.IsDir(), policy.NameProtects(base, name, private) != "", private && policy.StartsAtHome(v.home, filepath.Join(dir, name)):
 			f.named = append(f.named, filepath.Join(dir, name))
 		case e.IsDir() && policy.Filled(name): // of what they hold only repositories count, and those at the end of a command
 			f.fills = append(f.fills, filepath.Join(dir, name))

@@ -131,8 +131,17 @@ func (o openly) Run(ctx context.Context, in json.RawMessage, env tool.Env) (r to
 
 // Steering returns what lists the paths that make git run programs, besides
 // those that are known by their names. The folders are first looked at when it
-// is called.
-func Steering(dir string, dirs []string, home string) func() []policy.Steer {
+// is called, and not at all where the sandbox has looked at them.
+func (b *Set) Steering(dir string, dirs []string, home string) func() []policy.Steer {
 	made := sync.OnceValue(func() *sandbox.Steering { return sandbox.NewSteering(dir, dirs, home) })
-	return func() []policy.Steer { return made().Look() }
+	return func() []policy.Steer {
+		if c := b.get(); c != nil {
+			if box := c.made.Load(); box != nil {
+				if list, ok := box.Steers(); ok {
+					return list
+				}
+			}
+		}
+		return made().Look()
+	}
 }
