@@ -9,6 +9,7 @@
 //	go run ./bench -only hello
 //	go run ./bench -quick -only ui     the terminal UI, in a pseudo-terminal
 //	go run ./bench -only huge -huge 1024     a session whose log has 1 GB
+//	go run ./bench -only tree -files 1000000 repositories of 144,000 and of a million files
 package main
 
 import (
@@ -32,6 +33,7 @@ func main() {
 	runs := flag.Int("runs", 15, "runs of each short measurement; the median counts")
 	quick := flag.Bool("quick", false, "stream and idle for 10 seconds only")
 	huge := flag.Int("huge", 0, "also make a session whose log has so many megabytes, and open it")
+	files := flag.Int("files", 0, "also measure a repository of so many files, beside one of 144,000")
 	fold := flag.String("fold", "", "fold the log in this folder and exit (used by the program itself)")
 	flag.Parse()
 	if *fold != "" {
@@ -41,7 +43,7 @@ func main() {
 	dir, err := os.MkdirTemp("", "adze-bench-")
 	check(err)
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, bin: *bin, runs: *runs, quick: *quick, huge: *huge}
+	b := &bench{dir: dir, bin: *bin, runs: *runs, quick: *quick, huge: *huge, files: *files}
 	if b.bin == "" {
 		b.bin = filepath.Join(dir, "adze")
 		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.bin, "./cmd/adze")
@@ -83,6 +85,8 @@ type bench struct {
 	runs     int
 	quick    bool
 	huge     int          // megabytes
+	files    int          // of a tree
+	work     string       // where runs work, "" for a fresh folder each
 	n        int          // runs
 	pid      atomic.Int64 // of the newest
 }
@@ -97,14 +101,16 @@ type figure struct{ what, got, target string }
 // A sample is one run of the binary.
 type sample struct {
 	wall, cpu, first time.Duration
-	rss              int64 // bytes
+	rss              int64 // bytes, of the largest process
+	own              int64 // bytes, of adze alone; 0 where that cannot be read
 	bodies           [][]byte
 }
 
-// run starts adze against a provider, in a fresh folder but a warm HOME.
+// run starts adze against a provider, in a fresh folder or the one that is set, but a
+// warm HOME.
 func (b *bench) run(p *provider, args ...string) sample {
 	b.n++
-	work := filepath.Join(b.dir, fmt.Sprint("work", b.n))
+	work := cmp.Or(b.work, filepath.Join(b.dir, fmt.Sprint("work", b.n)))
 	home := cmp.Or(b.home, filepath.Join(b.dir, "home"))
 	check(os.MkdirAll(work, 0o755))
 	check(os.MkdirAll(home, 0o755))
@@ -120,18 +126,51 @@ func (b *bench) run(p *provider, args ...string) sample {
 	err := cmd.Start()
 	check(err)
 	b.pid.Store(int64(cmd.Process.Pid))
+	peak := watchPeak(cmd.Process.Pid)
 	err = cmd.Wait()
 	wall := time.Since(start)
 	if err != nil {
 		check(fmt.Errorf("adze %v: %w\n%s", args, err, errs.String()))
 	}
-	s := sample{wall: wall, cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), rss: maxRSS(cmd.ProcessState)}
+	s := sample{wall: wall, cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), rss: maxRSS(cmd.ProcessState), own: peak()}
 	if p != nil {
 		p.mu.Lock()
 		s.bodies, s.first = p.bodies, p.first.Sub(start)
 		p.mu.Unlock()
 	}
 	return s
+}
+
+// watchPeak reads every few milliseconds how much memory a process has had at most, without
+// its children. What it returns ends that, and is the newest figure: 0 where the system
+// does not tell.
+func watchPeak(pid int) (end func() int64) {
+	var peak int64
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() { // ends with end
+		defer close(done)
+		tick := time.NewTicker(3 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it may be over
+			if _, rest, ok := strings.Cut(string(b), "VmHWM:"); ok {
+				var kb int64
+				if _, err := fmt.Sscan(rest, &kb); err == nil {
+					peak = kb * 1024
+				}
+			}
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() int64 {
+		close(stop)
+		<-done
+		return peak
+	}
 }
 
 func median[T any](xs []sample, of func(sample) T, less func(a, b T) int) T {
@@ -155,6 +194,7 @@ func wall(s sample) time.Duration  { return s.wall }
 func first(s sample) time.Duration { return s.first }
 func cpu(s sample) time.Duration   { return s.cpu }
 func rss(s sample) int64           { return s.rss }
+func own(s sample) int64           { return cmp.Or(s.own, s.rss) }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
 func mb(n int64) string         { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
