@@ -242,7 +242,7 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 		told = v.names.Watches(dir)
 		m = markOf(dir, v.now)
 	}
-	if old != nil && old.mark == m && m.settled {
+	if old != nil && (old.mark == m && m.settled || told && old.told && !old.stale && old.mark.like(m)) {
 		old.told, old.stale, old.moved = told, false, false
 		return old
 	}
@@ -320,6 +320,13 @@ type mark struct {
 	at, size, ino int64
 	dir           bool
 	settled       bool // it changed long enough ago for another change to show
+}
+
+// like reports whether two looks saw the same; whether more happened since the first, they
+// do not tell.
+func (m mark) like(o mark) bool {
+	m.settled = o.settled
+	return m == o
 }
 
 // tick is how close two changes can be for the clock of a file system to tell
