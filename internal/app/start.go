@@ -421,7 +421,7 @@ func (r *Running) attend(ctx context.Context) {
 	r.kit.Knows(st.Files())
 	r.accompany()
 	later := r.known.Later(func(g prompt.Git) { // a session that is over needs no more
-		_ = r.Settle(func(now event.Situated) event.Situated { return situation.Answered(now, g) }, prompt.Late(g))
+		_ = r.Situate(func(now event.Situated) event.Situated { return situation.Answered(now, g) }, prompt.Late(g))
 	})
 	beside := r.beside
 	r.beside = func() { later(); beside() }

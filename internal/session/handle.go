@@ -322,9 +322,9 @@ type settled struct {
 	text string
 }
 
-// Settle says what was not known yet of where the session is: know puts it into what is
+// Situate says what was not known yet of where the session is: know puts it into what is
 // told of that, and text says it to the model, unless it was told so before.
-func (s *Session) Settle(know func(event.Situated) event.Situated, text string) error {
+func (s *Session) Situate(know func(event.Situated) event.Situated, text string) error {
 	var err error
 	return errors.Join(s.do(func(st *state) {
 		next := settled{know(s.cfg.Situation), text}

@@ -114,7 +114,7 @@ type Config struct {
 	Situation event.Situated
 	Resituate func(was, now event.Situated) string
 	// Pending, while some of Situation is not known yet, puts what was told of that last
-	// in its place; Settle ends that. nil: all is known.
+	// in its place; Situate ends that. nil: all is known.
 	Pending func(was, now event.Situated) event.Situated
 	// Remind is what the model is told when it was told of one mode and another
 	// one is on, and at the start of each turn; "" is nothing.
