@@ -70,8 +70,8 @@ func (d *Desk) plan(in input, _ tool.Env) (tool.Plan, error) {
 	}, nil
 }
 
-// textOnly reports whether a skill brings nothing but words: it lends no rule, and
-// what it runs is ruled on by itself all the same.
+// textOnly reports whether a skill brings nothing but words when the model uses it: it
+// lends no rule, and what it runs is ruled on by itself all the same.
 func textOnly(s skill.Skill) bool {
 	return s.BuiltIn || len(s.Allowed) == 0 && s.Model == "" && s.Hooks == nil
 }
@@ -108,6 +108,9 @@ func (d *Desk) run(ctx context.Context, in input, env tool.Env) (tool.Result, er
 	u, err := d.use(ctx, s, in.Args, env)
 	if err != nil {
 		return tool.Errorf("the skill %s could not be used: %v", s.Name, err), nil
+	}
+	if s.BuiltIn { // a person who types /commit allows what it needs; that the model takes it up allows nothing
+		u.brings.Rules = nil
 	}
 	shown := view.Text{S: "uses the skill " + s.Name}
 	if s.Fork && d.conf.Fork != nil {
