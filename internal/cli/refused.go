@@ -25,7 +25,7 @@ func refusedCalls(list []event.ToolFinished) error {
 			name += "(" + clip.Line(clip.Visible(what), 80) + ")"
 		}
 		lines = append(lines, fmt.Sprintf("%s was refused: %s", name, b.Verdict.Why()))
-		if way := wayOut(b.Verdict); !slices.Contains(ways, way) {
+		if way := wayOut(b.Verdict); way != "" && !slices.Contains(ways, way) {
 			ways = append(ways, way)
 		}
 	}
@@ -64,6 +64,9 @@ func wayOut(v policy.Verdict) string {
 	case hook.Check:
 		return "no rule lifts what a hook refuses: adze hooks list shows them and where they stand"
 	case policy.CheckUnsafe:
+		if strings.Contains(v.Reason, "adze ") { // it says what helps
+			return ""
+		}
 		return "adze config check says what is wrong with the settings"
 	case policy.CheckProtected, policy.CheckRemoval:
 		return "no rule and no mode allows this without a person: do it yourself, or answer the question through --permission-prompt-tool stdio"

@@ -106,8 +106,9 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 		return cfg, nil
 	}
 	cfg, err := load(seen.State == trust.Trusted, seen.State == trust.Changed)
-	if err == nil && held == nil && seen.State == trust.Changed && !s.Bare && (sources == nil || slices.Contains(sources, string(config.Project))) && p.unguarded(seen) {
-		cfg.Permissions.Unsafe = cmp.Or(cfg.Permissions.Unsafe, "the settings of this folder changed since they were trusted and are not used, and they have hooks that may refuse calls: adze trust shows them, and asks whether they shall count")
+	// What counted when it changed in a running session goes on to count (Held).
+	if err == nil && (held == nil || held.Permissions.Unsafe == guardsChanged) && seen.State == trust.Changed && !s.Bare && (sources == nil || slices.Contains(sources, string(config.Project))) && p.unguarded(seen) {
+		cfg.Permissions.Unsafe = cmp.Or(cfg.Permissions.Unsafe, guardsChanged)
 	}
 	if err != nil || s.Trusted || seen.State != trust.Trusted || seen.Covers(repoSums(cfg, p)) {
 		return cfg, seen, err
@@ -117,6 +118,9 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 	seen.State = trust.Changed
 	return cfg, seen, err
 }
+
+// guardsChanged is why everything asks in a folder that is unguarded.
+const guardsChanged = "the settings of this folder changed since they were trusted and are not used, and they have hooks that may refuse calls: adze trust shows them, and asks whether they shall count"
 
 // unguarded reports whether a folder that is trusted no more had hooks that may refuse what
 // is about to happen, or has them now, and nobody said that they shall not count.
