@@ -5,6 +5,7 @@ package cli_test
 import (
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -29,6 +30,14 @@ func (h *pipeHost) answer(id string) (response any, err string) {
 		}
 		text, _ := r["error"].(string)
 		return r["response"], text
+	}
+}
+
+// folder makes a folder to work in.
+func (p *place) folder(name string) {
+	p.t.Helper()
+	if err := os.MkdirAll(filepath.Join(p.dir, name), 0o755); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
@@ -307,12 +316,17 @@ func TestHost_CommandsOfAdzesOwnAreNotPaidFor(t *testing.T) {
 
 func TestHost_ABlockOfAMessage(t *testing.T) {
 	p := newPlace(t)
+	p.folder(".claude/commands")
 	p.put(".claude/commands/lint.md", "LINT-EXPANDED $ARGUMENTS\n")
 	h := p.host(`? prompt contains "LINT-EXPANDED main.go"
 > expanded
 ---
+> between
+---
 ? prompt contains "DOC"
 > read
+---
+> between
 ---
 ? prompt contains "NOTE"
 > noted
@@ -327,6 +341,13 @@ func TestHost_ABlockOfAMessage(t *testing.T) {
 	if r := h.next("result"); r["result"] != "expanded" {
 		t.Errorf("a command in the last block: %v", r)
 	}
+	between := func() {
+		say("and", nil)
+		if r := h.next("result"); r["result"] != "between" {
+			t.Errorf("between: %v", r)
+		}
+	}
+	between()
 	say([]any{text("hi"), map[string]any{"type": "document", "source": map[string]any{"type": "text", "media_type": "text/plain", "data": "DOC"}}, map[string]any{"type": "novel"}}, nil)
 	if l := fmt.Sprint(h.next("system/informational")["content"]); !strings.Contains(l, `"novel"`) {
 		t.Errorf("what is left out: %s", l)
@@ -334,6 +355,7 @@ func TestHost_ABlockOfAMessage(t *testing.T) {
 	if r := h.next("result"); r["result"] != "read" {
 		t.Errorf("a document: %v", r)
 	}
+	between()
 	say("NOTE", map[string]any{"shouldQuery": false})
 	say("go on", nil)
 	if r := h.next("result"); r["result"] != "noted" {
@@ -345,6 +367,7 @@ func TestHost_ABlockOfAMessage(t *testing.T) {
 func TestHost_RequestsBesides(t *testing.T) {
 	p := newPlace(t)
 	p.put("a.txt", "hello\n")
+	p.folder("secret")
 	p.put("secret/b.txt", "hidden\n")
 	h := p.host("> over\n", "--disallowed-tools", "Read(secret/**)")
 	h.request("i", map[string]any{"subtype": "initialize"})
