@@ -70,7 +70,7 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 	}
 	st := r.Host.State()
 	ratio := window.Ratio(st)
-	overhead = int(float64(overhead) * max(1, ratio))
+	overhead = window.Standing(st, overhead)
 	shares := window.SharesOf(effective, overhead).In(ratio)
 	if e, ok := r.fromNotes(ctx, c, st, effective, overhead); ok {
 		return true, r.compacted(ctx, e)

@@ -68,6 +68,20 @@ func (s Shares) In(ratio float64) Shares {
 	return s
 }
 
+// Standing is how many tokens instructions and tools take in a conversation, where
+// estimated is what Overhead says of them: what the provider counted and the
+// conversation does not explain, or, before it counted anything, the estimate
+// by the conversation's Ratio. Text in a language or code with few bytes a token
+// says nothing of the instructions beside it, which are English.
+func Standing(s transcript.State, estimated int) int {
+	g, ratio := s.Gauge(), Ratio(s)
+	most := int(float64(estimated) * max(1, ratio))
+	if g.Tokens == 0 {
+		return most
+	}
+	return min(most, max(estimated, g.Tokens-int(float64(g.At)/4*ratio)))
+}
+
 // Overhead estimates the tokens of instructions and tools.
 func Overhead(system []string, tools []llm.Spec) int {
 	n := 0

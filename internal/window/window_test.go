@@ -261,3 +261,31 @@ func encode(t *rapid.T, ms []llm.Message) (out [][]byte) {
 	}
 	return out
 }
+
+// What a provider counted tells instructions in English from a conversation whose
+// tokens have few bytes.
+func TestStanding(t *testing.T) {
+	say := func(n int) event.Body {
+		return event.InputAccepted{Text: strings.Repeat("y", n)}
+	}
+	reply := func(in int) event.Body {
+		return event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "ok"}}}, Usage: llm.Usage{In: in}}
+	}
+	plain := fold(transcript.State{}, say(4000), reply(5000+1000))
+	dense := fold(plain, say(7998), reply(5000+1000+3*2000))
+	for _, c := range []struct {
+		name      string
+		of        transcript.State
+		estimated int
+		least, at int
+	}{
+		{"nothing is counted yet", transcript.State{}, 4500, 4500, 4500},
+		{"as it was estimated", plain, 5000, 4990, 5010},
+		{"each token of the conversation has 1.3 bytes, not those of the instructions", dense, 4500, 4500, 6000},
+		{"never less than the estimate", dense, 9000, 9000, 9000},
+	} {
+		if got := window.Standing(c.of, c.estimated); got < c.least || got > c.at {
+			t.Errorf("%s: %d (ratio %.2f), want %d to %d", c.name, got, window.Ratio(c.of), c.least, c.at)
+		}
+	}
+}
