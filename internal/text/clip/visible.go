@@ -1,6 +1,7 @@
 package clip
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -52,9 +53,9 @@ func blank(r rune) bool {
 	return false
 }
 
-// Pictures is Clean that shows control characters by their symbols (U+2400 and
-// on), and drops no escape sequence: it is for the text of a file, which is to
-// be seen as it is.
+// Pictures is Clean that shows control characters of ASCII by their symbols (U+2400
+// and on) and others that cannot be seen as <U+0085>, and drops no escape
+// sequence: it is for the text of a file, which is to be seen as it is.
 func Pictures(s string) string {
 	i := 0
 	for i < len(s) && (s[i] >= 0x20 && s[i] < 0x7f || s[i] == '\n' || s[i] == '\t') {
@@ -72,11 +73,54 @@ func Pictures(s string) string {
 			b = utf8.AppendRune(b, 0x2421)
 		case c < 0x20 && c != '\n' && c != '\t':
 			b = utf8.AppendRune(b, 0x2400+rune(c))
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if Unseen(r) {
+				b = fmt.Appendf(b, "<U+%04X>", r)
+			} else {
+				b = append(b, s[i:i+n]...)
+			}
+			i += n - 1
 		default:
 			b = append(b, c)
 		}
 	}
 	return Clean(string(b))
+}
+
+// Unseen reports whether Pictures shows a character above ASCII by its number: a
+// control (C1), or one that changes how text reads.
+func Unseen(r rune) bool { return r >= 0x80 && r < 0xa0 || hidden(r) }
+
+// Unpictured is the text that Pictures showed so. What it shows is not told from
+// what stands in a file as such.
+func Unpictured(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0x2400 && r < 0x2420:
+			return r - 0x2400
+		case r == 0x2421:
+			return 0x7f
+		}
+		return r
+	}, s)
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(s, "<U+")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		digits, rest, _ := strings.Cut(after, ">")
+		n, err := strconv.ParseUint(digits, 16, 21)
+		if sign := fmt.Sprintf("<U+%04X>", n); err != nil || !Unseen(rune(n)) || !strings.HasPrefix("<U+"+after, sign) {
+			b.WriteString("<U+")
+			s = after
+			continue
+		}
+		b.WriteRune(rune(n))
+		s = rest
+	}
 }
 
 // Prose is a text with each carriage return as the end of a line: what somebody wrote

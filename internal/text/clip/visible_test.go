@@ -1,7 +1,9 @@
 package clip_test
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -32,10 +34,14 @@ func TestPictures(t *testing.T) {
 		"":                          "",
 		"a\n\tb\r\n":                "a\n\tb\n",
 		"\x1b[31mred\x00\r\x7f":     "␛[31mred␀␍␡",
-		"é\xff\u202e\u009b31m \x1b": "é\ufffd ␛",
+		"é\xff\u202e\u009b31m \x1b": "é\ufffd<U+202E><U+009B>31m ␛",
+		"b\u0085c <U+0041>":         "b<U+0085>c <U+0041>",
 	} {
 		if got := clip.Pictures(in); got != want {
 			t.Errorf("Pictures(%q) = %q, want %q", in, got, want)
+		}
+		if back := clip.Unpictured(want); utf8.ValidString(in) && back != strings.ReplaceAll(in, "\r\n", "\n") {
+			t.Errorf("Unpictured(%q) = %q", want, back)
 		}
 	}
 }

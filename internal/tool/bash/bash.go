@@ -237,11 +237,11 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		b.tasks.mu.Unlock()
 	}
 	if in.Background {
-		return j.backgroundResult(in.Command), nil
+		return j.backgroundResult(in), nil
 	}
 	how := b.await(ctx, j, in.timeout(), env.Progress)
 	if how == moved {
-		return j.backgroundResult(in.Command), nil
+		return j.backgroundResult(in), nil
 	}
 	r := j.result(in, how)
 	if how == ended {

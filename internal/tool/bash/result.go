@@ -95,7 +95,7 @@ func (j *job) result(in input, how outcome) tool.Result {
 }
 
 // backgroundResult tells how to follow a task.
-func (j *job) backgroundResult(command string) tool.Result {
+func (j *job) backgroundResult(in input) tool.Result {
 	j.tasks.mu.Lock()
 	id, path := j.id, j.out.Kept().Path
 	j.tasks.mu.Unlock()
@@ -103,7 +103,10 @@ func (j *job) backgroundResult(command string) tool.Result {
 	if path != "" {
 		text += " All of its output goes to " + path + "."
 	}
-	return tool.Result{Text: text, View: view.Terminal{Command: clip.VisibleText(command), Note: "in the background as " + id}, Data: func() any {
+	if in.Background && in.Timeout > 0 {
+		text += " `timeout` has no effect on it: it runs until it ends or is ended."
+	}
+	return tool.Result{Text: text, View: view.Terminal{Command: clip.VisibleText(in.Command), Note: "in the background as " + id}, Data: func() any {
 		return map[string]any{"stdout": "", "stderr": "", "interrupted": false, "isImage": false, "backgroundTaskId": id}
 	}}
 }

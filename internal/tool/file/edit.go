@@ -172,6 +172,9 @@ func (t *tools) draftEdit(path, asked string, changes []change, env tool.Env) (d
 	old, fi, err := t.current(path, asked, "Edit")
 	if errors.Is(err, fs.ErrNotExist) {
 		if changes[0].OldString == "" {
+			if err := foreignPath(path, asked); err != nil {
+				return draft{}, err
+			}
 			d := draft{whole: true}
 			return d.change(changes)
 		}
@@ -181,7 +184,14 @@ func (t *tools) draftEdit(path, asked string, changes []change, env tool.Env) (d
 		return draft{}, err
 	}
 	d := draft{old: old, new: old, was: fi}
-	return d.change(changes)
+	done, err := d.change(changes)
+	if isNotebook(path, old.raw) {
+		if err != nil {
+			return draft{}, fmt.Errorf("%w\n%s", err, notebookHow)
+		}
+		return done, keepsNotebook(asked, done)
+	}
+	return done, err
 }
 
 // change applies replacements in order; all or nothing.
@@ -218,6 +228,9 @@ func (d draft) change(changes []change) (draft, error) {
 func (t *tools) draftWrite(path, asked, content string) (draft, error) {
 	old, fi, err := t.current(path, asked, "Write")
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := foreignPath(path, asked); err != nil {
+			return draft{}, err
+		}
 		d := draft{new: document{raw: content}, whole: true}
 		d.new.fold()
 		return d, nil
@@ -228,6 +241,9 @@ func (t *tools) draftWrite(path, asked, content string) (draft, error) {
 	d := draft{old: old, new: old.with(content), was: fi, whole: true}
 	if err := old.keeps(&d.new); err != nil {
 		return draft{}, fmt.Errorf("%s: %w", clip.Pictures(asked), err)
+	}
+	if isNotebook(path, old.raw) {
+		return d, keepsNotebook(asked, d)
 	}
 	return d, nil
 }
@@ -278,6 +294,15 @@ func (d draft) report(name string) string {
 	var b strings.Builder
 	if d.whole {
 		fmt.Fprintf(&b, "%s was replaced (%s, was %s).", name, clip.Count(len(splitLines(d.new.lf)), "line"), clip.Thousands(len(splitLines(d.old.lf))))
+		switch {
+		case d.old.mostlyCRLF() && d.new.mostlyCRLF():
+			b.WriteString(` Its lines end with CRLF, as before (Edit of "\r\n" to "\n" with replace_all changes that).`)
+		case d.old.mostlyCRLF() && len(d.new.cr) == 0:
+			b.WriteString(" Its lines end with LF now, no longer with CRLF.")
+		}
+		if d.new.enc == legacy {
+			fmt.Fprintf(&b, " It is stored as %s, as before.", d.new.set.Name)
+		}
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s was changed (%s).", name, clip.Count(d.made, "replacement"))

@@ -11,13 +11,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/place"
-	"github.com/adze-agent/adze/internal/text/near"
-	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -66,7 +63,14 @@ type tools struct {
 
 // locate returns the resolved path of what the model wrote.
 func (t *tools) locate(asked string, env tool.Env) (string, error) {
-	return t.find(env.Dir, env.Home, asked)
+	path, err := t.find(env.Dir, env.Home, asked)
+	if err != nil {
+		return "", err
+	}
+	if same := spelled(path); same != path {
+		return t.find(env.Dir, env.Home, same)
+	}
+	return path, nil
 }
 
 // pinned is locate at run time: the path must be the one that was judged.
@@ -107,55 +111,11 @@ func missing(asked, path string, env tool.Env) string {
 			return msg + "; the working directory itself is gone"
 		}
 	}
+	if p := unixPath(asked, env); p != "" {
+		return msg + "; did you mean " + p + "?"
+	}
 	if names := closeNames(path, env); len(names) > 0 {
 		msg += "; did you mean " + strings.Join(names, ", ") + "?"
 	}
 	return msg
 }
-
-// closeNames finds up to three files with a name like the missing one, in
-// folders the session works in only.
-func closeNames(path string, env tool.Env) []string {
-	type hit struct {
-		path string
-		dist int
-	}
-	var out []hit
-	want := strings.ToLower(filepath.Base(path))
-	dirs := []string{filepath.Dir(path)}
-	if rel, err := filepath.Rel(string(filepath.Separator), path); err == nil && len(env.Roots) > 0 {
-		// The model may have left out, or made up, the folder above.
-		dirs = append(dirs, filepath.Dir(filepath.Join(env.Roots[0], rel)), env.Dir)
-	}
-	slices.Sort(dirs)
-	for _, d := range slices.Compact(dirs) {
-		if !paths.WithinAny(append([]string{env.Dir}, env.Roots...), d) {
-			continue
-		}
-		list, err := os.ReadDir(d)
-		if err != nil {
-			continue
-		}
-		for _, e := range list[:min(len(list), 5000)] {
-			if e.IsDir() {
-				continue
-			}
-			name := strings.ToLower(e.Name())
-			n := near.Distance(want, name)
-			if stem(name) == stem(want) {
-				n = min(n, 1)
-			}
-			if n <= max(1, len(want)/4) {
-				out = append(out, hit{filepath.Join(d, e.Name()), n})
-			}
-		}
-	}
-	order.By(out, func(a, b hit) int { return a.dist - b.dist })
-	var names []string
-	for _, n := range out[:min(len(out), 3)] {
-		names = append(names, n.path)
-	}
-	return names
-}
-
-func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }

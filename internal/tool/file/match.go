@@ -16,14 +16,27 @@ func replaceIn(d document, c change) (out document, n int, loose string, err err
 	old := strings.ReplaceAll(c.OldString, "\r\n", "\n")
 	text := strings.ReplaceAll(c.NewString, "\r\n", "\n")
 	switch {
-	case old == text:
+	case old == text && c.OldString == c.NewString:
 		return d, 0, "", errors.New("old_string and new_string are the same; there is nothing to change")
 	case old == "" && d.lf == "":
 		return d.with(c.NewString), 1, "", nil
 	case old == "":
 		return d, 0, "", errors.New("old_string is empty, but the file exists and has content; give the text to replace, or use Write for the whole file")
 	}
+	if old == text || strings.Contains(c.OldString, "\r\n") {
+		out, n, err = d.lineEnds(c)
+		if n > 0 || err != nil || old == text {
+			return out, n, "", err
+		}
+	}
 	spans, loose := find(d.lf, old)
+	if len(spans) == 0 { // as Read shows what cannot be seen
+		if o := clip.Unpictured(old); o != old {
+			if spans = indexAll(d.lf, o); len(spans) > 0 {
+				old, text = o, clip.Unpictured(text)
+			}
+		}
+	}
 	switch {
 	case len(spans) == 0:
 		return d, 0, "", absent(d.lf, old, text)
@@ -38,6 +51,25 @@ func replaceIn(d document, c change) (out document, n int, loose string, err err
 		}
 		return inStyle(was, old, text)
 	}), len(spans), loose, nil
+}
+
+// lineEnds makes a change that says itself how lines end. n is 0 when old_string
+// does not stand in the file so.
+func (d *document) lineEnds(c change) (out document, n int, err error) {
+	n = strings.Count(d.raw, c.OldString)
+	switch {
+	case n == 0 && strings.ReplaceAll(c.OldString, "\r\n", "\n") == strings.ReplaceAll(c.NewString, "\r\n", "\n"):
+		return *d, 0, errors.New("old_string and new_string differ in their line ends alone, and old_string does not stand in the file with those it has; there is nothing to change")
+	case n == 0:
+		return *d, 0, nil
+	case n > 1 && !c.ReplaceAll:
+		return *d, 0, fmt.Errorf("old_string is in the file %d times; add lines around it until it is unique, or set replace_all", n)
+	}
+	raw := d.raw
+	if !strings.Contains(c.OldString, "\r\n") { // a "\n" that is a part of "\r\n" stays
+		raw = d.lf
+	}
+	return d.same(strings.ReplaceAll(raw, c.OldString, c.NewString)), n, nil
 }
 
 // A span is a range of offsets.

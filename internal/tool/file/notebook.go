@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/effect"
@@ -64,8 +65,8 @@ func (r *reading) notebook(src io.Reader) (tool.Result, bool) {
 	if err != nil || len(data) > maxNotebook {
 		return tool.Result{}, false
 	}
-	var nb notebook
-	if json.Unmarshal(data, &nb) != nil || nb.Cells == nil {
+	nb, ok := parseNotebook(string(data))
+	if !ok {
 		return tool.Result{}, false
 	}
 	var b strings.Builder
@@ -92,7 +93,9 @@ func (r *reading) notebook(src io.Reader) (tool.Result, bool) {
 	if cut > 0 {
 		fmt.Fprintf(&b, "\n[%s left out: the notebook is too large to show; read the file's JSON with offset and limit, or use Grep]", clip.Count(cut, "cell"))
 	}
+	b.WriteString("\n[" + notebookHow + "]")
 	f := entry(r.path, r.o.fi, data)
+	f.Partial = true // its cells were shown, and not its lines
 	r.t.Ledger.put(f)
 	return tool.Result{Text: b.String(), Images: images, Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}, Data: func() any {
 		var all struct {
@@ -101,6 +104,31 @@ func (r *reading) notebook(src io.Reader) (tool.Result, bool) {
 		_ = json.Unmarshal(data, &all) // it was read above
 		return r.shape("notebook", map[string]any{"filePath": r.path, "cells": all.Cells})
 	}}, true
+}
+
+// notebookHow says how a notebook is changed.
+const notebookHow = "a notebook is JSON on disk, which is what Edit and Write change: Read with offset=1 shows that text"
+
+// parseNotebook reads nbformat 4; a byte order mark may stand before it.
+func parseNotebook(text string) (nb notebook, ok bool) {
+	err := json.Unmarshal([]byte(strings.TrimPrefix(text, bom8)), &nb)
+	return nb, err == nil && nb.Cells != nil
+}
+
+func isNotebook(path, text string) bool {
+	if !strings.EqualFold(filepath.Ext(path), ".ipynb") {
+		return false
+	}
+	_, ok := parseNotebook(text)
+	return ok
+}
+
+// keepsNotebook checks that a change of a notebook leaves one.
+func keepsNotebook(asked string, d draft) error {
+	if _, ok := parseNotebook(d.new.raw); ok {
+		return nil
+	}
+	return fmt.Errorf("%s would be no notebook any more (JSON with cells); %s", clip.Pictures(asked), notebookHow)
 }
 
 // show writes a cell for the model.

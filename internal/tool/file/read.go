@@ -295,6 +295,7 @@ type page struct {
 	ended    bool // the text was seen to its end
 	clipped  int  // lines cut at maxLineChars
 	pictures bool // control characters were replaced
+	unseen   bool // others that cannot be seen were
 	full     bool // stopped by max
 	crlf     int  // lines shown that end with CRLF
 	lf       int  // lines shown that end with LF alone
@@ -358,6 +359,7 @@ func (p *page) add(line []byte) {
 	}
 	v := clip.Pictures(s)
 	p.pictures = p.pictures || v != s && strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f })
+	p.unseen = p.unseen || v != s && strings.ContainsFunc(s, clip.Unseen)
 	s = v
 	if len(s) > maxLineChars && utf8.RuneCountInString(s) > maxLineChars {
 		p.clipped++
@@ -403,6 +405,9 @@ func (p *page) notes() string {
 	}
 	if p.pictures {
 		out = append(out, "[control characters are shown as symbols, such as ␛ for ESC]")
+	}
+	if p.unseen {
+		out = append(out, "[characters that cannot be seen are shown by number, such as <U+0085>]")
 	}
 	switch {
 	case p.crlf > 0 && p.lf == 0:

@@ -226,7 +226,8 @@ red
 E: v
 tb
 </output>
-`
+
+[` + notebookHow + `]`
 	if r := b.ok("Read", in{"file_path": "n.ipynb"}); r.Text != want {
 		t.Errorf("got %q\nwant %q", r.Text, want)
 	}

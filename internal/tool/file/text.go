@@ -165,9 +165,10 @@ func (d *document) replace(from, to int, text string) document {
 }
 
 // with returns d holding text as its whole content, in d's encoding and, when
-// text does not choose for itself, with d's line endings.
+// text does not choose for itself, with d's line endings. A script that starts
+// with #! does: the system finds no program whose name ends with a CR.
 func (d *document) with(text string) document {
-	if n := strings.Count(d.lf, "\n"); len(d.cr) > n/2 && !strings.Contains(text, "\r\n") {
+	if d.mostlyCRLF() && !strings.Contains(text, "\r\n") && !strings.HasPrefix(text, "#!") {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	if d.enc == bomUTF8 {
@@ -175,6 +176,8 @@ func (d *document) with(text string) document {
 	}
 	return d.same(text)
 }
+
+func (d *document) mostlyCRLF() bool { return len(d.cr) > strings.Count(d.lf, "\n")/2 }
 
 // bytes is the content of the file on disk. It fails when the file's encoding
 // does not hold the text.
