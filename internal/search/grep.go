@@ -22,6 +22,7 @@ const (
 	maxWindow  = 16 << 20  // of a file looked at at once; larger ones are cut at a line end
 	keepBuffer = 4 << 20   // a worker's buffer does not stay larger
 	maxLine    = 4 << 10   // of a line kept for the result
+	longLine   = 500       // of a line from which on the place of the match is noted
 	binaryHead = 8 << 10   // a NUL byte in here makes a file binary
 	pruneAbove = 4 << 20   // text kept before what cannot be shown is dropped
 	maxKept    = 1 << 20   // text kept in the end
@@ -55,6 +56,9 @@ type Line struct {
 	Number  int // from 1
 	Text    string
 	Context bool
+	// Match is where the match begins in Text, in bytes; for lines that are too
+	// long to show whole (from 500 bytes on), else 0.
+	Match int
 }
 
 // Grep looks for a pattern in the files of a tree; files are in the order of
@@ -360,19 +364,55 @@ func (s *scan) before(b []byte, from int) {
 	}
 }
 
-// keep adds a line to the result, without its end and not longer than a bound.
+// keep adds a line to the result, without its end and, when it is longer than a
+// bound, the part with the match.
 func (s *scan) keep(number int, b []byte, context bool) {
 	b = bytes.TrimSuffix(bytes.TrimSuffix(b, newline), []byte{'\r'})
-	if len(b) > maxLine {
-		cut := maxLine
-		for cut > maxLine-utf8.UTFMax && !utf8.RuneStart(b[cut]) {
-			cut--
+	at := 0
+	if len(b) > longLine {
+		if !context {
+			at = s.g.m.place(b)
 		}
-		b = append(slices.Clip(b[:cut]), " [line cut]"...)
+		b, at = part(b, at)
 	}
 	s.last = number
 	s.size += len(b)
-	s.out.Lines = append(s.out.Lines, Line{number, string(b), context})
+	s.out.Lines = append(s.out.Lines, Line{number, string(b), context, at})
+}
+
+// Marks of what is left out of a line.
+const (
+	cutBefore = "[line cut] "
+	cutBehind = " [line cut]"
+)
+
+// part is at most maxLine bytes of a line around the place at, and where that is
+// in them.
+func part(b []byte, at int) ([]byte, int) {
+	if len(b) <= maxLine {
+		return b, at
+	}
+	from := 0
+	if at > maxLine/2 {
+		from = min(at-maxLine/4, len(b)-maxLine)
+	}
+	to := from + maxLine
+	for n := 0; from > 0 && n < utf8.UTFMax && !utf8.RuneStart(b[from]); n++ {
+		from++
+	}
+	for n := 0; to < len(b) && n < utf8.UTFMax && !utf8.RuneStart(b[to]); n++ {
+		to--
+	}
+	var out []byte
+	if from > 0 {
+		out = append(out, cutBefore...)
+	}
+	at += len(out) - from
+	out = append(out, b[from:to]...)
+	if to < len(b) {
+		out = append(out, cutBehind...)
+	}
+	return out, at
 }
 
 // lineEnd is the offset behind the line that b[at] is in.

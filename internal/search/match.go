@@ -38,11 +38,15 @@ func compileFor(pattern string, fold, multi bool, limit float64) (*matcher, erro
 	if multi {
 		flags += "(?s)"
 	}
-	re, err := regexp.Compile(flags + pattern)
+	tree, err := syntax.Parse(flags+pattern, syntax.Perl)
 	if err != nil {
 		return nil, syntaxError(pattern, err)
 	}
-	tree, err := syntax.Parse(flags+pattern, syntax.Perl)
+	if multi && !namesCR(tree) {
+		tree = endsOfLines(tree)
+		flags, pattern = "", tree.String()
+	}
+	re, err := regexp.Compile(flags + pattern)
 	if err != nil {
 		return nil, syntaxError(pattern, err)
 	}
@@ -94,6 +98,45 @@ func asserts(re *syntax.Regexp) bool {
 		return true
 	}
 	return slices.ContainsFunc(re.Sub, asserts)
+}
+
+// endsOfLines returns re with each newline that it asks for standing for a line
+// end of either kind, as a file is shown without CR.
+func endsOfLines(re *syntax.Regexp) *syntax.Regexp {
+	if re.Op == syntax.OpLiteral && slices.Contains(re.Rune, '\n') {
+		out := &syntax.Regexp{Op: syntax.OpConcat, Flags: re.Flags}
+		literal := func(rs []rune) *syntax.Regexp {
+			return &syntax.Regexp{Op: syntax.OpLiteral, Flags: re.Flags, Rune: rs}
+		}
+		from := 0
+		for i, r := range re.Rune {
+			if r != '\n' {
+				continue
+			}
+			if i > from {
+				out.Sub = append(out.Sub, literal(re.Rune[from:i]))
+			}
+			cr := &syntax.Regexp{Op: syntax.OpQuest, Flags: re.Flags &^ syntax.NonGreedy, Sub: []*syntax.Regexp{literal([]rune{'\r'})}}
+			out.Sub = append(out.Sub, cr, literal([]rune{'\n'}))
+			from = i + 1
+		}
+		if from < len(re.Rune) {
+			out.Sub = append(out.Sub, literal(re.Rune[from:]))
+		}
+		return out
+	}
+	for i, sub := range re.Sub {
+		re.Sub[i] = endsOfLines(sub)
+	}
+	return re
+}
+
+// place is where the match begins in a line that matches.
+func (m *matcher) place(line []byte) int {
+	if loc := m.re.FindIndex(line); loc != nil {
+		return loc[0]
+	}
+	return 0
 }
 
 // syntaxError turns a syntax error into one that says what to do: most are syntax

@@ -130,7 +130,7 @@ func TestBinaryAndEncodings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 3 || files[0].Lines[0].Number != 40_001 || files[1].Count != 1 || files[2].Lines[0] != (Line{2, "needle zwei", false}) {
+	if len(files) != 3 || files[0].Lines[0].Number != 40_001 || files[1].Count != 1 || files[2].Lines[0] != (Line{Number: 2, Text: "needle zwei"}) {
 		t.Errorf("got %+v", files)
 	}
 }
@@ -179,7 +179,7 @@ func TestMultiline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 1 || files[0].Count != 3 || files[0].Lines[0] != (Line{5, "type B struct {", false}) || files[0].Lines[2].Text != "}" {
+	if len(files) != 1 || files[0].Count != 3 || files[0].Lines[0] != (Line{Number: 5, Text: "type B struct {"}) || files[0].Lines[2].Text != "}" {
 		t.Errorf("got %+v", files)
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -21,41 +23,81 @@ type globIn struct {
 	Path    string `json:"path,omitempty" jsonschema:"the folder to search (default: the working directory)"`
 }
 
-// split moves the fixed folders of an absolute pattern, or of one that climbs
-// with "..", into the path, because a search never leaves its root.
-func (in globIn) split() (path, pattern string) {
+// split moves the fixed folders of a pattern into the path: those of an absolute
+// pattern, or of one that climbs with "..", because a search never leaves its
+// root, and those that are folders or links, because a folder that is named is
+// meant, also when it is a link or git ignores it. A name that exists as it is
+// written is no pattern.
+func (in globIn) split(env tool.Env) (path, pattern string) {
 	path, pattern = in.Path, filepath.ToSlash(in.Pattern)
-	if strings.HasPrefix(pattern, "~/") || filepath.IsAbs(in.Pattern) || pattern == ".." || strings.HasPrefix(pattern, "../") {
-		fixed, rest := "", pattern
-		for {
-			name, after, more := strings.Cut(rest, "/")
-			if !more || strings.ContainsAny(name, `*?[{\`) {
-				break
-			}
-			fixed += name + "/"
-			rest = after
-		}
-		if strings.HasPrefix(pattern, "..") && path != "" {
-			fixed = strings.TrimSuffix(path, "/") + "/" + fixed
-		}
-		if fixed != "/" {
-			fixed = strings.TrimSuffix(fixed, "/")
-		}
-		return fixed, rest
+	if strings.HasPrefix(pattern, "!") {
+		return path, pattern
 	}
-	return path, pattern
+	away := strings.HasPrefix(pattern, "~/") || filepath.IsAbs(in.Pattern) || pattern == ".." || strings.HasPrefix(pattern, "../")
+	if away && !strings.HasPrefix(pattern, "..") {
+		path = ""
+	}
+	pattern = strings.TrimPrefix(pattern, "./")
+	fixed := ""
+	if path != "" {
+		fixed = strings.TrimSuffix(path, "/") + "/"
+	}
+	for {
+		name, after, more := strings.Cut(pattern, "/")
+		if !more || after == "" || name == "**" {
+			break
+		}
+		plain := !strings.ContainsAny(name, magic)
+		if !(plain && away) && !isDir(paths.Absolute(env.Dir, env.Home, fixed+name)) {
+			break
+		}
+		fixed += name + "/"
+		pattern = after
+	}
+	if pattern != "" && strings.ContainsAny(pattern, magic) && exists(paths.Absolute(env.Dir, env.Home, fixed+pattern)) {
+		pattern = literal(pattern)
+	}
+	if fixed != "/" {
+		fixed = strings.TrimSuffix(fixed, "/")
+	}
+	return fixed, pattern
+}
+
+// magic are the characters that mean something in a pattern.
+const magic = `*?[{\`
+
+// literal is the pattern of a name.
+func literal(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if strings.ContainsRune(magic+"]}!", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func isDir(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func (t *tools) planGlob(in globIn, env tool.Env) (tool.Plan, error) {
 	if strings.TrimSpace(in.Pattern) == "" {
 		return tool.Plan{}, errors.New("pattern is empty")
 	}
-	path, pattern := in.split()
+	path, pattern := in.split(env)
 	return t.plan(path, "Glob "+clip.Line(clip.Clean(pattern), 80), env)
 }
 
 func (t *tools) glob(ctx context.Context, in globIn, env tool.Env) (tool.Result, error) {
-	path, pattern := in.split()
+	path, pattern := in.split(env)
 	root, err := t.root(path, env)
 	if err != nil {
 		return tool.Errorf("%s", err), nil

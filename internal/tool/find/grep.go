@@ -323,12 +323,27 @@ func (p *printer) line(name string, l search.Line) string {
 	if l.Context {
 		sep = "-"
 	}
-	text := clip.Clean(l.Text)
-	if r := []rune(text); len(text) > maxText && len(r) > maxText {
-		text = string(r[:maxText]) + " [line cut]"
-	}
+	text := lineText(l)
 	if p.in.Numbers != nil && !*p.in.Numbers {
 		return name + sep + text
 	}
 	return fmt.Sprintf("%s%s%d%s%s", name, sep, l.Number, sep, text)
+}
+
+// lineText is what is shown of a line: of a long one, the part with the match.
+func lineText(l search.Line) string {
+	text := clip.Clean(l.Text)
+	r := []rune(text)
+	if len(r) <= maxText {
+		return text
+	}
+	from, lead := 0, ""
+	if at := len([]rune(clip.Clean(l.Text[:min(l.Match, len(l.Text))]))); at > maxText/2 {
+		from, lead = min(at-maxText/4, len(r)-maxText), "[line cut] "
+	}
+	to, end := from+maxText, ""
+	if to < len(r) {
+		end = " [line cut]"
+	}
+	return lead + string(r[from:to]) + end
 }
