@@ -403,7 +403,8 @@ func (r *Running) results(ctx context.Context, after event.Seq, calls []string, 
 
 // attend hands the session to those that were made before it.
 func (r *Running) attend(ctx context.Context) {
-	r.kit.Tell(r.Session)
+	w := r.world
+	r.kit.Tell(r.Session, func() bool { return (w.front.Lasting || !w.front.Print) && w.Config().Bash.Wake })
 	r.sandboxes.Attend(r.Session)
 	r.log.Tell(ctx)
 	st := r.State()

@@ -210,6 +210,7 @@ var toolKeys = []Key{
 var bashKeys = []Key{
 	{Name: "bash.max_memory", When: NextSession, Kind: Space, Default: "75%", Guard: Person, Doc: "Most memory the processes of one command may use, and all commands of a process of adze together; above it they are killed: bytes, \"4GB\", or a share of what this machine has. 0 is no limit."},
 	{Name: "bash.max_processes", When: NextSession, Kind: Int, Default: 4096, Min: 1, Guard: Person, Doc: "Most processes of one command at once; above it they are killed."},
+	{Name: "bash.wake", When: AtOnce, Kind: Bool, Default: true, Doc: "Begin a turn when a command in the background ends while the session is idle, at most 10 in a row without a prompt: in the terminal UI, and in print mode while --input-format stream-json is open. Otherwise the model reads it with the next prompt."},
 }
 
 var sandboxKeys = []Key{

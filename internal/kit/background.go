@@ -19,6 +19,7 @@ import (
 type background struct {
 	session *session.Session
 	hide    *secret.Redactor
+	wakes   func() bool // an idle session is woken by an end
 }
 
 // Started implements bash.Watcher.
@@ -38,11 +39,15 @@ func (b background) Ended(t bash.Task) {
 		e.Killed = t.Note
 	}
 	_ = b.session.Report(e)
-	_ = b.session.Submit(context.Background(), op.Notify{Text: taskNote(t)})
+	n := op.Notify{Text: taskNote(t)}
+	if !t.Stopped && b.wakes() {
+		n.Wake = b.hide.String(ending(t))
+	}
+	_ = b.session.Submit(context.Background(), n)
 }
 
-// taskNote tells the model that a background command has ended.
-func taskNote(t bash.Task) string {
+// ending says that a background command has ended, and how.
+func ending(t bash.Task) string {
 	how := fmt.Sprintf("exited with code %d", t.Exit)
 	if t.State == bash.Killed {
 		how = "was ended"
@@ -50,11 +55,28 @@ func taskNote(t bash.Task) string {
 			how += ": " + t.Note
 		}
 	}
-	return fmt.Sprintf("<notice>The background command %s (%s) %s. Its output is there with BashOutput.</notice>", t.ID, clip.Line(clip.Clean(t.Command), 80), how)
+	return fmt.Sprintf("the background command %s (%s) %s", t.ID, clip.Line(clip.Clean(t.Command), 80), how)
 }
 
-// Tell has the session told of what becomes of commands in the background.
-func (k Kit) Tell(s *session.Session) { k.Tasks.Watch(background{s, k.conf.Hide}) }
+// taskNote tells the model that a background command has ended, in the form that is public
+// for it. The command's text cannot close the form.
+func taskNote(t bash.Task) string {
+	status := "completed"
+	switch {
+	case t.State == bash.Killed:
+		status = "killed"
+	case t.Exit != 0:
+		status = "failed"
+	}
+	said := strings.ReplaceAll("T"+ending(t)[1:], "</", "< /")
+	return fmt.Sprintf("<task-notification>\n<task-id>%s</task-id>\n<status>%s</status>\n<summary>%s. Its output is there with BashOutput.</summary>\n</task-notification>", t.ID, status, said)
+}
+
+// Tell has the session told of what becomes of commands in the background. wakes says, at
+// each end, whether that begins a turn of a session that is idle.
+func (k Kit) Tell(s *session.Session, wakes func() bool) {
+	k.Tasks.Watch(background{s, k.conf.Hide, wakes})
+}
 
 // Close ends every command, with force after grace, and names those that ran
 // in the background, for a person.

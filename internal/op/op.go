@@ -43,9 +43,12 @@ type (
 		Quiet bool `json:"quiet,omitzero"`
 	}
 	// Notify tells the model something that happened meanwhile (a background
-	// command ended), after the current step. It starts no turn.
+	// command ended), after the current step.
 	Notify struct {
 		Text string `json:"text,omitempty"`
+		// Wake, when not empty, has a turn begin for it while nothing runs, and says why,
+		// for people. Only so many in a row do: see the session. "" waits for the next prompt.
+		Wake string `json:"wake,omitempty"`
 	}
 	// Shell runs a command of the person's own, now, without a question. The
 	// model reads what it printed with the next prompt. ID is the client's name

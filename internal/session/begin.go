@@ -43,11 +43,13 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 		}
 		return loop.Compact(ctx, turn, c)
 	}
-	if loop, turn, err := s.goingOn(); loop != nil || err != nil {
-		if err != nil {
-			return out, err
+	for _, begins := range []func(context.Context) (*agent.Loop, agent.Turn, error){s.goingOn, s.woken} {
+		if loop, turn, err := begins(ctx); loop != nil || err != nil {
+			if err != nil {
+				return out, err
+			}
+			return loop.Run(ctx, turn)
 		}
-		return loop.Run(ctx, turn)
 	}
 	for {
 		q, ok := s.waiting(false)
@@ -89,7 +91,7 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 
 // goingOn begins a turn with the call that a hook put off, if there is one. Prompts
 // that wait join behind its result; those that say nothing only began it.
-func (s *Session) goingOn() (loop *agent.Loop, t agent.Turn, err error) {
+func (s *Session) goingOn(context.Context) (loop *agent.Loop, t agent.Turn, err error) {
 	derr := s.do(func(st *state) {
 		use := st.Deferred()
 		if use == nil || st.ending {
@@ -103,11 +105,9 @@ func (s *Session) goingOn() (loop *agent.Loop, t agent.Turn, err error) {
 		if err = errors.Join(err, s.situate(st)); err != nil {
 			return
 		}
-		loop, t = st.loop, agent.Turn{Host: host{s}, Budget: s.bounded(st), Deferred: use}
-		if t.ID, err = s.started(st); err == nil && st.onBegin != nil {
-			st.onBegin()
-			st.onBegin = nil
-		}
+		loop = st.loop
+		t, err = s.turn(st)
+		t.Deferred = use
 	})
 	return loop, t, errors.Join(err, derr)
 }
@@ -171,6 +171,7 @@ func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool
 	if err := s.record(context.Background(), st, e); err != nil {
 		return err
 	}
+	st.wakes = 0
 	if e.Skill != nil {
 		st.lent = append(st.lent, a.lent)
 		if steer { // else the turn's start says it
@@ -185,30 +186,16 @@ func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool
 
 // enter begins a turn with its first prompt.
 func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loop, agent.Turn, error) {
-	t := agent.Turn{Host: host{s}}
-	if err := s.situate(st); err != nil {
-		return nil, t, err
-	}
-	if s.cfg.Remind != nil {
-		if text := s.cfg.Remind(st.told, st.mode); text != "" {
-			st.notes, st.told = append(st.notes, text), st.mode
-		}
-	}
-	if err := s.tell(st); err != nil {
-		return nil, t, err
+	if err := s.instruct(st); err != nil {
+		return nil, agent.Turn{}, err
 	}
 	if err := s.accept(st, q, a, false); err != nil {
-		return nil, t, err
+		return nil, agent.Turn{}, err
 	}
-	id, err := s.started(st)
+	t, err := s.turn(st)
 	if err != nil {
 		return nil, t, err
 	}
-	if st.onBegin != nil {
-		st.onBegin()
-		st.onBegin = nil
-	}
-	t.ID, t.Budget = id, s.bounded(st)
 	tokens := q.Tokens
 	if tokens == 0 {
 		tokens = wishedTokens(q.Text)
@@ -220,6 +207,30 @@ func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loo
 		s.showQueue(st)
 	}
 	return st.loop, t, nil
+}
+
+// instruct tells the model what it has to know before a turn, and what happened since the
+// last one.
+func (s *Session) instruct(st *state) error {
+	if err := s.situate(st); err != nil {
+		return err
+	}
+	if s.cfg.Remind != nil {
+		if text := s.cfg.Remind(st.told, st.mode); text != "" {
+			st.notes, st.told = append(st.notes, text), st.mode
+		}
+	}
+	return s.tell(st)
+}
+
+// turn begins a turn, whose input the model has.
+func (s *Session) turn(st *state) (t agent.Turn, err error) {
+	t = agent.Turn{Host: host{s}, Budget: s.bounded(st)}
+	if t.ID, err = s.started(st); err == nil && st.onBegin != nil {
+		st.onBegin()
+		st.onBegin = nil
+	}
+	return t, err
 }
 
 // started records the start of a turn.

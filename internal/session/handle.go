@@ -25,8 +25,7 @@ func (s *Session) handle(st *state, o op.Op, with prepared) error {
 	case op.Prompt:
 		return s.prompt(st, o, with.attached)
 	case op.Notify:
-		st.notes = append(st.notes, o.Text)
-		return nil
+		return s.notify(st, o)
 	case op.Unqueue:
 		if !slices.ContainsFunc(st.Queue, func(q event.InputQueued) bool { return q.ID == o.ID }) {
 			return ErrNoPrompt
@@ -174,6 +173,7 @@ func (s *Session) tell(st *state) error {
 		}
 		st.notes = st.notes[1:]
 	}
+	st.wake = ""
 	return nil
 }
 
@@ -362,8 +362,12 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 	if (began || err != nil) && !s.close(st, ended(out, err)) || !began && err != nil {
 		return // a prompt that could not be taken is not tried again by itself
 	}
-	if (len(st.Queue) > 0 || st.wish != nil) && !st.ending {
+	switch {
+	case st.ending:
+	case len(st.Queue) > 0 || st.wish != nil:
 		s.begin(st)
+	case out.Reason == agent.Completed: // after any other end, a person goes on
+		_ = s.awaken(st) // what cannot be recorded now cannot in the next turn either, which says so
 	}
 }
 

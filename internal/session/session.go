@@ -194,6 +194,8 @@ type state struct {
 	names     int                           // for inputs without an ID
 	settled   *settled                      // what became known before the first prompt, nil for nothing
 	notes     []string                      // for the model, after the current step
+	wake      string                        // why a turn is to begin for these, "" is not
+	wakes     int                           // turns in a row that began so
 	// What follows came with the Config, and settings may change it.
 	loop      *agent.Loop
 	wanted    *tool.Set // to have from the next step on, nil when that is tools

@@ -129,7 +129,9 @@ func (g *Gate) Env() []string { return g.run.Env() }
 // later takes what a hook says that nobody waited for.
 func (g *Gate) later(text string, wake bool) {
 	if wake {
-		_ = g.s.Submit(context.Background(), op.Prompt{Text: "A hook that ran in the background says:\n" + clip.Middle(text, hook.MaxText, "")})
+		_ = g.s.Submit(context.Background(), op.Notify{
+			Text: "A hook that ran in the background says:\n" + clip.Middle(text, hook.MaxText, ""), Wake: "a hook that ran in the background asked for it (asyncRewake)",
+		})
 		return
 	}
 	_ = g.s.Note("A hook that ran in the background says:\n" + text)

@@ -43,6 +43,7 @@ type Task struct {
 	State   State
 	Exit    int    // once it is not running
 	Note    string // why it was killed
+	Stopped bool   // somebody asked for that
 	Started time.Time
 	Ended   time.Time // zero while it runs
 	Size    int64     // bytes written so far
@@ -342,7 +343,7 @@ func (j *job) task() Task {
 	if !j.ended.IsZero() {
 		k.State, k.Exit = Exited, j.p.Status().Code
 		if j.note != "" {
-			k.State = Killed
+			k.State, k.Stopped = Killed, j.note == onRequest
 		}
 	}
 	return k
@@ -385,13 +386,16 @@ func (t *Tasks) get(id string) (*job, error) {
 	return nil, fmt.Errorf("there is no background command %q; there are %s", id, strings.Join(ids, ", "))
 }
 
+// onRequest is why a task ended that Kill ended.
+const onRequest = "killed on request"
+
 // Kill ends a background task: TERM, and after 2 s KILL. It returns at once.
 func (t *Tasks) Kill(id string) error {
 	j, err := t.get(id)
 	if err != nil {
 		return err
 	}
-	j.kill("killed on request", proc.Grace)
+	j.kill(onRequest, proc.Grace)
 	return nil
 }
 

@@ -145,6 +145,7 @@ type runner struct {
 	given   string          // the prompt that began the turn, until the model has answered
 	any     bool            // there was a prompt
 	stopped bool            // the host interrupted the running turn
+	turning bool            // a turn runs, also one that began without a prompt
 	seen    event.Seq       // the newest event that was looked at
 	res     Outcome
 	host    host
@@ -178,7 +179,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 		asked, late = r.Callbacks.asked, r.Callbacks.late
 		defer close(r.Callbacks.over)
 	}
-	for r.open || len(r.asked) > 0 || len(r.held)+len(r.after)+r.pending > 0 {
+	for r.open || len(r.asked) > 0 || len(r.held)+len(r.after)+r.pending > 0 || r.turning {
 		select {
 		case in, ok := <-inputs:
 			if !ok {
@@ -353,7 +354,10 @@ func (r *runner) see(e event.Event) {
 		r.taken(b.ID)
 	case event.InputRemoved:
 		r.taken(b.ID)
+	case event.TurnStarted:
+		r.turning = true
 	case event.TurnEnded:
+		r.turning = false
 		maps.DeleteFunc(r.asked, func(_ string, taken bool) bool { return taken || b.Kind == "storage" })
 		r.res.Ended, r.res.Refused = b, r.p.turn.refused()
 		r.res.Stopped, r.stopped = r.stopped && b.How == event.Interrupted, false
