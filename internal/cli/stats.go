@@ -151,7 +151,7 @@ func statsText(w io.Writer, c canvas, r usage.Report, by string) error {
 		money += fmt.Sprintf(" (%s without a known price)", clip.Count(t.Unpriced, "request"))
 	}
 	row("cost", money)
-	row("tokens", fmt.Sprintf("%s in, %s out, %s from cache, %s to cache", clip.Short(t.Usage.In), clip.Short(t.Usage.Out), clip.Short(t.Usage.CacheRead), clip.Short(t.Usage.CacheWrite)))
+	row("tokens", fmt.Sprintf("%s in (of them %s from cache, %s to cache), %s out", clip.Short(t.Usage.Prompt()), clip.Short(t.Usage.CacheRead), clip.Short(t.Usage.CacheWrite), clip.Short(t.Usage.Out)))
 	if rate, ok := t.HitRate(); ok {
 		row("cache", fmt.Sprintf("%.0f %% of what was sent came from it", 100*rate))
 	}
