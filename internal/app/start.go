@@ -331,7 +331,7 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
 		Replace: r.replace(cfg), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: r.ownNotes(set),
 		Env: prompt.Environment{
-			Dir: w.Paths.Dir, Root: w.Paths.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
+			Dir: w.Paths.Dir, Root: w.Paths.Root, Dirs: w.added(), OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
 			Date: time.Now(), Model: model, Git: known.Git,
 		},
 	})

@@ -204,6 +204,11 @@ func (w *World) resolve(ctx context.Context, name string) (agent.Target, error) 
 // roots are the folders that sessions work in.
 func (w *World) roots() []string { return settings.Dirs(w.Config(), w.Paths) }
 
+// added are those of them beside the one that the session works in, and its repository.
+func (w *World) added() []string {
+	return slices.DeleteFunc(w.roots(), func(dir string) bool { return dir == w.Paths.Dir || dir == w.Paths.Root })
+}
+
 // inherited is what commands may inherit with these settings: our environment,
 // and the variables of the settings but for keys of providers. allow names those that pass to them: what the
 // settings name, and what they set themselves.

@@ -208,6 +208,7 @@ type Memory struct {
 	WarnChars int      `json:"warn_chars"`
 	MaxBytes  int      `json:"max_bytes"`
 	Excludes  []string `json:"excludes"` // globs of files not to read
+	Imports   []string `json:"imports"`  // files and folders outside of the repository
 	Auto      bool     `json:"auto"`     // automatic memory
 	Session   bool     `json:"session"`  // notes of each session
 }

@@ -174,6 +174,7 @@ var promptKeys = []Key{
 	{Name: "memory.warn_chars", When: NextSession, Kind: Int, Default: 40000, Min: 1, Doc: "Warn about a memory file with more characters."},
 	{Name: "memory.max_bytes", When: NextSession, Kind: Int, Default: 256 << 10, Min: 1024, Max: 2 << 20, Doc: "Most bytes read of one memory file; the rest is cut and said so."},
 	{Name: "memory.excludes", When: NextSession, Kind: Strings, Alias: []string{"claudeMdExcludes"}, Doc: "Globs of memory files not to read."},
+	{Name: "memory.imports", When: NextSession, Kind: Strings, Guard: Own, Doc: "Files and folders outside of the repository that its memory files may import from, such as ~/prefs.md."},
 	{Name: "memory.auto", When: NextSession, Kind: Bool, Default: true, Doc: "Let the model keep notes of its own between sessions, per project. They are looked through in the background in the terminal UI."},
 	{Name: "memory.session", When: AtOnce, Kind: Bool, Default: true, Doc: "Keep notes of each session in the background (terminal UI), for compaction."},
 	{Name: "context.provider_editing", When: AtOnce, Makes: MakesTarget, Kind: Bool, Default: false, Doc: "Let Anthropic's API clear old results in place of adze (context editing, in beta)."},

@@ -65,9 +65,11 @@ type Options struct {
 	Config  string   // ~/.adze
 	Home    string
 	Claude  string   // ~/.claude where it is elsewhere; "": it is in Home
-	Root    string   // the repository's root; "" when there is none
-	Dir     string   // where the session starts
-	Dirs    []string // further folders that imports may come from
+	Root    string // the repository's root; "" when there is none
+	Dir     string // where the session starts
+	// Imports are files and folders outside of the repository that its files may
+	// import from.
+	Imports []string
 	// Excludes are globs of files not to read, against the absolute path or
 	// the path below Root.
 	Excludes []string
@@ -92,7 +94,7 @@ type Reader struct {
 
 type rule struct {
 	path, base string // base: the folder its globs count from
-	scope      Scope
+	of         owner
 	globs      []string
 }
 
@@ -113,30 +115,35 @@ func New(o Options) *Reader {
 	return &Reader{o: o, seen: map[string]bool{}, dirs: map[string]bool{}}
 }
 
-// Start reads what applies from the beginning, general files first: managed,
-// the user's, then from the repository's root down to the working directory.
+// Start reads what applies from the beginning, general files first: managed, the
+// user's, those of the folders above the repository from the topmost on, then from
+// the repository's root down to the working directory.
 func (r *Reader) Start() []File {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []File
 	for _, d := range r.o.Managed {
-		out = append(out, r.first(d, Managed, "AGENTS.md", "CLAUDE.md")...)
+		out = append(out, r.beside(d, r.managed(), "AGENTS.md", "CLAUDE.md")...)
 	}
 	if _, err := os.Lstat(filepath.Join(r.o.Config, "AGENTS.md")); err == nil || r.o.Claude == "" {
-		own := r.first(r.o.Config, User, "AGENTS.md")
-		if n := len(own); n > 0 && r.o.Claude != "" && r.leftOut(own[n-1], filepath.Join(r.o.Claude, "CLAUDE.md")) {
-			own[n-1].Warnings = append(own[n-1].Warnings, "~/.claude/CLAUDE.md is not read where this file is; a line @~/.claude/CLAUDE.md in it reads both")
+		own := r.beside(r.o.Config, r.person(), "AGENTS.md")
+		if r.o.Claude != "" {
+			r.fallback(own, filepath.Join(r.o.Claude, "CLAUDE.md"), r.person(),
+				"~/.claude/CLAUDE.md is not read where this file is; a line @~/.claude/CLAUDE.md in it reads both")
 		}
 		out = append(out, own...)
 	} else {
-		out = append(out, r.first(r.o.Claude, User, "CLAUDE.md")...)
+		out = append(out, r.beside(r.o.Claude, r.person(), "CLAUDE.md")...)
 	}
 	if r.o.Claude != "" {
-		out = append(out, r.rulesIn(filepath.Join(r.o.Claude, "rules"), r.o.Root, User)...)
+		out = append(out, r.rulesIn(filepath.Join(r.o.Claude, "rules"), r.o.Root, r.person())...)
 	}
-	out = append(out, r.rulesIn(filepath.Join(r.o.Config, "rules"), r.o.Root, User)...)
+	out = append(out, r.rulesIn(filepath.Join(r.o.Config, "rules"), r.o.Root, r.person())...)
+	for _, d := range above(r.o.Root) {
+		out = append(out, r.outside(d)...)
+	}
 	for _, d := range between(r.o.Root, r.o.Dir) {
-		out = append(out, r.folder(d)...)
+		out = append(out, r.folder(d, r.project())...)
 	}
 	return out
 }
@@ -150,7 +157,7 @@ func (r *Reader) Touched(path string) []File {
 	var out []File
 	if paths.Within(r.o.Root, path) {
 		for _, d := range between(r.o.Root, filepath.Dir(path)) {
-			out = append(out, r.folder(d)...)
+			out = append(out, r.folder(d, r.project())...)
 		}
 	}
 	waiting := r.rules[:0]
@@ -160,64 +167,86 @@ func (r *Reader) Touched(path string) []File {
 			waiting = append(waiting, u)
 			continue
 		}
-		out = append(out, r.read(u.path, u.scope, nil, u.globs)...)
+		out = append(out, r.read(u.path, u.of, nil, u.globs)...)
 	}
 	r.rules = waiting
 	return out
 }
 
-// folder reads one folder of the project.
-func (r *Reader) folder(d string) []File {
+// folder reads one folder of the project, or above it.
+func (r *Reader) folder(d string, of owner) []File {
 	if r.dirs[d] {
 		return nil
 	}
 	r.dirs[d] = true
-	out := r.first(d, Project, "AGENTS.md", "CLAUDE.md", "GEMINI.md", filepath.Join(".claude", "CLAUDE.md"))
-	out = append(out, r.first(d, Project, filepath.Join(".adze", "AGENTS.md"))...)
-	out = append(out, r.rulesIn(filepath.Join(d, ".claude", "rules"), d, Project)...)
-	out = append(out, r.rulesIn(filepath.Join(d, ".adze", "rules"), d, Project)...)
-	return append(out, r.first(d, Local, "AGENTS.local.md", "CLAUDE.local.md")...)
+	out := r.beside(d, of, "AGENTS.md", "CLAUDE.md", filepath.Join(".claude", "CLAUDE.md"))
+	if len(out) == 0 {
+		out = r.beside(d, of, "GEMINI.md")
+	} else {
+		r.fallback(out, filepath.Join(d, "GEMINI.md"), of, "GEMINI.md beside it is not read where AGENTS.md or CLAUDE.md is; a line @GEMINI.md in it reads both")
+	}
+	out = append(out, r.beside(d, of, filepath.Join(".adze", "AGENTS.md"))...)
+	out = append(out, r.rulesIn(filepath.Join(d, ".claude", "rules"), d, of)...)
+	out = append(out, r.rulesIn(filepath.Join(d, ".adze", "rules"), d, of)...)
+	return append(out, r.beside(d, of.here(), "AGENTS.local.md", "CLAUDE.local.md")...)
 }
 
-// first reads the first of several names that exists.
-func (r *Reader) first(dir string, scope Scope, names ...string) []File {
+// beside reads all of several names that are in a folder. A text that two of them
+// have comes once, and so does a file that only points at the one before it.
+func (r *Reader) beside(dir string, of owner, names ...string) []File {
 	if dir == "" {
 		return nil
 	}
-	for i, n := range names {
+	var out []File
+	var texts []string
+	for _, n := range names {
 		p := filepath.Join(dir, n)
-		if _, err := os.Lstat(p); err == nil && !r.excluded(p) {
-			out := r.read(p, scope, nil, nil)
-			if len(out) > 0 {
-				f := &out[len(out)-1]
-				for _, other := range names[i+1:] {
-					if r.leftOut(*f, filepath.Join(dir, other)) {
-						f.Warnings = append(f.Warnings, fmt.Sprintf("%s beside it is not read: one file counts in a folder; a line @%[1]s in it reads both", filepath.ToSlash(other)))
-					}
-				}
-			}
-			return out
+		if _, err := os.Lstat(p); err != nil || r.excluded(p) {
+			continue
 		}
+		files := r.read(p, of, nil, nil)
+		if i := len(files) - 1; i >= 0 && len(files[i].Notes)+len(files[i].Warnings) == 0 {
+			text := files[i].Text
+			if text == "" || slices.Contains(texts, text) || len(texts) > 0 && pointer(text) {
+				files = files[:i]
+			}
+			texts = append(texts, text)
+		}
+		out = append(out, files...)
 	}
-	return nil
+	return out
 }
 
-// leftOut reports whether another file says something else than f, and is not read
-// because f is there.
-func (r *Reader) leftOut(f File, other string) bool {
-	if _, err := os.Lstat(other); err != nil || r.excluded(other) {
-		return false
+// pointer reports whether a text is nothing but imports.
+func pointer(text string) bool {
+	return !slices.ContainsFunc(strings.Fields(text), func(w string) bool { return !strings.HasPrefix(w, "@") })
+}
+
+// fallback warns at the last of the files that were read of another file, which is
+// not read because they are there, where it says something else.
+func (r *Reader) fallback(read []File, other string, of owner, warning string) {
+	if len(read) == 0 {
+		return
 	}
-	real, text, note := r.open(other, f.Scope)
+	if _, err := os.Lstat(other); err != nil || r.excluded(other) {
+		return
+	}
+	real, text, note := r.open(other, of)
 	if note != "" || r.seen[real] {
-		return false
+		return
 	}
 	body, imports := parse(clip.Clean(text))
 	body = strings.TrimSpace(body)
-	return body != "" && body != f.Text && !slices.ContainsFunc(imports, func(im string) bool {
-		to, err := place.Absolute(filepath.Dir(real), r.o.Home, im)
-		return err == nil && filepath.Clean(to) == f.Path
+	same := slices.ContainsFunc(read, func(f File) bool {
+		return body == f.Text || slices.ContainsFunc(imports, func(im string) bool {
+			to, err := place.Absolute(filepath.Dir(real), r.o.Home, im)
+			return err == nil && filepath.Clean(to) == f.Path
+		})
 	})
+	if body != "" && !same {
+		last := &read[len(read)-1]
+		last.Warnings = append(last.Warnings, warning)
+	}
 }
 
 func (r *Reader) excluded(path string) bool {
@@ -253,11 +282,11 @@ func Applies(globs []string, path string) bool {
 const maxRuleDepth = 5
 
 // rulesIn reads a folder of rules and those in it, by name. Those with paths wait.
-func (r *Reader) rulesIn(dir, base string, scope Scope) []File {
-	return r.rulesBelow(dir, base, scope, 0)
+func (r *Reader) rulesIn(dir, base string, of owner) []File {
+	return r.rulesBelow(dir, base, of, 0)
 }
 
-func (r *Reader) rulesBelow(dir, base string, scope Scope, depth int) []File {
+func (r *Reader) rulesBelow(dir, base string, of owner, depth int) []File {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -266,42 +295,42 @@ func (r *Reader) rulesBelow(dir, base string, scope Scope, depth int) []File {
 	for _, e := range entries {
 		p := filepath.Join(dir, e.Name())
 		if e.IsDir() && depth < maxRuleDepth && !strings.HasPrefix(e.Name(), ".") {
-			out = append(out, r.rulesBelow(p, base, scope, depth+1)...)
+			out = append(out, r.rulesBelow(p, base, of, depth+1)...)
 		}
 		if e.IsDir() || !strings.HasSuffix(e.Name(), ".md") || strings.HasPrefix(e.Name(), ".") || r.excluded(p) {
 			continue
 		}
-		real, text, note := r.open(p, scope)
+		real, text, note := r.open(p, of)
 		if note != "" || r.seen[real] {
 			if note != "" {
-				out = append(out, r.read(p, scope, nil, nil)...)
+				out = append(out, r.read(p, of, nil, nil)...)
 			}
 			continue
 		}
 		if globs, _, _ := frontMatter(text); len(globs) > 0 {
-			r.rules = append(r.rules, rule{p, base, scope, globs})
+			r.rules = append(r.rules, rule{p, base, of, globs})
 			continue
 		}
-		out = append(out, r.read(p, scope, nil, nil)...)
+		out = append(out, r.read(p, of, nil, nil)...)
 	}
 	return out
 }
 
 // read reads a file and, before it, what it imports. chain are the files that
 // led here.
-func (r *Reader) read(path string, scope Scope, chain, globs []string) []File {
-	real, text, note := r.open(path, scope)
+func (r *Reader) read(path string, of owner, chain, globs []string) []File {
+	real, text, note := r.open(path, of)
 	if r.seen[real] {
 		return nil
 	}
 	r.seen[real] = true
 	if r.count++; r.count > maxFiles {
 		if r.count == maxFiles+1 {
-			return []File{{Path: path, Scope: scope, Notes: []string{fmt.Sprintf("not read: more than %d memory files", maxFiles)}}}
+			return []File{{Path: path, Scope: of.scope, Notes: []string{fmt.Sprintf("not read: more than %d memory files", maxFiles)}}}
 		}
 		return nil
 	}
-	f := File{Path: real, Scope: scope, Globs: globs}
+	f := File{Path: real, Scope: of.scope, Globs: globs}
 	if len(chain) > 0 {
 		f.From = chain[len(chain)-1]
 	}
@@ -322,10 +351,13 @@ func (r *Reader) read(path string, scope Scope, chain, globs []string) []File {
 	body, imports := parse(body)
 	var out []File
 	for _, im := range imports {
-		files, note := r.imported(im, real, scope, append(slices.Clone(chain), real))
+		files, note := r.imported(im, real, of.bound(len(chain)), append(slices.Clone(chain), real))
 		out = append(out, files...)
 		if note != "" {
 			f.Notes = append(f.Notes, "@"+im+": "+note)
+		}
+		if note == of.strange() && of.scope != Managed {
+			f.Warnings = append(f.Warnings, fmt.Sprintf("@%s is not read: it is outside of %s; the setting memory.imports allows it, or a line @%[1]s in ~/.adze/AGENTS.md, which is your own", im, of.where()))
 		}
 	}
 	f.Text = strings.TrimSpace(body)
@@ -336,7 +368,7 @@ func (r *Reader) read(path string, scope Scope, chain, globs []string) []File {
 }
 
 // imported reads an import; note says why it was not.
-func (r *Reader) imported(name, from string, scope Scope, chain []string) (files []File, note string) {
+func (r *Reader) imported(name, from string, of owner, chain []string) (files []File, note string) {
 	path, err := place.Absolute(filepath.Dir(from), r.o.Home, name)
 	if err != nil {
 		return nil, "not read: " + err.Error()
@@ -348,7 +380,7 @@ func (r *Reader) imported(name, from string, scope Scope, chain []string) (files
 	if policy.HoldsSecrets(path) {
 		return nil, "not read: it may hold secrets"
 	}
-	real, _, why := r.open(path, scope)
+	real, _, why := r.open(path, of)
 	switch {
 	case slices.Contains(chain, real):
 		return nil, "not read again: it imports itself"
@@ -357,23 +389,26 @@ func (r *Reader) imported(name, from string, scope Scope, chain []string) (files
 	case policy.HoldsSecrets(real):
 		return nil, "not read: it may hold secrets"
 	}
-	return r.read(path, scope, chain, nil), ""
+	return r.read(path, of, chain, nil), ""
 }
 
 // open reads a regular text file in a folder its scope may read from, after
 // all links are followed. note says why there is no text.
-func (r *Reader) open(path string, scope Scope) (real, text, note string) {
+func (r *Reader) open(path string, of owner) (real, text, note string) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return path, "", "not read: " + reason(err)
 	}
-	if !paths.WithinAny(r.allowed(scope), real) {
-		return real, "", "not read: it is outside the folders that " + string(scope) + " memory may come from"
+	if !of.may(real) {
+		return real, "", of.strange()
+	}
+	if of.checked && !mine(path, r.o.Home, false) {
+		return real, "", "not read: it belongs to somebody else, or others can write it"
 	}
 	if policy.HoldsSecrets(filepath.Base(real)) {
 		return real, "", "not read: it may hold secrets"
 	}
-	if r.o.Covered != nil && scope != Managed {
+	if r.o.Covered != nil && of.scope != Managed {
 		if why := r.o.Covered(real, path); why != "" {
 			return real, "", "not read: " + why
 		}
@@ -386,26 +421,6 @@ func (r *Reader) open(path string, scope Scope) (real, text, note string) {
 		return real, "", "not read: it is not text"
 	}
 	return real, strings.TrimPrefix(string(b), "\ufeff"), ""
-}
-
-// allowed are the folders that files of a scope, and what they import, may be in.
-func (r *Reader) allowed(scope Scope) []string {
-	var dirs []string
-	switch scope {
-	case Managed:
-		dirs = r.o.Managed
-	case User:
-		dirs = []string{r.o.Config, r.o.Home, r.o.Claude}
-	case Project, Local:
-		dirs = append([]string{r.o.Root, r.o.Dir}, r.o.Dirs...)
-	}
-	out := slices.Clone(dirs)
-	for _, d := range dirs { // settings folders are often links themselves
-		if real, err := filepath.EvalSymlinks(d); err == nil && real != d {
-			out = append(out, real)
-		}
-	}
-	return out
 }
 
 // between lists the folders from root down to dir, both included.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -60,10 +61,9 @@ func check(t *testing.T, what, got, want string) {
 
 func TestOrder(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"etc/AGENTS.md": "managed", "home/.adze/AGENTS.md": "user", "home/.claude/CLAUDE.md": "not this",
-		"AGENTS.md":   "above the root",
-		"w/AGENTS.md": "root", "w/CLAUDE.md": "not this", "w/GEMINI.md": "not this",
-		"w/.adze/AGENTS.md": "root own", "w/AGENTS.local.md": "root local", "w/CLAUDE.local.md": "not this",
+		"etc/AGENTS.md": "managed", "etc/CLAUDE.md": "managed too", "home/.adze/AGENTS.md": "user", "home/.claude/CLAUDE.md": "not this",
+		"w/AGENTS.md": "root", "w/CLAUDE.md": "root for another", "w/GEMINI.md": "not this", "w/.claude/CLAUDE.md": "root hidden",
+		"w/.adze/AGENTS.md": "root own", "w/AGENTS.local.md": "root local", "w/CLAUDE.local.md": "root local too",
 		"w/.adze/rules/b.md": "rule b", "w/.adze/rules/a.md": "rule a", "w/.claude/rules/c.md": "rule c", "w/.adze/rules/x.txt": "no",
 		"w/a/CLAUDE.md": "in a", "w/a/GEMINI.md": "not this",
 		"w/a/b/GEMINI.md": "in b", "w/a/b/c/AGENTS.md": "below",
@@ -71,20 +71,122 @@ func TestOrder(t *testing.T) {
 	r := reader(dir)
 	check(t, "start", show(t, dir, r.Start()), `
 managed etc/AGENTS.md "managed"
+managed etc/CLAUDE.md "managed too"
 user home/.adze/AGENTS.md "user" [~/.claude/CLAUDE.md is not read where this file is; a line @~/.claude/CLAUDE.md in it reads both]
-project w/AGENTS.md "root" [CLAUDE.md beside it is not read: one file counts in a folder; a line @CLAUDE.md in it reads both] [GEMINI.md beside it is not read: one file counts in a folder; a line @GEMINI.md in it reads both]
+project w/AGENTS.md "root"
+project w/CLAUDE.md "root for another"
+project w/.claude/CLAUDE.md "root hidden" [GEMINI.md beside it is not read where AGENTS.md or CLAUDE.md is; a line @GEMINI.md in it reads both]
 project w/.adze/AGENTS.md "root own"
 project w/.claude/rules/c.md "rule c"
 project w/.adze/rules/a.md "rule a"
 project w/.adze/rules/b.md "rule b"
-local w/AGENTS.local.md "root local" [CLAUDE.local.md beside it is not read: one file counts in a folder; a line @CLAUDE.local.md in it reads both]
-project w/a/CLAUDE.md "in a" [GEMINI.md beside it is not read: one file counts in a folder; a line @GEMINI.md in it reads both]
+local w/AGENTS.local.md "root local"
+local w/CLAUDE.local.md "root local too"
+project w/a/CLAUDE.md "in a" [GEMINI.md beside it is not read where AGENTS.md or CLAUDE.md is; a line @GEMINI.md in it reads both]
 project w/a/b/GEMINI.md "in b"
 `)
 	check(t, "touched", show(t, dir, r.Touched(filepath.Join(dir, "w/a/b/c/d/x.go"))), "project w/a/b/c/AGENTS.md \"below\"\n")
 	check(t, "touched again", show(t, dir, r.Touched(filepath.Join(dir, "w/a/b/c/y.go"))), "")
 	check(t, "elsewhere", show(t, dir, r.Touched(filepath.Join(dir, "x.go"))), "")
 	check(t, "again", show(t, dir, r.Start()), "")
+}
+
+// Files above the repository, or above a folder without one, count where they are the
+// person's own.
+func TestAbove(t *testing.T) {
+	git := map[string]string{"HEAD": "ref: refs/heads/main\n", "config": "", "objects/x": "", "refs/x": ""}
+	for name, c := range map[string]struct {
+		files map[string]string
+		open  string // what others can write
+		want  string
+	}{
+		"up to the home folder": {
+			files: map[string]string{
+				"home/CLAUDE.md": "home", "home/.claude/CLAUDE.md": "user", "home/work/CLAUDE.md": "work @~/prefs.md @sub/x.md", "home/work/sub/x.md": "x", "home/prefs.md": "prefs",
+				"home/work/CLAUDE.local.md": "work local", "home/work/.claude/rules/r.md": "rule", "home/work/team/r/AGENTS.md": "root",
+			},
+			want: `
+user home/.claude/CLAUDE.md "user"
+user home/CLAUDE.md "home"
+user home/prefs.md "prefs"
+user home/work/sub/x.md "x"
+user home/work/CLAUDE.md "work @~/prefs.md @sub/x.md"
+user home/work/.claude/rules/r.md "rule"
+user home/work/CLAUDE.local.md "work local"
+project home/work/team/r/AGENTS.md "root"
+`,
+		},
+		"a repository around it": {
+			files: map[string]string{"home/work/.git/": "", "home/work/CLAUDE.md": "outer @~/prefs.md", "home/prefs.md": "prefs", "home/work/team/r/AGENTS.md": "root"},
+			want: `
+project home/work/CLAUDE.md "outer @~/prefs.md" [@~/prefs.md: not read: it is outside the folders that project memory may come from] [@~/prefs.md is not read: it is outside of the repository; the setting memory.imports allows it, or a line @~/prefs.md in ~/.adze/AGENTS.md, which is your own]
+project home/work/team/r/AGENTS.md "root"
+`,
+		},
+		"a worktree in its own repository": {
+			files: map[string]string{"home/work/.git/": "", "home/work/CLAUDE.md": "another state", "home/CLAUDE.md": "home",
+				"home/work/.git/worktrees/r/commondir": "../..\n", "home/work/team/r/.git": "gitdir: ../../.git/worktrees/r\n", "home/work/team/r/CLAUDE.md": "this state"},
+			want: `
+user home/CLAUDE.md "home"
+project home/work/team/r/CLAUDE.md "this state"
+`,
+		},
+		"a file that others can write": {
+			files: map[string]string{"home/work/CLAUDE.md": "work", "home/work/team/r/x": ""}, open: "home/work/CLAUDE.md",
+			want: "user home/work/CLAUDE.md \"\" [not read: it belongs to somebody else, or others can write it]\n",
+		},
+		"a folder that others can write": {
+			files: map[string]string{"home/work/CLAUDE.md": "work", "home/work/team/r/x": ""}, open: "home/work",
+			want: "user home/work \"\" [the memory files in it are not read: others can write to this folder]\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{}
+			for at, text := range c.files {
+				if base, ok := strings.CutSuffix(at, ".git/"); ok {
+					for n, text := range git {
+						files[base+".git/"+n] = text
+					}
+					continue
+				}
+				files[at] = text
+			}
+			dir := tree(t, files)
+			if c.open != "" {
+				if runtime.GOOS == "windows" {
+					t.Skip("no modes")
+				}
+				if err := os.Chmod(filepath.Join(dir, c.open), 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := New(Options{Config: filepath.Join(dir, "home/.adze"), Home: filepath.Join(dir, "home"), Dir: filepath.Join(dir, "home/work/team/r")})
+			check(t, "start", show(t, dir, r.Start()), c.want)
+		})
+	}
+}
+
+// What a person allows may be imported by a repository; what a person's own file
+// imports may be anywhere, and what that imports in turn may not.
+func TestImportsOutside(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"home/.claude/CLAUDE.md": "@../../shared/a.md", "shared/a.md": "a @b.md", "shared/b.md": "b",
+		"home/prefs.md": "prefs", "notes/n.md": "n", "w/a/b/CLAUDE.md": "@~/prefs.md @../../../notes/n.md @../../../shared/b.md",
+	})
+	r := reader(dir)
+	r.o.Imports = []string{filepath.Join(dir, "home/prefs.md"), filepath.Join(dir, "notes")}
+	got := show(t, dir, r.Start())
+	for _, want := range []string{
+		`user shared/a.md "a @b.md" [@b.md: not read: it is outside`, `project home/prefs.md "prefs"`, `project notes/n.md "n"`,
+		"[@../../../shared/b.md is not read: it is outside of the repository; the setting memory.imports allows it",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nlacks %s", got, want)
+		}
+	}
+	if strings.Contains(got, `"b"`) {
+		t.Error(got)
+	}
 }
 
 func TestOtherAgentsUserFile(t *testing.T) {
@@ -119,26 +221,26 @@ user home/.adze/rules/z.md "own rule"
 	check(t, "excluded, touched", show(t, dir, r.Touched(filepath.Join(dir, "w/a/x.go"))), "")
 }
 
-func TestLeftOut(t *testing.T) {
-	for name, c := range map[string]struct {
-		agents, claude string
-		warns          bool
-	}{
-		"another text":       {"one", "two", true},
-		"the same text":      {"one", "one\n", false},
-		"nothing in it":      {"one", "<!-- x -->\n", false},
-		"imported":           {"one\n@CLAUDE.md", "two", false},
-		"it imports":         {"one", "@AGENTS.md\nand two", false},
-		"it imports another": {"one", "@other.md\nand two", true},
+// Two files of a folder are both read, and what they share comes once.
+func TestBeside(t *testing.T) {
+	for name, c := range map[string]struct{ agents, claude, want string }{
+		"another text":         {"one", "two", "one|two"},
+		"the same text":        {"one", "one\n", "one"},
+		"nothing in it":        {"one", "<!-- x -->\n", "one"},
+		"imported":             {"one\n@CLAUDE.md", "two", "two|one\n@CLAUDE.md"},
+		"it imports":           {"one", "@AGENTS.md\nand two", "one|@AGENTS.md\nand two"},
+		"it is an import":      {"one", "@AGENTS.md\n", "one"},
+		"it is another import": {"one", "@other.md\n", "one|other"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := tree(t, map[string]string{"w/a/b/AGENTS.md": c.agents, "w/a/b/CLAUDE.md": c.claude})
+			dir := tree(t, map[string]string{"w/a/b/AGENTS.md": c.agents, "w/a/b/CLAUDE.md": c.claude, "w/a/b/other.md": "other"})
 			var got []string
 			for _, f := range reader(dir).Start() {
+				got = append(got, f.Text)
 				got = append(got, f.Warnings...)
 			}
-			if warns := strings.Contains(strings.Join(got, "\n"), "CLAUDE.md beside it is not read"); warns != c.warns {
-				t.Errorf("warnings: %q", got)
+			if all := strings.Join(got, "|"); all != c.want {
+				t.Errorf("%q, want %q", all, c.want)
 			}
 		})
 	}

@@ -24,8 +24,13 @@ func Instructs(path string) bool {
 }
 
 // Places are the files that may be read as instructions when a session starts in dir,
-// there or not, in the folders from root on.
+// there or not, in the folders from root on, and in those above it without its rules.
 func Places(root, dir string) (out []string) {
+	for _, d := range above(root) {
+		for _, name := range plain() {
+			out = append(out, filepath.Join(d, name))
+		}
+	}
 	for _, d := range between(root, dir) {
 		for _, name := range names() {
 			out = append(out, filepath.Join(d, filepath.FromSlash(name)))

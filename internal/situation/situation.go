@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/memory"
+	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -184,7 +185,14 @@ func (f Facts) Later(tell func(prompt.Git)) (end func()) {
 func (p Place) memory(begun *config.Config) *memory.Reader {
 	own, cc := config.ManagedDirs(runtime.GOOS, p.Env)
 	covers := policy.Covers(settings.ReadingRules(p.Config(), p.Paths))
+	var imports []string
+	for _, name := range begun.Memory.Imports {
+		if at, err := place.Absolute(p.Paths.Root, p.Paths.Home, name); err == nil {
+			imports = append(imports, filepath.Clean(at))
+		}
+	}
 	return memory.New(memory.Options{
+		Imports: imports,
 		Covered: func(path, named string) string {
 			switch covers(policy.Default, path, named) {
 			case policy.Denied:
