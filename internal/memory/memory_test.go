@@ -257,6 +257,7 @@ func TestRulesWait(t *testing.T) {
 		"w/.claude/rules/web/n.md": "---\npaths: {lib,docs}/**/*.css, vendor/\n---\nnamed",
 		"w/.claude/rules/s.md":     "---\npaths: *.rs\ndescription: x\n---\nstarred",
 		"w/.claude/rules/t.md":     "---\npaths:\n  - **/*.zig\n  - \"*.c\"\n---\nstarred list",
+		"w/.claude/rules/u.md":     "---\ndescription: Use when: x\n<y>\npaths:\n- \"*.lua\"\nalwaysApply: no: yes\n---\nbeside words",
 		"w/a/b/x":                  "",
 	})
 	r := reader(dir)
@@ -284,6 +285,7 @@ func TestRulesWait(t *testing.T) {
 	check(t, "a comma in braces is none between patterns", at("docs/x/y.css"), "project w/.claude/rules/web/n.md \"named\"\n")
 	check(t, "without quotes", at("src/deep/x.rs"), "project w/.claude/rules/s.md \"starred\"\n")
 	check(t, "a list without quotes", at("src/x.c"), "project w/.claude/rules/t.md \"starred list\"\n")
+	check(t, "beside a field that is no YAML", at("src/x.lua"), "project w/.claude/rules/u.md \"beside words\"\n")
 	r = reader(dir)
 	r.Start()
 	check(t, "all in a folder", at("vendor/a/b.txt"), "project w/.claude/rules/web/n.md \"named\"\n")

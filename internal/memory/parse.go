@@ -26,7 +26,11 @@ func frontMatter(text string) (globs []string, body, bad string) {
 		return nil, body, "front matter not used: over 16 KB"
 	}
 	if err := yaml.Unmarshal([]byte(head), &meta); err != nil {
-		if globs = starred(head); len(globs) == 0 {
+		// Another field may be words that are no YAML.
+		if part := pathsField(head); part == head || yaml.Unmarshal([]byte(part), &meta) != nil || meta.Paths.Kind == 0 {
+			globs = starred(head)
+		}
+		if len(globs) == 0 && meta.Paths.Kind == 0 {
 			return nil, body, fmt.Sprintf("front matter not used: %v", err)
 		}
 	}
@@ -45,6 +49,23 @@ func frontMatter(text string) (globs []string, body, bad string) {
 		}
 	}
 	return kept, body, ""
+}
+
+// pathsField are the lines of the field paths alone.
+func pathsField(head string) string {
+	var out strings.Builder
+	in := false
+	for line := range strings.Lines(head) {
+		if strings.HasPrefix(line, "paths:") {
+			in = true
+		} else if in && line != "\n" && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "-") {
+			break
+		}
+		if in {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
 }
 
 // list splits patterns at commas, but not at those in braces.

@@ -204,16 +204,17 @@ func matters(p plugin.Plugin, dir string, all sums) (out []Item) {
 		return nil
 	}
 	defer root.Close()
-	n := 0
+	n, seen := 0, map[string]bool{} // a file that two places lead to is one
 	for _, list := range []struct {
 		kind   trust.Kind
 		places []string
 	}{{trust.Skill, p.Skills}, {trust.Command, p.Commands}, {trust.Agent, p.Agents}} {
 		for _, place := range list.places {
 			_ = fs.WalkDir(root.FS(), place, func(file string, d fs.DirEntry, err error) error { // what cannot be read brings nothing
-				if err != nil || d.IsDir() || !isMatter(list.kind, file) {
+				if err != nil || d.IsDir() || !isMatter(list.kind, file) || seen[string(list.kind)+file] {
 					return nil
 				}
+				seen[string(list.kind)+file] = true
 				if n++; n > maxMatter {
 					return fs.SkipAll
 				}

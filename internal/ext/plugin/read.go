@@ -255,11 +255,14 @@ func (r *reader) about() {
 	}
 }
 
-// folders finds what is in files of their own. Skills that a manifest names
-// come beside the default folder; of the rest its list is the whole.
+// folders finds what is in files of their own. Skills that a manifest names come
+// beside the default folder. Where a marketplace names them its list is the whole:
+// several of its plugins may be parts of one folder. So it is of the rest.
 func (r *reader) folders() {
 	r.p.Skills = r.paths("skills")
-	if r.is("skills", true) && !slices.Contains(r.p.Skills, "skills") {
+	m, named := r.named("skills")
+	chosen := named && m.line == 0 && len(r.p.Skills) > 0
+	if !chosen && r.is("skills", true) && !slices.Contains(r.p.Skills, "skills") {
 		r.p.Skills = append([]string{"skills"}, r.p.Skills...)
 	}
 	if len(r.p.Skills) == 0 && r.is("SKILL.md", false) {

@@ -110,7 +110,13 @@ func (c *checker) say(line int, used bool, format string, args ...any) {
 func (c *checker) syntax() {
 	top := strings.Join(c.h.raw, "\n")
 	fixed := quoted(top)
-	if fixed == top || yaml.Unmarshal([]byte(top), new(yaml.Node)) == nil {
+	err := yaml.Unmarshal([]byte(top), new(yaml.Node))
+	if err == nil {
+		return
+	}
+	if fixed == top || yaml.Unmarshal([]byte(fixed), new(yaml.Node)) != nil {
+		bad := yamlProblem(err)
+		c.say(bad.Line, false, "%s; other agents may not read it: put the description into quotes", bad.Text)
 		return
 	}
 	was, now := strings.Split(top, "\n"), strings.Split(fixed, "\n")

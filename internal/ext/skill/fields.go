@@ -62,6 +62,10 @@ func (h *head) read(top string) *Problem {
 		}
 	}
 	if err != nil {
+		if root, ok := loose(top); ok {
+			h.fields(root)
+			return nil
+		}
 		return yamlProblem(err)
 	}
 	if len(doc.Content) == 0 {

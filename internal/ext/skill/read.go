@@ -48,6 +48,7 @@ func (p Place) files() ([]found, []Problem) {
 			w.one(p.Dir)
 		} else {
 			w.tree(p.Dir, "", maxDepth)
+			w.own()
 		}
 	}
 	return w.out, w.bad
@@ -116,6 +117,23 @@ func (w *walk) tree(dir, space string, depth int) {
 			w.bad = append(w.bad, Problem{File: at, Text: "it is too deep: folders of " + string(w.p.Kind) + "s go " + clip.Thousands(maxDepth) + " deep"})
 		case w.ending(name) && w.room():
 			w.out = append(w.out, found{path: at, name: space + strings.TrimSuffix(name, filepath.Ext(name)), dir: dir})
+		}
+	}
+}
+
+// own takes the name of a plugin off commands in a folder of that name: it stands
+// before all of its commands, and people call them by it once.
+func (w *walk) own() {
+	if w.p.Plugin == "" || w.p.Kind != Commands {
+		return
+	}
+	taken := map[string]bool{}
+	for _, f := range w.out {
+		taken[f.name] = true
+	}
+	for i, f := range w.out {
+		if name, ok := strings.CutPrefix(f.name, w.p.Plugin+":"); ok && !taken[name] {
+			w.out[i].name = name
 		}
 	}
 }
