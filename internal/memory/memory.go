@@ -64,7 +64,7 @@ type Options struct {
 	Managed []string // folders of managed settings: own, and the other agent's
 	Config  string   // ~/.adze
 	Home    string
-	Claude  string   // ~/.claude where it is elsewhere; "": it is in Home
+	Claude  string // ~/.claude where it is elsewhere; "": it is in Home
 	Root    string // the repository's root; "" when there is none
 	Dir     string // where the session starts
 	// Imports are files and folders outside of the repository that its files may
