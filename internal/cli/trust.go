@@ -108,11 +108,13 @@ func trustFolder(ctx context.Context, sys System, store trust.Store, p settings.
 		printTrust(sys, store, v)
 	}
 	switch {
-	case v.State == trust.Nothing || v.State == trust.Trusted:
+	case v.State == trust.Trusted:
 		return nil
 	case len(v.Refused) > 0:
 		return &failure{exitRefused, fmt.Sprintf("%s cannot be trusted: %s", p.Root, v.Refused[0]), "remove it or replace it by a plain file; until then nothing of the above is used"}
 	case yes:
+	case v.State == trust.Nothing && (asJSON || !sys.InTTY || !sys.ErrTTY):
+		return nil // there is nothing to answer
 	case !sys.InTTY || !sys.ErrTTY:
 		return &failure{exitRefused, p.Root + " is not trusted, and nobody is here to ask", "look at the list above, then: adze trust --yes"}
 	default:
@@ -122,6 +124,9 @@ func trustFolder(ctx context.Context, sys System, store trust.Store, p settings.
 			return ctx.Err()
 		}
 		if a := strings.ToLower(strings.TrimSpace(string(b))); err != nil || a != "y" && a != "yes" {
+			if v.State == trust.Nothing {
+				return nil
+			}
 			return &failure{exitRefused, "not trusted; nothing of the above is used", ""}
 		}
 	}
@@ -137,8 +142,12 @@ func printTrust(sys System, store trust.Store, v trust.Verdict) {
 	out := sys.Stdout
 	switch v.State {
 	case trust.Nothing:
-		fmt.Fprintf(out, "%s brings nothing that needs trust\n", clip.Visible(v.Folder.Root))
+		fmt.Fprintf(out, "%s brings nothing that needs trust\nTrusting it has MCP servers of yours that npx, uvx and the like start run in it (adze trust --yes); what it brings later is asked about.\n", clip.Visible(v.Folder.Root))
 	case trust.Trusted:
+		if len(v.Files) == 0 {
+			fmt.Fprintf(out, "%s is trusted; it brings nothing that needs trust\n", clip.Visible(v.Folder.Root))
+			break
+		}
 		fmt.Fprintf(out, "%s is trusted with:\n", clip.Visible(v.Folder.Root))
 	case trust.Untrusted:
 		fmt.Fprintf(out, "%s brings:\n", clip.Visible(v.Folder.Root))

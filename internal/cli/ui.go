@@ -222,17 +222,30 @@ func (h *uiHost) trust(ctx context.Context) (*tui.Trust, error) {
 		return nil, err
 	}
 	v, err := p.Trust().Check(p.TrustFolder())
-	if err != nil || v.State == trust.Nothing || v.State == trust.Trusted {
+	if err != nil || v.State == trust.Trusted {
 		return nil, err
 	}
+	var kept []string
 	switch {
+	case v.State == trust.Nothing: // it matters where something of the person's waits for it
+		if p.Trust().Declined(v) {
+			return nil, nil
+		}
+		live, err := settings.Open(h.quiet().Environment, h.o.Sources)
+		if err != nil {
+			return nil, nil //nolint:nilerr // the session's own reading tells it
+		}
+		defer live.Close()
+		if kept = live.ForTrust(settings.Servers{Given: h.o.Extensions.Servers, Strict: h.o.Extensions.Strict}); len(kept) == 0 {
+			return nil, nil
+		}
 	case len(v.Files) == 0 && len(v.Refused) == 0: // all of it is gone, and nothing can be asked about
 		return nil, p.Trust().Grant(ctx, v)
 	case p.Trust().Declined(v):
 		return nil, nil
 	}
 	t := &tui.Trust{
-		Folder: tilde(p.Root, p.Home), Grant: func(ctx context.Context) error { return p.Trust().Grant(ctx, v) },
+		Folder: tilde(p.Root, p.Home), Kept: kept, Grant: func(ctx context.Context) error { return p.Trust().Grant(ctx, v) },
 		Decline: func(ctx context.Context) error { return p.Trust().Decline(ctx, v) },
 	}
 	if len(v.Refused) > 0 {

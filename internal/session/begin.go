@@ -17,6 +17,7 @@ type Admission struct {
 	Refused string
 	Context []string // texts that the model reads behind it
 
+	hint string    // what can be done about Refused
 	read Expansion // of a command
 	lent lending
 }
@@ -83,7 +84,7 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 		case a.Refused != "" && ctx.Err() != nil:
 			return agent.Outcome{Reason: agent.InterruptedStreaming}, nil
 		case a.Refused != "":
-			return agent.Outcome{Reason: agent.HookStopped, Text: "the prompt was refused: " + a.Refused}, nil
+			return agent.Outcome{Reason: agent.HookStopped, Text: "the prompt was refused: " + a.Refused, Hint: a.hint}, nil
 		}
 		return loop.Run(ctx, turn)
 	}

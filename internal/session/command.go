@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -68,8 +70,9 @@ func (s *Session) expand(ctx context.Context, q event.InputQueued, a *Admission)
 	if !q.Command || a.Refused != "" {
 		return
 	}
+	const lists = "/help lists the commands with what they take"
 	if err := s.command(q.Text); err != nil { // it went away while the prompt waited
-		a.Refused = err.Error()
+		a.Refused, a.hint = err.Error(), lists
 		return
 	}
 	name, args := word(q.Text)
@@ -78,7 +81,7 @@ func (s *Session) expand(ctx context.Context, q event.InputQueued, a *Admission)
 	case ctx.Err() != nil:
 		a.Refused = "interrupted"
 	case err != nil:
-		a.Refused = err.Error()
+		a.Refused, a.hint = err.Error(), cmp.Or(hint.Of(err), lists)
 	default:
 		a.read = x
 		if x.Skill != nil {

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,8 +46,30 @@ func (p Paths) apart(s servers.Server) (apart bool, problem string) {
 	if named == "" {
 		return apart, ""
 	}
-	return apart, fmt.Sprintf("it would take %s from this folder, which is not trusted; adze mcp add --scope local configures it for this folder alone", clip.Visible(named))
+	return apart, wouldTake + clip.Visible(named) + " from this folder, which is not trusted" + whatThen
 }
+
+// ForTrust are the servers of the person's that would start in the folder, or at all, if
+// it were trusted: each with how it is kept from what stands there.
+func (l *Live) ForTrust(s Servers) (out []string) {
+	for _, x := range l.Servers(s).Servers {
+		switch {
+		case x.Approval != servers.Approved:
+		case x.Apart && x.Problem == "":
+			out = append(out, clip.Visible(x.Name)+" starts in a folder of its own")
+		case x.Problem != "" && strings.HasPrefix(x.Problem, wouldTake):
+			out = append(out, clip.Visible(x.Name)+" cannot be used: "+strings.TrimSuffix(x.Problem, whatThen))
+		}
+	}
+	return out
+}
+
+// The beginning and the end of the problem of a server that would run what stands in an
+// untrusted folder.
+const (
+	wouldTake = "it would take "
+	whatThen  = "; adze trust lets it, and adze mcp add --scope local configures it here alone"
+)
 
 // serverDirs is the folder of the state in which servers that are Apart have theirs.
 const serverDirs = "mcp-servers"

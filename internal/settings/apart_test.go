@@ -17,6 +17,13 @@ func TestServersForAllFoldersRunNothingOfThisOne(t *testing.T) {
 		{`"command":"my-server","args":["."]`, fine}, // data, and no package or program
 		{`"command":"node","args":["~/servers/x.js"]`, fine},
 		{`"command":"sh","args":["-c","exec my-server"]`, fine},
+		{`"command":"mcp-remote","args":["https://x.example/sse"]`, fine},
+		{`"command":"my-db","args":["postgresql://localhost/db"]`, fine},
+		{`"command":"docker","args":["run","-i","--rm","-e","TOKEN","ghcr.io/x/server"]`, fine},
+		{`"command":"python3","args":["/opt/x.py","0","5","--port","8080"]`, fine},
+		{`"command":"python3","args":["-u","/opt/x.py","src"]`, fine},
+		{`"command":"sh","args":["-c","exec python3 /opt/x.py 0 5"]`, fine},
+		{`"command":"npx","args":["-y","@scope/x-server","postgresql://localhost/db"]`, apart},
 		{`"command":"npx","args":["-y","x-server"]`, apart},
 		{`"command":"/usr/bin/npx","args":["-y","x-server"]`, apart},
 		{`"command":"env","args":["A=1","npx","-y","x-server"]`, apart},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/programs"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // programsOf are the files that a command executes: its program, where that is named by a
@@ -92,7 +93,9 @@ func launched(name string, args []string) (out []string) {
 	case "go":
 		if slices.Contains([]string{"run", "build", "install"}, first(rest)) { // what is built is run later
 			_, rest = operands(rest[1:], "-C", "-exec", "-ldflags", "-tags", "-mod", "-modfile")
-			out = append(out, first(rest))
+			if f := first(rest); strings.HasPrefix(f, ".") || strings.HasPrefix(f, "/") || strings.HasSuffix(f, ".go") {
+				out = append(out, f) // anything else is the path of an import
+			}
 		}
 	case "cargo":
 		for i, w := range rest { // behind the subcommand
@@ -102,7 +105,9 @@ func launched(name string, args []string) (out []string) {
 		}
 		out = append(out, flags["--manifest-path"])
 	default:
+		fetches := slices.Contains([]string{"npx", "bunx", "uvx", "pipx"}, name)
 		for len(rest) > 0 && slices.Contains([]string{"run", "exec", "x", "dlx", "tool"}, rest[0]) {
+			fetches = fetches || rest[0] == "x" || rest[0] == "dlx" || rest[0] == "tool" || name == "npm"
 			if js := name == "npm" || name == "pnpm" || name == "yarn"; js && rest[0] == "run" {
 				return nil // a script of package.json, by its name
 			}
@@ -115,12 +120,19 @@ func launched(name string, args []string) (out []string) {
 		if f := first(rest); filepath.Ext(f) == ".py" && !strings.Contains(f, "/") {
 			out = append(out, f)
 		}
+		if fetches && isPackage().MatchString(first(rest)) {
+			break
+		}
 		if first(rest) != "" && (name != "npm" || slices.ContainsFunc(args, func(w string) bool { return w == "exec" || w == "x" })) {
 			out = append(out, programsOf(rest)...)
 		}
 	}
 	return slices.DeleteFunc(out, func(f string) bool { return f == "" || strings.HasSuffix(f, "...") })
 }
+
+// isPackage matches how registries and addresses of packages are written, which no
+// launcher takes for a file: "@scope/name", "git+https://…", "github:a/b", "npm:a".
+var isPackage = pattern.Lazy(`^(@[^/]+/[^/]+$|[A-Za-z][A-Za-z0-9+.-]+:)`)
 
 // scriptsOf are the files that an interpreter executes: what it loads first, and the
 // script that is its first operand.
@@ -145,6 +157,8 @@ func scriptsOf(name string, args []string) (out []string) {
 		case !began && (name == "bun" || name == "deno") && slices.Contains([]string{"run", "x", "exec", "serve"}, a):
 			began = true
 		case !began && (name == "bun" || name == "deno") && !strings.ContainsAny(a, "./"): // another subcommand
+			return out
+		case (name == "deno" || name == "bun") && isPackage().MatchString(a): // "https://…", "jsr:@a/b"
 			return out
 		default:
 			out = append(out, a)

@@ -180,7 +180,7 @@ func (r *Runs) followNPM(name string, args []string, dir, what string) {
 		r.script(f, dir, jsFiles, what)
 		return
 	}
-	if len(rest) > 1 {
+	if len(rest) > 1 && !isPackage().MatchString(rest[0]) {
 		r.add(rest, dir, what)
 	}
 }
@@ -231,7 +231,10 @@ func (r *Runs) followUV(args []string, dir, what string) {
 		}
 	}
 	into(flags)
-	if first(rest) == "run" || first(rest) == "tool" {
+	if first(rest) == "tool" {
+		rest = rest[1:]
+	}
+	if first(rest) == "run" {
 		flags, rest = operands(rest[1:], append(valued, "-m", "--module", "-s", "--script")...)
 		into(flags)
 		if m := flags["-m"] + flags["--module"]; m != "" {
@@ -246,7 +249,7 @@ func (r *Runs) followUV(args []string, dir, what string) {
 	}
 	f := first(rest)
 	switch {
-	case f == "":
+	case f == "", isPackage().MatchString(f):
 	case strings.HasSuffix(f, ".py"):
 		r.there(paths.Absolute(dir, r.Home, f), what)
 		r.script(f, dir, pyFiles, what)

@@ -31,10 +31,10 @@ type State string
 
 // States.
 const (
-	Nothing   State = "nothing"   // it brings nothing that needs trust
+	Nothing   State = "nothing"   // it brings nothing that needs trust, and nobody trusted it
 	Untrusted State = "untrusted" // nobody was asked yet, or the answer was no
-	Trusted   State = "trusted"
-	Changed   State = "changed" // it was trusted with other content
+	Trusted   State = "trusted"   // also with nothing: what it brings later is a change
+	Changed   State = "changed"   // it was trusted with other content
 )
 
 // A Folder is where a session starts. Paths are absolute and resolved.
@@ -134,7 +134,7 @@ func (s Store) Check(f Folder) (Verdict, error) {
 	case len(v.Refused) > 0:
 	case len(v.Changes) > 0:
 		v.State = Changed
-	case len(v.Files) > 0:
+	default:
 		v.State = Trusted
 	}
 	return v, nil

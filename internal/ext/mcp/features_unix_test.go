@@ -590,6 +590,31 @@ func TestExpiredSession(t *testing.T) {
 	}
 }
 
+// A server that redirects to another path of its own, as frameworks do for a slash at the
+// end, gets the request there as it was, with its headers.
+func TestMoved(t *testing.T) {
+	for status, want := range map[int]string{307: "connected", 308: "connected", 302: "its url is to be the path that it redirects to"} {
+		handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return honest() }, nil)
+		at := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			switch {
+			case req.Header.Get("X-Mine") != "yes":
+				w.WriteHeader(http.StatusForbidden)
+			case req.URL.Path == "/mcp":
+				http.Redirect(w, req, "/mcp/?k=hidden", status)
+			default:
+				handler.ServeHTTP(w, req)
+			}
+		}))
+		s := remote("s", servers.HTTP, at+"/mcp")
+		s.Headers = map[string]string{"X-Mine": "yes"}
+		r := start(t, nil, s)
+		r.ready(t)
+		if st := r.status(t, "s"); !strings.Contains(st.State+": "+st.Why, want) || strings.Contains(st.Why, "hidden") {
+			t.Errorf("%d: %s: %s", status, st.State, st.Why)
+		}
+	}
+}
+
 // Requests go to the configured server only.
 func TestElsewhere(t *testing.T) {
 	var mu sync.Mutex
@@ -610,7 +635,7 @@ func TestElsewhere(t *testing.T) {
 	}))
 	r := start(t, nil, remote("moved", servers.HTTP, moved), remote("led", servers.SSE, led))
 	r.ready(t)
-	for name, want := range map[string]string{"moved": "it redirects to another address", "led": "it would have us speak to another host"} {
+	for name, want := range map[string]string{"moved": "it redirects to " + other + ", where its headers do not go", "led": "it would have us speak to another host"} {
 		if st := r.status(t, name); st.State != "failed" || !strings.Contains(st.Why, want) {
 			t.Errorf("%+v", st)
 		}

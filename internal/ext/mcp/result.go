@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -45,12 +46,19 @@ func (r *remote) result(res *sdk.CallToolResult, env tool.Env) tool.Result {
 			bad = true
 			p.say(fmt.Sprintf("[The answer does not fit the schema that the MCP server %s promised for it: %s]", r.s.conf.Name, line(err.Error(), 500)))
 		}
-		if raw, err := json.MarshalIndent(res.StructuredContent, "", "  "); err == nil && !told(spoken, res.StructuredContent) {
-			p.say(string(raw))
+		if rest, some := untold(spoken, res.StructuredContent); some {
+			if raw, err := json.MarshalIndent(rest, "", "  "); err == nil {
+				p.say(string(raw))
+			}
 		}
 	} else if r.output() != nil && !res.IsError {
 		bad = true
 		p.say(fmt.Sprintf("[The MCP server %s promised structured content for this tool, and sent none.]", r.s.conf.Name))
+	}
+	if bad {
+		if lacks := r.s.missed(strings.Join(spoken, "\n")); lacks != "" {
+			p.say("[" + lacks + "]")
+		}
 	}
 	out := tool.Result{Text: strings.Join(p.text, "\n"), IsErr: bad, Images: p.images}
 	if out.Text == "" {
@@ -73,19 +81,49 @@ func (r *remote) fits(structured any) error {
 	return nil
 }
 
-// told reports whether one of the texts is this value as JSON.
-func told(texts []string, v any) bool {
-	want, err := json.Marshal(v)
+// untold is what of structured content the texts do not say, and whether there is any.
+// A text says a value that it is, as JSON or as a text; several texts together say the
+// list of them. Servers wrap what they say in a member ({"content": …}, {"result": …}).
+func untold(texts []string, v any) (rest any, some bool) {
+	raw, err := json.Marshal(v)
 	if err != nil {
-		return false
+		return nil, false
 	}
+	if json.Unmarshal(raw, &v) != nil {
+		return nil, false
+	}
+	var says, list, words []any
 	for _, t := range texts {
-		var is, should any
-		if json.Unmarshal([]byte(t), &is) == nil && json.Unmarshal(want, &should) == nil && reflect.DeepEqual(is, should) {
-			return true
+		says, words = append(says, strings.TrimSpace(t)), append(words, t)
+		var is any
+		if json.Unmarshal([]byte(t), &is) != nil {
+			is = t
+		}
+		says, list = append(says, is), append(list, is)
+	}
+	if len(texts) > 0 {
+		says = append(says, list, words, strings.TrimSpace(strings.Join(texts, "\n")))
+	}
+	told := func(v any) bool {
+		if s, ok := v.(string); ok {
+			v = strings.TrimSpace(s)
+		}
+		return slices.ContainsFunc(says, func(is any) bool { return reflect.DeepEqual(is, v) })
+	}
+	if told(v) {
+		return nil, false
+	}
+	members, _ := v.(map[string]any)
+	left := map[string]any{}
+	for name, m := range members {
+		if !told(m) {
+			left[name] = m
 		}
 	}
-	return false
+	if len(members) == 0 || len(left) == len(members) {
+		return v, true
+	}
+	return left, len(left) > 0
 }
 
 // say adds text that a model reads.

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/text/pattern"
@@ -31,7 +34,10 @@ const (
 	endWait = time.Second
 )
 
-const maxErrors = 4 << 10 // bytes of a program's standard error that are kept
+const (
+	maxErrors = 4 << 10 // bytes of a program's standard error that are kept
+	maxAside  = 2 << 10 // bytes of a line of its output that is no message
+)
 
 // gate has a shell wait until its processes can be told from all others.
 const gate = `read -r _ <&3; exec 3<&-; exec "$@"`
@@ -70,14 +76,14 @@ func (s *server) program(look *inspector) (w *wire, ended func(), err error) {
 		return err
 	}
 	w.shut = func() { _ = iw.Close() }
-	p, err := s.hub.table().Start(c, &lines{w: w})
+	said := &tail{tell: func(line string) { s.hub.conf.Debug(s.conf.Name, line) }}
+	p, err := s.hub.table().Start(c, &lines{w: w, aside: said})
 	if err != nil {
 		iw.Close()
 		er.Close()
 		return nil, nil, fmt.Errorf("%s could not be started: %w", quote(s.conf.Command), err)
 	}
 	var wg sync.WaitGroup
-	said := &tail{tell: func(line string) { s.hub.conf.Debug(s.conf.Name, line) }}
 	read := make(chan struct{})
 	go func() { // ends when no process has the other end
 		defer close(read)
@@ -89,7 +95,8 @@ func (s *server) program(look *inspector) (w *wire, ended func(), err error) {
 		defer close(over)
 		<-p.Done()
 		<-read
-		w.finish(fmt.Errorf("%w: %s", errEnded, ending(p.Status(), s.hub.conf.Hide(said.last()))))
+		last, all := said.last()
+		w.finish(fmt.Errorf("%w: %s%s", errEnded, s.unpassed(c.Env, all, true), ending(p.Status(), s.hub.conf.Hide(last))))
 	})
 	return w, func() {
 		defer wg.Wait()
@@ -212,11 +219,51 @@ func searchPath(environ []string) (path string) {
 	return path
 }
 
-// lines hands what a program prints to a wire, line by line.
+// lines hands what a program prints to a wire, line by line. What is no message at all,
+// people print in the wrong place: it goes where the program's errors go.
 type lines struct {
-	w    *wire
-	rest []byte
-	dead bool
+	w     *wire
+	aside io.Writer
+	rest  []byte
+	dead  bool
+}
+
+// meant reports whether a line is meant as a message. One that lacks only the version is,
+// and breaks the protocol; an entry of a log is not, whatever its members are.
+func meant(line []byte) bool {
+	if line[0] == '[' {
+		var list []json.RawMessage
+		if json.Unmarshal(line, &list) != nil || len(list) == 0 || !bytes.HasPrefix(list[0], []byte("{")) {
+			return false
+		}
+		line = list[0]
+	}
+	if line[0] != '{' {
+		return false
+	}
+	if bytes.HasPrefix(line, []byte(`{"jsonrpc"`)) { // as nearly all are
+		return true
+	}
+	versioned, parts, others := false, 0, 0
+	err := fastjson.Walk(line, maxDepth, func(depth int, name string) error {
+		switch {
+		case depth != 1:
+		case name == "jsonrpc":
+			versioned = true
+		case slices.Contains([]string{"id", "method", "params", "result", "error"}, name):
+			parts++
+		default:
+			others++
+		}
+		return nil
+	})
+	switch {
+	case versioned:
+		return true
+	case err != nil && !errors.Is(err, fastjson.ErrDeep) && !errors.Is(err, fastjson.ErrTwice):
+		return bytes.Contains(line, []byte(`"jsonrpc"`)) // or a line of text that begins with a brace
+	}
+	return parts > 1 && others == 0
 }
 
 // Write implements io.Writer. After the end of the connection it takes and drops
@@ -237,9 +284,12 @@ func (l *lines) Write(b []byte) (int, error) {
 			line = append(l.rest, line...)
 		}
 		l.rest = nil
-		// What is no message at all, people print in the wrong place.
-		if t := bytes.TrimSpace(line); len(t) > 0 && (t[0] == '{' || t[0] == '[' && json.Valid(t)) {
+		switch t := bytes.TrimSpace(line); {
+		case len(t) == 0:
+		case meant(t):
 			l.dead = !l.w.arrive(bytes.Clone(t))
+		default:
+			_, _ = l.aside.Write(append(bytes.Clone(t[:min(len(t), maxAside)]), '\n')) // a tail takes everything
 		}
 		b = b[i+1:]
 	}
@@ -280,24 +330,40 @@ func (t *tail) Write(b []byte) (int, error) {
 	}
 }
 
-// last is the line that says why the program ended, as far as one can tell: the last
-// one that speaks of an error and does not only say where, or else the last one.
-func (t *tail) last() string {
+// last is the line that says why the program ended, as far as one can tell, and all that
+// is kept: the last line that begins with an error, else that speaks of one, else that
+// says anything. What a runtime says of the place is passed over.
+func (t *tail) last() (line, all string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := strings.Split(strings.TrimSpace(string(t.kept)), "\n")
-	for _, l := range slices.Backward(list) {
-		l = strings.TrimSpace(l)
-		if !strings.HasPrefix(l, "at ") && speaksOfError().MatchString(l) {
-			return l
+	all = strings.TrimSpace(string(t.kept))
+	list := strings.Split(all, "\n")
+	for _, wanted := range []*regexp.Regexp{speaksOfError(), mentionsError(), says()} {
+		for i, l := range slices.Backward(list) {
+			if l = strings.TrimSpace(l); !ofPlace().MatchString(l) && wanted.MatchString(l) {
+				for _, more := range list[i+1:] { // "ZodError: [" goes on
+					if !strings.HasSuffix(l, "[") && !strings.HasSuffix(l, "{") && !strings.HasSuffix(l, ":") && !strings.HasSuffix(l, ",") || len(l) > 200 {
+						break
+					}
+					l += " " + strings.TrimSpace(more)
+				}
+				return l, all
+			}
 		}
 	}
-	return strings.TrimSpace(list[len(list)-1])
+	return strings.TrimSpace(list[len(list)-1]), all
 }
 
-// speaksOfError finds what runtimes begin the line with that names an error:
-// "Error: …", "TypeError [CODE]: …", "ModuleNotFoundError: …", "panic: …", "fatal: …".
-var speaksOfError = pattern.Lazy(`^(?:Uncaught )?(?:[A-Za-z.]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal(?: error)?|error): `)
+// What lines of a program's last words are: speaksOfError finds what runtimes begin the
+// line with that names an error ("Error: …", "TypeError [CODE]: …", "panic: …"),
+// mentionsError a word for one, says words at all, and ofPlace what a runtime says of
+// where it was and of itself.
+var (
+	speaksOfError = pattern.Lazy(`^(?:Uncaught )?(?:[A-Za-z.]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal(?: error)?|error): `)
+	mentionsError = pattern.Lazy(`(?i)\b(error|fatal|fail(ed|ure)?|missing|required?|cannot|can't|denied|invalid|not (set|found|installed)|no such|must|unable|usage)\b`)
+	says          = pattern.Lazy(`\pL{2}`)
+	ofPlace       = pattern.Lazy(`^(at |node:|Node\.js v|file://|File "|\^|[a-z]\w*: ('[^']*'|\[.*\]|-?\d+),?$|Traceback \(|npm (notice|warn|ERR! A complete log))`)
+)
 
 // final is what another attempt would not cure.
 type final struct{ error }

@@ -67,6 +67,10 @@ func (l *link) tools(ctx context.Context) (out []*remote, notes []string, err er
 	}
 	given, notes := toolNames(l.s.part, names)
 	for i, t := range kept {
+		if l.look.schemas.onlyTask(t.Name) {
+			notes = append(notes, fmt.Sprintf("%s is left out: it can only be called as a task, which adze does not do", quote(t.Name)))
+			continue
+		}
 		r, err := l.s.remote(t, given[i], &l.look.schemas)
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("%s is left out: %v", quote(t.Name), err))

@@ -91,9 +91,32 @@ func (c *courier) signer() auth.OAuthHandler {
 
 // client is an HTTP client that goes through the courier.
 func (c *courier) client() *http.Client {
-	return &http.Client{Transport: c, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return errors.New("it redirects to another address")
-	}}
+	return &http.Client{Transport: c, CheckRedirect: c.redirected}
+}
+
+// maxRedirects is how many redirects one after the other are followed.
+const maxRedirects = 3
+
+// redirected follows 307 and 308 (RFC 9110, 15.4) to another path of the server: the
+// request stays as it is, and its headers go where they would go anyway. Of another
+// address only the origin is told: the rest may be a secret.
+func (c *courier) redirected(to *http.Request, via []*http.Request) error {
+	status := 0
+	if to.Response != nil {
+		status = to.Response.StatusCode
+	}
+	origin := clip.Line(clip.Visible(to.URL.Scheme+"://"+to.URL.Host), 200)
+	same := strings.EqualFold(to.URL.Host, c.home.Host) && to.URL.Scheme == webScheme(c.home.Scheme)
+	kept := status == http.StatusTemporaryRedirect || status == http.StatusPermanentRedirect
+	switch {
+	case !same:
+		return &final{fmt.Errorf("it redirects to %s, where its headers do not go: if that is the server, have its url begin so", origin)}
+	case len(via) > maxRedirects:
+		return &final{fmt.Errorf("it redirects more than %d times", maxRedirects)}
+	case !kept && via[0].Method != http.MethodGet:
+		return &final{fmt.Errorf("it redirects to another path of %s with status %d, which would lose the request: its url is to be the path that it redirects to", origin, status)}
+	}
+	return nil
 }
 
 // web is the transport of a remote server.

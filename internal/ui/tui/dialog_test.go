@@ -247,6 +247,16 @@ func TestTrustShowsAll(t *testing.T) {
 	}
 }
 
+// A folder that brings nothing is asked about for what of the person's waits for it.
+func TestTrustOfAnEmptyFolder(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.m.host.Trust = func(context.Context) (*Trust, error) {
+		return &Trust{Folder: "~/src/calc", Kept: []string{"tasks starts in a folder of its own"}, Decline: func(context.Context) error { return nil }}, nil
+	}
+	r.open().pass(time.Second).has("Trust ~/src/calc?", "It brings nothing", "tasks starts in a folder of its own", "Yes, my servers may run what is in it")
+	r.keys("enter").has("Your MCP servers stay away from this folder.", "adze trust")
+}
+
 // A no is kept; Esc decides later. What was typed before the question was seen goes out.
 func TestTrustIsDeclined(t *testing.T) {
 	for key, want := range map[string]int{"enter": 1, "esc": 0} {

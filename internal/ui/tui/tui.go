@@ -251,6 +251,9 @@ type Trust struct {
 	// Changed is a diff of what was trusted and what there is now, "" where it
 	// was not trusted before.
 	Changed string
+	// Kept are MCP servers of the person's that wait for a folder to be trusted which
+	// brings nothing; each with what becomes of it until then.
+	Kept []string
 	// Refused says why it cannot be trusted at all, "" when it can.
 	Refused string
 	Grant   func(ctx context.Context) error

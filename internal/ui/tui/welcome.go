@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -96,6 +97,9 @@ func (m *Model) trustMenu(t *Trust) dialog {
 	if t.Refused == "" {
 		all = append(all, Choice{ID: "yes", Name: "Yes, I know what it does"})
 	}
+	if len(t.Kept) > 0 {
+		all = []Choice{{ID: "no", Name: "No, leave them as they are", About: "adze works all the same"}, {ID: "yes", Name: "Yes, my servers may run what is in it"}}
+	}
 	heading := "Trust " + t.Folder + "?"
 	if t.Changed != "" {
 		heading = "Trust " + t.Folder + " again?"
@@ -130,7 +134,11 @@ func (m *Model) declineTrust(t *Trust) []effect {
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		err := t.Decline(ctx)
 		return func(m *Model) []effect {
-			if err == nil {
+			switch {
+			case err != nil:
+			case len(t.Kept) > 0:
+				m.note("quiet", "Your MCP servers stay away from this folder.", "adze trust")
+			default:
 				m.note("quiet", "Nothing of what this folder brings is used; it is asked about again when it changes.", "adze trust")
 			}
 			return m.fail(err)
@@ -148,6 +156,9 @@ func (t *Trust) view(p paper, width, rows int, off *reading) []draw.Line {
 	text, short := "It brings settings that could run programs or loosen what is asked about. Until you trust it, adze uses none of them.", "It could run programs, or ask less:"
 	if t.Changed != "" {
 		text, short = "It changed since you trusted it. Until you trust it again, adze uses none of it.", "It changed since you trusted it:"
+	}
+	if len(t.Kept) > 0 {
+		text, short = "It brings nothing that needs trust by itself. MCP servers of yours look for code where they start, so they stay away from it until you trust it.", "MCP servers of yours wait for it:"
 	}
 	if t.Refused != "" {
 		text += " It cannot be trusted: " + t.Refused
@@ -176,7 +187,7 @@ func (t *Trust) view(p paper, width, rows int, off *reading) []draw.Line {
 	default:
 		body = append(body, nil, draw.L(draw.S("It brings now:", draw.Quiet)))
 	}
-	for _, l := range t.Claims {
+	for _, l := range append(slices.Clone(t.Kept), t.Claims...) {
 		add(draw.Exact(l, draw.Plain))
 	}
 	return append(head, p.scrolled(body, off, max(rows-len(head), 2))...)

@@ -10,8 +10,8 @@ import (
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
-// variable matches ${NAME} and ${NAME:-text}.
-var variable = pattern.Lazy(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
+// variable matches ${NAME} and ${NAME:-text}, and ${env:NAME} as editors write it.
+var variable = pattern.Lazy(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 
 // expander puts variables into a configuration, and remembers which are missing.
 type expander struct {
@@ -22,6 +22,11 @@ type expander struct {
 	withheld func(name string) bool
 	left     []string
 	cut      bool // the last text lacks one, and says nothing in its place
+	// own are variables that the server's program gets by its configuration.
+	own map[string]string
+	// lenient leaves what is not set as it is written, in stayed: the program may know it.
+	lenient bool
+	stayed  []string
 }
 
 func (e *expander) text(s string) string {
@@ -31,7 +36,10 @@ func (e *expander) text(s string) string {
 	}
 	return variable().ReplaceAllStringFunc(s, func(m string) string {
 		parts := variable().FindStringSubmatch(m)
-		v, ok := "", false
+		v, ok := e.own[parts[1]]
+		if ok {
+			return v
+		}
 		if e.withheld != nil && e.withheld(parts[1]) {
 			ok, e.cut = true, e.cut || parts[2] == ""
 			if !slices.Contains(e.left, parts[1]) {
@@ -43,6 +51,12 @@ func (e *expander) text(s string) string {
 		if otherwise, has := strings.CutPrefix(parts[2], ":-"); has && v == "" { // as in a shell: unset or empty
 			return otherwise
 		}
+		if !ok && e.lenient {
+			if !slices.Contains(e.stayed, parts[1]) {
+				e.stayed = append(e.stayed, parts[1])
+			}
+			return m
+		}
 		if !ok && !slices.Contains(e.missing, parts[1]) {
 			e.missing = append(e.missing, parts[1])
 		}
@@ -50,7 +64,10 @@ func (e *expander) text(s string) string {
 	})
 }
 
-func (e *expander) list(in []string) (out []string) {
+// arguments are those of a program that gets the variables own.
+func (e *expander) arguments(in []string, own map[string]string) (out []string) {
+	e.own, e.lenient = own, true
+	defer func() { e.own, e.lenient = nil, false }()
 	for _, s := range in {
 		out = append(out, e.text(s))
 	}

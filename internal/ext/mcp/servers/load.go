@@ -267,9 +267,10 @@ func (l *loader) add(name string, scope Scope, raw json.RawMessage, at config.Or
 	if repo {
 		e.withheld = l.from.Private
 	}
+	command, env := e.text(w.Command), e.values(w.Env)
 	s := Server{
 		Name: name, Scope: scope, Origin: at, Transport: w.Type,
-		Command: e.text(w.Command), Args: e.list(w.Args), Env: e.values(w.Env),
+		Command: command, Args: e.arguments(w.Args, env), Env: env,
 		URL: e.text(w.URL), Headers: e.values(w.Headers), HeadersHelper: w.HeadersHelper, OAuth: w.OAuth,
 		Timeout: w.timeout, AlwaysLoad: w.alwaysLoad, TrustAnnotations: w.trustAnnotations, AllowSampling: w.sampling, Raw: raw, Keyless: repo,
 	}
@@ -298,9 +299,16 @@ func (l *loader) add(name string, scope Scope, raw json.RawMessage, at config.Or
 	if s.Approval == Approved && w.disable {
 		s.Approval, s.Why = Refused, `its configuration says "disabled"`
 	}
-	if len(e.left) > 0 && s.Approval == Approved {
-		l.set.Problems = append(l.set.Problems, config.Problem{Severity: config.Warning, Origin: at, Key: key + "." + name,
-			Message: strings.Join(e.left, ", ") + " is left out: a server of a repository gets no key of a model provider (adze mcp add has one of your own get it)"})
+	warn := func(message string) {
+		if s.Approval == Approved && s.Problem == "" {
+			l.set.Problems = append(l.set.Problems, config.Problem{Severity: config.Warning, Origin: at, Key: key + "." + name, Message: message})
+		}
+	}
+	if len(e.left) > 0 {
+		warn(strings.Join(e.left, ", ") + " is left out: a server of a repository gets no key of a model provider (adze mcp add has one of your own get it)")
+	}
+	if len(e.stayed) > 0 {
+		warn(clip.Line(strings.Join(e.stayed, ", "), 300) + " is not set, so its arguments have it as it is written: set it, or give it in its env")
 	}
 	l.all = append(l.all, s)
 }

@@ -271,7 +271,10 @@ func TestWhatCannotBeUsed(t *testing.T) {
 		`{"type":"http","url":"https://h","oauth":{"clientSecret":"s3cret"}}`:                               `"oauth.clientSecret" names a variable`,
 		`{"type":"http","url":"https://h","oauth":{"privateKey":"${A}x"}}`:                                  `"oauth.privateKey" names a variable`,
 		`{"type":"http","url":"https://h","oauth":{"idp":{"issuer":"https://i","clientSecret":"${A:-x}"}}}`: `"oauth.idp.clientSecret" names a variable`,
-		`{"command":"x","args":["${NO}"]}`:                                                                  "the variable NO is not set",
+		`{"command":"x","env":{"A":"${NO}"}}`:                                                               "the variable NO is not set",
+		`{"command":"x","args":["${input:key}"]}`:                                                           "is a question of an editor's",
+		`{"command":"x","env":{"A":"Bearer ${input:key}"}}`:                                                 "is a question of an editor's",
+		`{"command":"x","envFile":"${workspaceFolder}/.env"}`:                                               "\"envFile\" is not read",
 		`{"command":"${EMPTY}"}`:                                                                            "its command is empty",
 		`{"command":"${NO}","env":{"A":"${NO2}","B":"${NO}"}}`:                                              "the variables NO, NO2 are not set",
 		`{"type":"sdk"}`: "only the program that drives adze",
@@ -443,4 +446,35 @@ func FuzzLoad(f *testing.F) {
 			_, _, _ = x.Hash(), x.Line(), x.Describe()
 		}
 	})
+}
+
+// Arguments may name what the server's own env sets, as mcp-remote's instructions have it;
+// what nobody sets stays as it is written, which is said. What would lose a secret (a
+// header, a URL, a variable) is no server that starts.
+func TestArgumentsOfItsOwnEnv(t *testing.T) {
+	set := Load(Sources{
+		Config: &config.Config{}, Env: func(name string) (string, bool) {
+			if name == "HAS" || name == "AUTH" {
+				return "outer " + name, true
+			}
+			return "", false
+		},
+		Private: func(name string) bool { return name == "OPENAI_API_KEY" },
+		Given: []Given{
+			{Name: "own", JSON: []byte(`{"command":"x","args":["--header","Authorization:${AUTH}","${NO:-d}","${env:HAS}"],"env":{"AUTH":"Bearer ${HAS}"}}`)},
+			{Name: "stays", JSON: []byte(`{"command":"x","args":["${NO}/y","${workspaceFolder}"]}`)},
+			{Name: "repo", Repo: true, JSON: []byte(`{"command":"x","args":["${OPENAI_API_KEY}"],"env":{"OPENAI_API_KEY":"mine"}}`)},
+		},
+	})
+	got := ""
+	for _, s := range set.Servers {
+		got += fmt.Sprintf("%s %q %s\n", s.Name, s.Args, s.Problem)
+	}
+	want := "own [\"--header\" \"Authorization:Bearer outer HAS\" \"d\" \"outer HAS\"] \n" + "repo [\"mine\"] \n" + "stays [\"${NO}/y\" \"${workspaceFolder}\"] \n"
+	if got != want {
+		t.Errorf("%s\n%s", got, want)
+	}
+	if len(set.Problems) != 1 || !strings.Contains(set.Problems[0].Message, "NO, workspaceFolder is not set, so its arguments have it as it is written") {
+		t.Errorf("%v", set.Problems)
+	}
 }

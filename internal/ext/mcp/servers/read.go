@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // Bounds of what is configured.
@@ -107,8 +108,26 @@ func read(raw json.RawMessage) (written, error) {
 		}
 		w.timeout = time.Duration(ms) * time.Millisecond
 	}
+	if v, ok := m["envFile"]; ok && !null(v) {
+		bad = append(bad, errors.New(`"envFile" is not read: put its variables into "env", as "NAME": "${NAME}" for one that is set where adze starts`))
+	}
+	if in := input().FindString(strings.Join(w.texts(), "\n")); in != "" {
+		bad = append(bad, fmt.Errorf(`%q is a question of an editor's, which adze does not ask: name a variable instead, "${NAME}"`, clip.Visible(clip.Line(in, 60))))
+	}
 	bad = append(bad, w.transport(kind))
 	return w, errors.Join(bad...)
+}
+
+// input matches what editors ask a person for.
+var input = pattern.Lazy(`\$\{input:[^}]*\}`)
+
+// texts are those in which a variable may stand.
+func (w *written) texts() []string {
+	out := append([]string{w.Command, w.URL}, w.Args...)
+	for _, m := range []map[string]string{w.Env, w.Headers} {
+		out = slices.AppendSeq(out, maps.Values(m))
+	}
+	return out
 }
 
 func null(v json.RawMessage) bool { return string(bytes.TrimSpace(v)) == "null" }
