@@ -397,7 +397,7 @@ func TestBudgets(t *testing.T) {
 		text     string
 	}{
 		{"none", agent.Budget{}, costs(5, true), agent.Completed, 4, ""},
-		{"three steps", agent.Budget{Turns: 3}, costs(5, true), agent.MaxTurns, 3, "reached the limit of 3 turns"},
+		{"three steps", agent.Budget{Turns: 3}, costs(5, true), agent.MaxTurns, 3, "reached the limit of 3 model requests"},
 		{"four steps", agent.Budget{Turns: 4}, costs(5, true), agent.Completed, 4, ""},
 		{"money that is used up", agent.Budget{USD: 10}, costs(5, true), agent.MaxBudget, 2, "spent $10.0000 of the budget of $10.00"},
 		{"less than a dollar", agent.Budget{USD: 0.5}, costs(0, false), agent.MaxBudget, 0, "the price of fake/m is not known"},

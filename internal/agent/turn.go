@@ -152,7 +152,7 @@ func (r *run) usedUp(ctx context.Context) *Outcome {
 	case ctx.Err() != nil:
 		return &Outcome{Reason: InterruptedStreaming}
 	case b.Turns > 0 && r.mem.steps-r.mem.recoveries+st.Helpers[event.ForSkill].Helped-r.helped >= b.Turns:
-		return &Outcome{Reason: MaxTurns, Text: "reached the limit of " + clip.Count(b.Turns, "turn"),
+		return &Outcome{Reason: MaxTurns, Text: "reached the limit of " + clip.Count(b.Turns, "model request") + " in one turn",
 			Hint: "raise --max-turns, or go on with: adze --continue -p \"…\""}
 	case why != "":
 		return &Outcome{Reason: MaxBudget, Text: why, Hint: hint}
@@ -310,7 +310,7 @@ func (r *run) ending(e End, o outcome) Outcome {
 		out.Text = "the provider declined to answer"
 		out.Hint = "word the request differently, or use another model"
 	case StructuredRetries:
-		out.Text = fmt.Sprintf("no answer that fits the schema after %d tries", maxStructuredTries)
+		out.Text = fmt.Sprintf("no answer that fits the schema after %d tries", maxStructuredTries+1)
 		out.Hint = "check the schema given by --json-schema, or use a more capable model"
 	case RepeatedFailure:
 		out.Text = fmt.Sprintf("the model made the same calls %d times in a row, and each time all of them failed", maxSameFailures)

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/foreign"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -22,7 +24,7 @@ func newCompletion(sys System) *cobra.Command {
 		Use: "completion SHELL", Short: "Print the completion script of a shell", ValidArgs: shells,
 		Long: `completion prints a script that completes commands, flags and their values.
 
-  bash         source <(adze completion bash)
+  bash         source <(adze completion bash)       # no other package is needed
   zsh          adze completion zsh > "${fpath[1]}/_adze"
   fish         adze completion fish > ~/.config/fish/completions/adze.fish
   powershell   adze completion powershell | Out-String | Invoke-Expression`,
@@ -32,6 +34,9 @@ func newCompletion(sys System) *cobra.Command {
 			}
 			switch root := cmd.Root(); args[0] {
 			case "bash":
+				if _, err := io.WriteString(sys.Stdout, bashAlone); err != nil {
+					return err
+				}
 				return root.GenBashCompletionV2(sys.Stdout, true)
 			case "zsh":
 				return root.GenZshCompletion(sys.Stdout)
@@ -44,6 +49,21 @@ func newCompletion(sys System) *cobra.Command {
 		},
 	}
 }
+
+// bashAlone defines what the script needs of the package bash-completion, where that is
+// not there (containers, macOS): the words of the line, joined again where bash cut them
+// at : or =, of which there are none here that completion could give.
+const bashAlone = `# adze: without the package bash-completion
+if ! declare -F _get_comp_words_by_ref >/dev/null; then
+    _get_comp_words_by_ref() {
+        words=("${COMP_WORDS[@]}")
+        cword=$COMP_CWORD
+        cur=${COMP_WORDS[COMP_CWORD]}
+        prev=
+        if ((COMP_CWORD > 0)); then prev=${COMP_WORDS[COMP_CWORD-1]}; fi
+    }
+fi
+`
 
 // A completer names values that can stand where the cursor is.
 type completer func(cmd *cobra.Command) []string
@@ -73,10 +93,21 @@ func completeValues(root *cobra.Command, sys System, f *runFlags) {
 		"model": models, "fallback-model": models, "small-model": models, "permission-mode": modes, "mode": modes, "output-format": formats,
 		"input-format": fixed("text", "stream-json"), "effort": fixed("none", "low", "medium", "high", "xhigh", "max"), "resume": known, "sandbox": fixed("on", "off", "strict"),
 		"setting-sources": fixed("user", "project", "local"), "permission-prompt-tool": fixed("stdio"), "debug": fixed(append([]string{"all"}, app.DebugAreas...)...),
-		"scope": fixed("user", "project", "local"), "to": fixed("allow", "ask", "deny"), "format": fixed("md", "html", "json", "jsonl"), "mechanism": fixed("bwrap", "landlock", "seatbelt"),
+		"scope": fixed("user", "project", "local"), "to": listOrPrompt(sys, f), "by": fixed("model", "project", "day", "tool", "agent"), "from": fixed(foreign.Names()...),
+		"only": fixed(importKinds...), "transport": fixed("stdio", "http", "sse", "ws"), "tool": toolNames, "tools": toolNames,
+		"agent":  func(cmd *cobra.Command) []string { return agentNames(sys, f, cmd) },
+		"revoke": func(cmd *cobra.Command) []string { return trustedFolders(sys, f, cmd) }, "format": fixed("md", "html", "json", "jsonl"), "mechanism": fixed("bwrap", "landlock", "seatbelt"),
 	}
+	servers := completer(func(cmd *cobra.Command) []string { return serverNames(sys, f, cmd) })
+	plugins := completer(func(cmd *cobra.Command) []string { return pluginNames(sys, f, cmd) })
+	shops := completer(func(cmd *cobra.Command) []string { return marketplaceNames(sys, f, cmd) })
 	args := map[string]completer{
-		"adze config get": settingNames, "adze config set": settingNames, "adze config unset": settingNames,
+		"adze mcp get": servers, "adze mcp login": servers, "adze mcp logout": servers, "adze mcp approve": servers, "adze mcp remove": servers, "adze mcp tools": servers,
+		"adze mcp resources": servers, "adze mcp read": servers, "adze mcp info": servers, "adze plugin enable": plugins, "adze plugin disable": plugins,
+		"adze plugin uninstall": plugins, "adze plugin update": plugins, "adze plugin marketplace update": shops, "adze plugin marketplace remove": shops,
+		"adze hooks test": hookEvents, "adze permissions rm": func(cmd *cobra.Command) []string { return ruleTexts(sys, f, cmd) },
+		"adze rewind": known, "adze diff": known, "adze config describe": settingNames,
+		"adze config get": settingNames, "adze config unset": settingNames,
 		"adze login":         func(cmd *cobra.Command) []string { return providerNames(sys, f, cmd) },
 		"adze logout":        func(cmd *cobra.Command) []string { return providerNames(sys, f, cmd) },
 		"adze sessions show": known, "adze sessions rm": known, "adze export": known, "adze models": models,
@@ -84,11 +115,19 @@ func completeValues(root *cobra.Command, sys System, f *runFlags) {
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		for name, list := range flags {
+			if name == "scope" && c.CommandPath() == "adze skills new" {
+				list = fixed("user", "project")
+			}
 			if fl := c.LocalFlags().Lookup(name); fl != nil {
 				_ = c.RegisterFlagCompletionFunc(name, list.flag) // one that is registered is registered
 			}
 		}
-		if list, ok := args[c.CommandPath()]; ok {
+		switch list, ok := args[c.CommandPath()]; {
+		case c.CommandPath() == "adze config set":
+			c.ValidArgsFunction = settingAndValue(sys, f)
+		case c.CommandPath() == "adze help":
+			c.ValidArgsFunction, c.ValidArgs = commandsBelow, nil
+		case ok:
 			c.ValidArgsFunction = list.arg
 		}
 		for _, sub := range c.Commands() {

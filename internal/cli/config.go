@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -28,7 +29,7 @@ import (
 func newConfig(sys System, f *runFlags) *cobra.Command {
 	return group("config", "Show and change settings",
 		configList(sys, f), configGet(sys, f), configSet(sys, f), configUnset(sys, f), configPath(sys, f),
-		configCheck(sys, f), configEdit(sys, f),
+		configCheck(sys, f), configEdit(sys, f), configDescribe(sys),
 		&cobra.Command{Use: "schema", Short: "Print the JSON Schema of a settings file", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(sys.Stdout, "%s\n", config.Schema())
 			return err
@@ -71,7 +72,11 @@ func configList(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(sys, shownSettings(cfg))
+				list := shownSettings(cfg)
+				if !all {
+					list = slices.DeleteFunc(list, func(s config.Setting) bool { return string(s.Value) == "null" })
+				}
+				return printJSON(sys, list)
 			}
 			w := sys.table()
 			w.whole = 1
@@ -126,7 +131,7 @@ func configSet(sys System, f *runFlags) *cobra.Command {
 	scope := ""
 	c := &cobra.Command{
 		Use: "set KEY VALUE", Short: "Change a setting in a file", Args: cobra.ExactArgs(2),
-		Long: "set writes a value into a settings file and keeps its comments, order and unknown keys.\nVALUE is JSON, or plain text where the setting is text; lists may be written a,b,c.",
+		Long: "set writes a value into a settings file and keeps its comments, order and unknown keys.\nVALUE is JSON, or plain text where the setting is text; lists of texts may be written\na,b,c, lists of folders as in PATH (a:b), and lists of objects are JSON. A VALUE that\nbegins with - stands behind --. adze config describe KEY says what a setting takes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, ok := config.Canonical(args[0])
 			if !ok {
@@ -134,10 +139,10 @@ func configSet(sys System, f *runFlags) *cobra.Command {
 			}
 			v, err := config.Parse(key, args[1])
 			if err != nil {
-				return usagef("adze config list --all shows what each setting takes", "%v", err)
+				return usagef(takesHint(key), "%v", err)
 			}
 			if p := config.CheckValue(key, v); p != nil && p.Severity == config.Error {
-				return usagef("adze config list --all shows what each setting takes", "%s", p)
+				return usagef(takesHint(key), "%s", p)
 			}
 			return writeSetting(cmd, sys, f, scope, confedit.Edit{Op: confedit.Set, Key: key, Value: v})
 		},
@@ -199,7 +204,16 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 		fmt.Fprintln(sys.Stderr, "adze: "+oneLine(n))
 	}
 	fmt.Fprintln(sys.Stderr, "written to "+clip.Visible(t.Path))
+	if scope != "user" && !trusts(o, t.Path) {
+		fmt.Fprintln(sys.Stderr, "adze: this folder is not trusted as it is now: of its files only what forbids counts, until you trust it: adze trust")
+	}
 	return nil
+}
+
+// trusts reports whether a file of the folder's own counts now as it is.
+func trusts(o invocation, path string) bool {
+	_, cfg, err := o.quiet().load()
+	return err == nil && !slices.Contains(cfg.Ignored, path)
 }
 
 // removes refuses to remove what a file does not have. Whatever else is wrong
@@ -252,6 +266,7 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}
+			problems = append(problems, hookDoubts(cfg)...)
 			if asJSON {
 				return printJSON(sys, map[string]any{"problems": problems, "files": cfg.Files, "ignored": cfg.Ignored})
 			}

@@ -18,11 +18,13 @@ func mistakes(o invocation, p settings.Paths, cfg *config.Config) ([]config.Prob
 		return nil, err
 	}
 	problems := append(append([]config.Problem(nil), cfg.Problems...), rules...)
-	if m, err := o.models(p, cfg); err == nil { // a run says the error
+	if m, err := o.models(p, cfg); err == nil {
 		problems = append(problems, m.Problems()...)
+	} else if p, ok := networkProblem(cfg, err); ok { // a run says other errors
+		problems = append(problems, p)
 	}
 	if live, err := settings.Open(o.Environment, o.Sources); err == nil { // a run says the error
-		problems = append(problems, live.Servers(settings.Servers{}).Problems...)
+		problems = append(append(problems, live.Servers(settings.Servers{}).Problems...), o.values(cfg, live)...)
 		live.Close()
 	}
 	_, bad := hooks.Load(cfg)
@@ -66,7 +68,7 @@ func judged(o invocation, path string, edits []confedit.Edit) (warnings []string
 			warnings = append(warnings, words)
 			continue
 		}
-		return nil, usagef("adze config list --all shows what each setting takes", "not written, because it would not count: %s", words)
+		return nil, usagef(takesHint(p.Key), "not written, because it would not count: %s", words)
 	}
 	return warnings, nil
 }

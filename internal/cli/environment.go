@@ -23,7 +23,7 @@ var variables = []variable{
 	{"XDG_CACHE_HOME", "where what may be lost is (in adze/)"},
 	{"HOME", "your folder, with ~/.adze and ~/.claude"},
 	{"CLAUDE_CONFIG_DIR", "your folder of Claude Code, instead of ~/.claude; adze import looks there, and where CODEX_HOME, GEMINI_CLI_HOME, XDG_DATA_HOME and CRUSH_GLOBAL_DATA say"},
-	{columnsVariable, "how many characters a line of a table has at most where stdout is no terminal; else any"},
+	{columnsVariable, "how many characters a line of a table should have where stdout is no terminal; names that are needed whole may pass it"},
 	{"ADZE_KEYRING", "off: keys are saved in a file, not in the system's keyring"},
 	{"ADZE_BYPASS_AS_ROOT", "1: bypassPermissions may be used as root outside a container"},
 	{"ADZE_MCP_TOKEN", "the token that clients of adze mcp serve --http know"},
@@ -49,7 +49,7 @@ var variables = []variable{
 // codes are the exit codes.
 var codes = [][2]string{
 	{fmt.Sprint(exitDone), "done"},
-	{fmt.Sprint(exitFailed), "failed, or there was nothing to do"},
+	{fmt.Sprint(exitFailed), "failed, or what was to be undone, revoked or recorded is not there; a list without entries is done"},
 	{fmt.Sprint(exitUsage), "wrong use: a name, a value or a flag that is not there"},
 	{fmt.Sprint(exitRefused), "refused: a hook ended the run, or nobody was there to say yes; with --strict-exit also when a call was refused and there is an answer"},
 	{fmt.Sprint(exitAuth), "no key, or a key that the provider refuses"},
@@ -66,7 +66,7 @@ func helpEnvironment(sys System, f *runFlags, root *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(w, "Variables. Every flag has one, too: --max-turns 3 is ADZE_MAX_TURNS=3.\n\n")
+	fmt.Fprint(w, "Variables. Every flag has one, too: --max-turns 3 is ADZE_MAX_TURNS=3. So have those of\nsingle commands: ADZE_YES=1 answers what trust, import and mcp ask, ADZE_JSON=1 makes lists JSON.\nSet them for one command, not for a shell.\n\n")
 	var rows [][2]string
 	for _, v := range variables {
 		rows = append(rows, [2]string{v.name, v.what})

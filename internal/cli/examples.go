@@ -7,6 +7,7 @@ const sessionWords = "SESSION is an id or the beginning of one, a title, or word
 // adze. Those whose explanation has some are not here.
 var examples = map[string][]string{
 	"config get":                  {"adze config get model"},
+	"config describe":             {"adze config describe sandbox.network", "adze config describe ui.notify"},
 	"config set":                  {"adze config set model sonnet", "adze config set permissions.deny 'Read(.env*),Bash(curl:*)' --scope project"},
 	"config unset":                {"adze config unset model"},
 	"config edit":                 {"adze config edit --scope local"},

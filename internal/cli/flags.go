@@ -89,7 +89,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.cwd, "cwd", "C", "", "work in this folder")
 	fs.BoolVar(&f.skip, "dangerously-skip-permissions", false, "allow everything but what is protected (mode bypassPermissions)")
 	fs.BoolVar(&f.bare, "bare", false, "no memory files, no project settings, no look at git: the fastest start")
-	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say what is going on on stderr")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "a line on stderr for each call of a tool")
 	fs.BoolVar(&f.trust, "trust", false, "use this folder's own settings, even those that run something")
 	fs.BoolVar(&f.init, "init", false, "run the Setup hooks of the trigger init before the session")
 	fs.BoolVar(&f.initOnly, "init-only", false, "run the Setup hooks of init and the SessionStart hooks, and exit")

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,6 +50,11 @@ func newHelp(root *cobra.Command, sys System, f *runFlags) *cobra.Command {
 				if ws := near.Words(args[len(args)-1], append(commandNames(c), topics...)); len(ws) > 0 {
 					hint = "did you mean " + strings.TrimSuffix("adze help "+strings.TrimPrefix(c.CommandPath(), "adze"), " ") + " " + strings.Join(ws, " or ") + "?"
 					hint = strings.ReplaceAll(hint, "  ", " ")
+				}
+				if at := strings.TrimSpace("adze help " + under(c)); hint == "adze help lists the commands" && c != root {
+					hint = at + " explains what " + args[0] + " takes"
+				} else if slices.Contains(topics, args[0]) {
+					hint = "adze help " + args[0]
 				}
 				return usagef(hint, "there is no command %q", name)
 			}

@@ -57,6 +57,7 @@ they are. docs/import.md says what is taken of each, and what is not.`,
 	c.Flags().BoolVar(&opt.yes, "yes", false, "take what allows something or starts a program without a question")
 	c.Flags().StringVar(&opt.from, "from", "", "only from this agent: "+strings.Join(foreign.Names(), ", "))
 	c.Flags().StringSliceVar(&opt.only, "only", importKinds, "what to take")
+	c.Flags().Lookup("only").DefValue = strings.Join(importKinds, ",")
 	return c
 }
 

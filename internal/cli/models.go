@@ -41,7 +41,7 @@ func newModels(sys System, f *runFlags) *cobra.Command {
 				return printJSON(sys, modelsJSON(rows))
 			}
 			if len(rows) == 0 && len(args) > 0 {
-				return usagef("adze models --all lists everything", "no model matches %q", strings.Join(args, " "))
+				return usagef("adze models --all, without words, lists everything", "no model matches %q", strings.Join(args, " "))
 			}
 			if len(rows) == 0 {
 				fmt.Fprintln(sys.Stderr, "no provider has a key and no local server answers; adze models --all lists everything")

@@ -56,7 +56,7 @@ func (s *shop) options(ctx context.Context, p plugin.Plugin, given map[string]st
 		from, value := given[k][:1], given[k][1:]
 		switch {
 		case !ok:
-			return o, usagef("its options: "+strings.Join(optionNames(p), ", "), "%s has no option %q", p.ID(), clip.Visible(k))
+			return o, usagef(optionsHint(p), "%s has no option %q", p.ID(), clip.Visible(k))
 		case opt.Secret && from != "-":
 			return o, usagef("--set "+k+"=- reads it from stdin", "the option %s is secret, and others see what is on a command line", k)
 		}
@@ -184,4 +184,12 @@ func (s *shop) keep(ctx context.Context, id string, o options) error {
 		return err
 	}
 	return s.write(ctx, "user", e)
+}
+
+// optionsHint says which options a plugin has.
+func optionsHint(p plugin.Plugin) string {
+	if names := optionNames(p); len(names) > 0 {
+		return "its options: " + strings.Join(names, ", ")
+	}
+	return "it has no options; leave --set out"
 }

@@ -45,8 +45,8 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"release-notes": {About: "what this version can do", Run: func(context.Context, *tui.Session, string) (string, error) {
 			return "**adze " + h.sys.Version + "**\n\n" + releaseNotes, nil
 		}},
-		"stats":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
-		"usage":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
+		"stats":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool|agent]", Run: h.subcommand("stats")},
+		"usage":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool|agent]", Run: h.subcommand("stats")},
 		"login":       {About: "save a provider's key", Args: "[provider]", Check: h.providerNamed(h.keyed), Away: always, Choose: h.keyed, Run: h.interactive("login")},
 		"logout":      {About: "forget a provider's key", Args: "[provider]", Check: h.providerNamed(h.keysSaved), Away: always, Choose: h.keysSaved, Run: h.interactive("logout")},
 		"export":      {About: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", Args: "[file]", Run: h.export},

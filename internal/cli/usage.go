@@ -74,6 +74,9 @@ func noFlag(c *cobra.Command, given string) error {
 
 // explains is where a flag of a command is explained; nil is any.
 func explains(c *cobra.Command, f *pflag.Flag) string {
+	if f != nil && f.Hidden {
+		return "give it such a value, or leave --" + f.Name + " out"
+	}
 	if !c.HasParent() || f != nil && c.Root().PersistentFlags().Lookup(f.Name) == f {
 		return "adze help flags says what each flag takes"
 	}

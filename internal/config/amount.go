@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -48,7 +49,7 @@ func parseAmount(s string) (Amount, bool) {
 		}
 	}
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	if err != nil || !(f >= 0 && f*unit <= 1e15) || f*unit < 1 && !zero([]byte(strings.TrimSpace(s))) {
+	if err != nil || !(f >= 0 && f*unit <= 1e15) || f*unit < 1 && !zero([]byte(strings.TrimSpace(s))) || unit == 1 && f != math.Trunc(f) {
 		return Amount{}, false
 	}
 	return Amount{Bytes: int64(f * unit)}, true

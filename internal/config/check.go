@@ -250,7 +250,7 @@ func mayForbid(text []byte) bool {
 func (c *checker) strings(n *node, k Key, path string) *node {
 	elem, list, one := filled, "a list of strings", "a string that is not empty"
 	if k.Max > 0 {
-		elem, list, one = k.numeral, "a list of numbers", fmt.Sprintf("a whole number from %v to %v", k.Min, k.Max)
+		elem, list, one = k.numeral, "a list of numbers", fmt.Sprintf("a whole number from %s to %s", plain(k.Min), plain(k.Max))
 	}
 	elems := n.elems
 	switch {
@@ -363,8 +363,9 @@ func scalar(n *node, k Key) string {
 		_, ok := parseShare(literal(n))
 		return amount(n, ok, `a number of tokens or a percentage, such as "10%"`)
 	case Space:
-		_, ok := parseAmount(literal(n))
-		return amount(n, ok, `an amount of memory, such as "4GB" or "75%"`)
+		a, ok := parseAmount(literal(n))
+		ok = ok && (a.Percent > 0 || a.Bytes == 0 || float64(a.Bytes) >= k.Min)
+		return amount(n, ok, fmt.Sprintf(`an amount of memory, such as "4GB" or "75%%", at least %s, or 0`, clip.Size(int64(k.Min))))
 	case Level:
 		_, isNumber := parseCount(literal(n))
 		if n.kind == '0' && isNumber || n.kind == '"' && (isNumber || slices.Contains(k.Enum, n.text)) {
@@ -402,9 +403,9 @@ func number(n *node, k Key) string {
 	}
 	switch {
 	case k.Max > 0:
-		want += fmt.Sprintf(" from %v to %v", k.Min, k.Max)
+		want += fmt.Sprintf(" from %s to %s", plain(k.Min), plain(k.Max))
 	case k.Min > 0:
-		want += fmt.Sprintf(", at least %v", k.Min)
+		want += ", at least " + plain(k.Min)
 	default:
 		want += ", 0 or more"
 	}

@@ -7,6 +7,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -317,10 +318,10 @@ func parseCount(s string) (int, bool) {
 		}
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(f >= 0 && f*unit <= 1e12) || f*unit < 1 && !zero([]byte(s)) {
+	if err != nil || !(f >= 0 && f*unit <= 1e12) || f*unit < 1 && !zero([]byte(s)) || unit == 1 && f != math.Trunc(f) {
 		return 0, false
 	}
-	return int(f * unit), true
+	return int(math.Round(f * unit)), true
 }
 
 // A Share is a number of tokens, or a part of the model's window.

@@ -127,6 +127,10 @@ func typed(k Key, v any) any {
 		if k.Kind == Bool && (t == "on" || t == "yes" || t == "off" || t == "no") {
 			return t == "on" || t == "yes"
 		}
+	case Off:
+		if t := strings.TrimSpace(s); t == "true" || t == "false" {
+			return t == "true"
+		}
 	case Strings:
 		if k.Paths {
 			return filepath.SplitList(s)
@@ -136,7 +140,7 @@ func typed(k Key, v any) any {
 		if json.Valid([]byte(s)) {
 			return json.RawMessage(s)
 		}
-	case String, Tokens, Portion, Space, Level, Off:
+	case String, Tokens, Portion, Space, Level:
 	}
 	return s
 }

@@ -145,7 +145,7 @@ var modelKeys = []Key{
 	{Name: "stream_idle_timeout", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: Int, Default: 0, Doc: "Seconds that a provider may be silent in the middle of a reply; 0 is 90, and 600 while the model reasons."},
 	{Name: "max_turns", When: NextTurn, Kind: Int, Default: 0, Flag: "max-turns", Doc: "Most model requests of one turn, with those of agents that do skills; 0 is no limit."},
 	{Name: "max_budget_usd", When: NextTurn, Kind: Number, Default: 0.0, Flag: "max-budget-usd", Doc: "Most US dollars a session may cost in one run of adze, with all that works for it; 0 is no limit."},
-	{Name: "token_budget", When: NextTurn, Kind: Tokens, Default: 0, Flag: "token-budget", Doc: "Tokens the model is nudged to use before it stops (500000, or \"500k\"); 0 is none."},
+	{Name: "token_budget", When: NextTurn, Kind: Tokens, Default: 0, Flag: "token-budget", Doc: "Tokens that a turn should use (500000, or \"500k\"): a model that stops earlier is asked to go on, for long tasks; 0 is none."},
 	{Name: "cost.warn_usd", When: AtOnce, Kind: Number, Default: 5.0, Doc: "Say so when a session has cost this many US dollars; 0 never does."},
 	{Name: "cost.unknown_price_ok", When: NextTurn, Kind: Bool, Default: false, Guard: Person, Doc: "Let a turn with a money budget use a model whose price is not known."},
 	{Name: "model_aliases", When: AtOnce, Makes: MakesModels | MakesClassifier, Kind: StringMap, Doc: "Short names for models: {\"mine\": \"compat/qwen3\"}."},
@@ -186,7 +186,7 @@ var permissionKeys = []Key{
 	{Name: "permissions.allow", When: AtOnce, Kind: Strings, Flag: "allowed-tools", CC: true, Runs: true, Doc: "Rules for what runs without a question: \"Bash(npm run test:*)\", \"Edit(src/**)\"."},
 	{Name: "permissions.ask", Forbids: true, When: AtOnce, Kind: Strings, CC: true, Doc: "Rules for what always asks."},
 	{Name: "permissions.deny", Forbids: true, When: AtOnce, Kind: Strings, Flag: "disallowed-tools", CC: true, Doc: "Rules for what never runs. Deny wins over everything, from any file."},
-	{Name: "permissions.defaultMode", When: NextSession, Kind: String, Default: "default", Flag: "permission-mode", CC: true, Guard: Tighten, Enum: []string{"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "bypass"}, Doc: "Mode to start in. bypassPermissions only by flag."},
+	{Name: "permissions.defaultMode", When: NextSession, Kind: String, Default: "default", Flag: "permission-mode", CC: true, Guard: Tighten, Enum: []string{"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "bypass"}, Doc: "Mode to start in. bypassPermissions counts by the flag or its variable only, never from a file."},
 	{Name: "permissions.additionalDirectories", When: AtOnce, Kind: Strings, Flag: "add-dir", CC: true, Runs: true, Paths: true, Doc: "Further folders that may be read and, by mode, written."},
 	{Name: "permissions.disableBypassPermissionsMode", Forbids: true, When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the bypass mode."},
 	{Name: "permissions.disableAutoMode", Forbids: true, When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the auto mode."},
@@ -200,7 +200,7 @@ var permissionKeys = []Key{
 var toolKeys = []Key{
 	{Name: "tools.max_parallel", When: NextTurn, Kind: Int, Default: 10, Min: 1, Max: 100, Doc: "Most tool calls at once."},
 	{Name: "tools.defer_above", When: NextSession, Kind: Portion, Default: "10%", Doc: "Tokens of tool descriptions, or a share of the window, above which rarely used tools are loaded on demand."},
-	{Name: "tools.allowed", Forbids: true, When: AtOnce, Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Empty: all."},
+	{Name: "tools.allowed", Forbids: true, When: AtOnce, Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Unset, or [] in a file: all. With the flag, \"\" is no tool."},
 	{Name: "tools.disallowed", Forbids: true, When: AtOnce, Kind: Strings, Doc: "Names of tools to leave out."},
 	{Name: "env", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers, and of your own settings those of providers (ANTHROPIC_BASE_URL …), before the environment's. A project's file cannot redirect a provider or a runtime with it."},
 	{Name: "child_env", When: AtOnce, Kind: Strings, Guard: Person, Doc: "Names of further variables that commands may see."},
@@ -209,13 +209,13 @@ var toolKeys = []Key{
 }
 
 var bashKeys = []Key{
-	{Name: "bash.max_memory", When: NextSession, Kind: Space, Default: "75%", Guard: Person, Doc: "Most memory the processes of one command may use, and all commands of a process of adze together; above it they are killed: bytes, \"4GB\", or a share of what this machine has. 0 is no limit."},
+	{Name: "bash.max_memory", When: NextSession, Kind: Space, Default: "75%", Min: 10e6, Guard: Person, Doc: "Most memory the processes of one command may use, and all commands of a process of adze together; above it they are killed: bytes, \"4GB\", or a share of what this machine has. 0 is no limit."},
 	{Name: "bash.max_processes", When: NextSession, Kind: Int, Default: 4096, Min: 1, Guard: Person, Doc: "Most processes of one command at once; above it they are killed."},
 	{Name: "bash.wake", When: AtOnce, Kind: Bool, Default: true, Doc: "Begin a turn when a command in the background ends while the session is idle, at most 10 in a row without a prompt: in the terminal UI, and in print mode while --input-format stream-json is open. Otherwise the model reads it with the next prompt."},
 }
 
 var sandboxKeys = []Key{
-	{Name: "sandbox.enabled", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, Flag: "sandbox", CC: true, Guard: Tighten, Doc: "Confine commands where the system can. The flag also takes strict, which sets sandbox.fail_if_unavailable."},
+	{Name: "sandbox.enabled", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, Flag: "sandbox", CC: true, Guard: Tighten, Doc: "Confine commands where the system can. The flag takes on, off or strict: run nothing when the sandbox cannot start (sandbox.fail_if_unavailable)."},
 	{Name: "sandbox.fail_if_unavailable", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: false, CC: true, Guard: Tighten, Doc: "Run nothing when the sandbox cannot start."},
 	{Name: "sandbox.auto_allow", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, CC: true, Guard: Person, Alias: []string{"autoAllowBashIfSandboxed"}, Doc: "Run sandboxed commands without a question."},
 	{Name: "sandbox.allow_unsandboxed_commands", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, CC: true, Guard: Person, Doc: "Let the model ask to run a command outside the sandbox."},

@@ -321,6 +321,9 @@ type Theme struct {
 // maxThemes bounds the themes of a plugin.
 const maxThemes = 100
 
+// Themes are the themes of active plugins, without a session.
+func Themes(c WorldConfig) []Theme { return Open(c).Themes() }
+
 // Themes are the themes of the active plugins: files they name, and those that end
 // in .json in folders they name.
 func (w *World) Themes() (out []Theme) {

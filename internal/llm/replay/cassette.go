@@ -19,15 +19,20 @@ package replay
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 type header struct {
@@ -60,6 +65,10 @@ type summary struct {
 	Messages int    `json:"messages"`
 	Tools    int    `json:"tools"`
 	Bytes    int    `json:"bytes"`
+	// What people and the model said, and the names of the tools, as sums (a cassette of
+	// an older version has none).
+	Said  []string `json:"said,omitempty"`
+	Names []string `json:"names,omitempty"`
 }
 
 // Wires, by the end of the path they are spoken at.
@@ -94,6 +103,7 @@ func summarize(path string, body []byte) summary {
 	}
 	_ = json.Unmarshal(body, &b) // a body that is not JSON has nothing to tell
 	s.Model, s.Messages, s.Tools = b.Model, len(b.Messages)+len(b.Input)+len(b.Contents), len(b.Tools)
+	s.Said, s.Names = said(slices.Concat(b.Messages, b.Input, b.Contents)), toolNames(b.Tools)
 	if s.Wire == wireGemini {
 		_, name, _ := strings.Cut(path, "/models/")
 		s.Model, _, _ = strings.Cut(name, ":")
@@ -112,7 +122,97 @@ func (s summary) differs(other summary) string {
 	case s.Messages != other.Messages:
 		return fmt.Sprintf("it has %d messages, the recording %d", s.Messages, other.Messages)
 	}
+	if other.Names != nil {
+		if more, less := without(s.Names, other.Names), without(other.Names, s.Names); more != "" || less != "" {
+			return "its tools are others: " + strings.Trim(plus("only it has ", more)+plus("; only the recording has ", less), "; ")
+		}
+	}
+	if other.Said != nil {
+		for i := range min(len(s.Said), len(other.Said)) {
+			if s.Said[i] != other.Said[i] {
+				return fmt.Sprintf("message %d has another text than the recorded one", i+1)
+			}
+		}
+	}
 	return ""
+}
+
+func plus(words, list string) string {
+	if list == "" {
+		return ""
+	}
+	return words + list
+}
+
+// without are the names of a that b lacks, in words.
+func without(a, b []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(a), func(n string) bool { return slices.Contains(b, n) }), ", ")
+}
+
+// noted is what adze tells the model by itself: dates, paths and states, which are others
+// in every run.
+var noted = pattern.Lazy(`(?s)<notice>.*?</notice>`)
+
+// said are sums of the texts of messages, one a message: of what was typed and replied,
+// not of what tools returned, of calls' names and not of what they were given, since
+// folders and times are in these. A message of instructions counts as empty.
+func said(messages []json.RawMessage) []string {
+	out := make([]string, 0, len(messages))
+	for _, m := range messages {
+		var v struct{ Role string }
+		_ = json.Unmarshal(m, &v) // what has no role is a part of a reply
+		h := sha256.New()
+		if v.Role != "system" && v.Role != "developer" {
+			var any any
+			_ = json.Unmarshal(m, &any)
+			texts(h, any)
+		}
+		out = append(out, hex.EncodeToString(h.Sum(nil)[:8]))
+	}
+	return out
+}
+
+// texts writes the texts of a message of any wire: members called text, and content or
+// input where it is a text by itself.
+func texts(w io.Writer, v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			texts(w, e)
+		}
+	case map[string]any:
+		if kind, _ := v["type"].(string); strings.Contains(kind, "tool_result") || strings.Contains(kind, "_output") || v["role"] == "tool" || v["functionResponse"] != nil {
+			return
+		}
+		for _, name := range []string{"text", "content", "parts"} {
+			if s, ok := v[name].(string); ok {
+				_, _ = io.WriteString(w, strings.TrimSpace(noted().ReplaceAllString(s, "")))
+			} else {
+				texts(w, v[name])
+			}
+		}
+	}
+}
+
+// toolNames are the names of the tools of a request of any wire, in order.
+func toolNames(tools []json.RawMessage) []string {
+	out := []string{}
+	for _, t := range tools {
+		var v struct {
+			Name                 string
+			Function             struct{ Name string }
+			FunctionDeclarations []struct{ Name string }
+		}
+		_ = json.Unmarshal(t, &v)
+		if name := cmp.Or(v.Name, v.Function.Name); name != "" {
+			out = append(out, name)
+		}
+		for _, d := range v.FunctionDeclarations {
+			out = append(out, d.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // keptHeaders are those of an answer that matter to a provider's code.
