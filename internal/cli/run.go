@@ -427,6 +427,9 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 	if hint == "" {
 		hint = resumeHint(a)
 	}
+	if e.Kind == "invalid_request" && e.Hint == "" && hint != "" {
+		hint = "the same request would be refused again: change the prompt, the tools or --model, then " + hint
+	}
 	if res.Withdrawn {
 		hint = "the prompt is not part of the conversation: make it shorter, or " + hint
 	}

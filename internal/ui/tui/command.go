@@ -195,7 +195,7 @@ func (m *Model) forkCommand(string) []effect {
 // forked says what became of the session that this one is a copy of.
 func (m *Model) forked(from string) {
 	if m.start.Fork && from != "" && from != m.s.ID {
-		m.note("info", "This is a copy. The session that it was made of stays as it was.", "/resume "+from+" goes back to it")
+		m.note("info", "This is a copy, with the mode and effort of your settings. The session that it was made of stays as it was.", "/resume "+from+" goes back to it")
 	}
 }
 
