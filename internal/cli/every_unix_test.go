@@ -19,6 +19,7 @@ completion bash
 config check
 config get max_turns
 config list
+config describe sandbox
 config path
 config schema
 config set max_turns 7

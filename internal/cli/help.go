@@ -52,9 +52,9 @@ func newHelp(root *cobra.Command, sys System, f *runFlags) *cobra.Command {
 					hint = strings.ReplaceAll(hint, "  ", " ")
 				}
 				if at := strings.TrimSpace("adze help " + under(c)); hint == "adze help lists the commands" && c != root {
-					hint = at + " explains what " + args[0] + " takes"
+					hint = at + " explains all of it"
 				} else if slices.Contains(topics, args[0]) {
-					hint = "adze help " + args[0]
+					hint = "adze help flags, or adze help environment"
 				}
 				return usagef(hint, "there is no command %q", name)
 			}

@@ -33,7 +33,7 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 		Use: "rewind [SESSION]", Short: "Go back to before a prompt: conversation, files, or both", Args: cobra.MaximumNArgs(1),
 		Long: "Takes a session back to before one of its prompts: what was said, the files, or both.\n" +
 			"Without --to, the prompts are listed, with how many files changed after each.\n" +
-			"Files are put back as they were before the prompt, also where commands changed\nthem; what git ignores, and git's own state, stays.\nWhat something else changed since is named, and put back, too. A rewind that is\ninterrupted puts back what it had changed; one whose process was killed is told of at the next\nstart, and the same rewind finishes it. A rewind can be taken back with --undo.\n\n" + sessionWords,
+			"Files are put back as they were before the prompt, also where commands changed\nthem; what git ignores, and git's own state, stays.\nWhat something else changed since is named, and put back, too. A rewind that is\ninterrupted puts back what it had changed; one whose process was killed is told of at\nthe next start, and the same rewind finishes it. A rewind can be taken back with --undo.\n\n" + sessionWords,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
