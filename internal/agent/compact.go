@@ -357,7 +357,7 @@ func (r *run) kept(ctx context.Context, st transcript.State, e event.Compacted, 
 		records = append(records[:len(records):len(records)], e.Record)
 	}
 	if len(records) > 0 {
-		out = append(out, prompt.Section{Name: "record", Text: prompt.Record(newest(records, bytes))})
+		out = append(out, prompt.Section{Name: "record", Text: prompt.Record(newest(records, 4*max(s.Other, s.Summary/2)))})
 	}
 	return out
 }

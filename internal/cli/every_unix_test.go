@@ -15,6 +15,7 @@ import (
 // there are.
 var everyday = strings.Split(strings.TrimSpace(`
 agents list
+auth status --json
 completion bash
 config check
 config get max_turns

@@ -143,7 +143,8 @@ func TestHintsAreAlive(t *testing.T) {
 	if len(list) < 150 {
 		t.Errorf("only %d hints were found", len(list))
 	}
-	flags := map[string]bool{"--help": true, "--version": true}
+	flags := map[string]bool{"--help": true, "--version": true,
+		"--jinja": true, "--enable-auto-tool-choice": true, "--tool-call-parser": true} // of model servers
 	commands(func(c *cobra.Command) { c.LocalFlags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name] = true }) })
 	mentions := 0
 	for _, h := range list {

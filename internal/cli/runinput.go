@@ -172,7 +172,7 @@ func piped(ctx context.Context, r io.Reader, stderr io.Writer, text string) (str
 		begun := stdin.begins(wait)
 		stop()
 		if !begun && ctx.Err() == nil {
-			fmt.Fprintln(stderr, "adze: nothing came on stdin for 3s, and the prompt goes without it; hint: start adze with </dev/null, or put in a file what takes longer")
+			fmt.Fprintln(stderr, "adze: nothing came on stdin for 3s, and the prompt goes without it; hint: start it with </dev/null, or put in a file what takes longer")
 			return text, nil
 		}
 		slow := time.AfterFunc(quietWait, func() {

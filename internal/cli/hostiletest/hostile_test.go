@@ -172,7 +172,7 @@ func attack(t *testing.T, strace string, r repo, dir string) {
 var (
 	execLine = regexp.MustCompile(`^\d+ +execve\("((?:[^"\\]|\\.)*)", (\[.*\]), (\[.*\])(?:\)| <unfinished)`)
 	inet     = regexp.MustCompile(`sa_family=AF_INET6?, .*`)
-	local    = regexp.MustCompile(`sin_port=htons\((11434|1234|8080)\), sin_addr=inet_addr\("127\.0\.0\.1"\)|sin6_port=htons\((11434|1234|8080)\), .*"::1"`)
+	local    = regexp.MustCompile(`sin_port=htons\((11434|1234|8080|9931)\), sin_addr=inet_addr\("127\.0\.0\.1"\)|sin6_port=htons\((11434|1234|8080|9931)\), .*"::1"`)
 	anyExec  = regexp.MustCompile(`^\d+ +execve(?:at)?\(`)
 )
 

@@ -115,7 +115,7 @@ func (c *Chooser) may(p provider) bool {
 	if _, firm := c.firm(); firm {
 		return p.firm || p.wire == "script" || p.wire == "replay"
 	}
-	return c.usable(p) || !c.needsKey(p)
+	return !c.needsKey(p) || c.usable(p)
 }
 
 // gateway is the provider to which a name goes as it is: one whose address a variable
