@@ -209,7 +209,7 @@ func TestMuteToTheNewest(t *testing.T) {
 		s.mute = "server/discover"
 		r := start(t, func(c *mcp.Config) { c.Host = s.host }, onStage)
 		r.ready(t)
-		if st := r.status(t, "s"); st.State != "connected" || !slices.Equal(s.seen("initialize"), []string{"5"}) {
+		if st := r.status(t, "s"); st.State != "connected" || !slices.Equal(s.seen("initialize"), []string{"2"}) {
 			t.Errorf("%+v %v", st, s.came)
 		}
 		r.Close()

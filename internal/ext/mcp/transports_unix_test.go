@@ -4,6 +4,7 @@ package mcp_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/base64"
@@ -190,6 +191,19 @@ func hosted(t testing.TB, server *sdk.Server) func(context.Context, string, json
 	}
 }
 
+// accepts is a server that takes a method which it does not know for a notification.
+func accepts(known http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		if bytes.Contains(raw, []byte(`"server/discover"`)) {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		known.ServeHTTP(w, r)
+	})
+}
+
 func TestTransports(t *testing.T) {
 	one := func(*http.Request) *sdk.Server { return honest() }
 	list := []servers.Server{
@@ -197,6 +211,7 @@ func TestTransports(t *testing.T) {
 		remote("json", servers.HTTP, serveHTTP(t, given(sdk.NewStreamableHTTPHandler(one, &sdk.StreamableHTTPOptions{JSONResponse: true, Stateless: true})))),
 		remote("sse", servers.SSE, serveHTTP(t, given(sdk.NewSSEHandler(one, nil)))),
 		remote("older", servers.HTTP, serveHTTP(t, given(sdk.NewSSEHandler(one, nil)))), // its type does not say so
+		remote("accepts", servers.HTTP, serveHTTP(t, given(accepts(sdk.NewStreamableHTTPHandler(one, &sdk.StreamableHTTPOptions{JSONResponse: true, Stateless: true}))))),
 		remote("ws", servers.WebSocket, strings.Replace(serveHTTP(t, given(overSocket(honest))), "http", "ws", 1)),
 		{Name: "host", Transport: servers.Host, Approval: servers.Approved},
 	}

@@ -197,8 +197,12 @@ func (c *courier) send(req *http.Request) (*http.Response, error) {
 		req.Header[name] = values
 	}
 	wait := time.Duration(0)
+	var first json.RawMessage
+	if req.Method == http.MethodPost {
+		first = c.sent(req)
+	}
 	switch {
-	case req.Method == http.MethodPost && c.sent(req):
+	case first != nil:
 		wait = 2 * discoverWait
 	case req.Method == http.MethodGet && c.l.s.conf.Transport == servers.HTTP && !c.l.older:
 		wait = listenWait
@@ -210,6 +214,9 @@ func (c *courier) send(req *http.Request) (*http.Response, error) {
 		resp, err := c.signed(req.WithContext(ctx))
 		if err != nil && context.Cause(ctx) == errMute {
 			err = errMute
+		}
+		if err == nil && first != nil && resp.Header.Get("Content-Type") == "" && resp.StatusCode < 300 {
+			return unanswered(resp, first), nil
 		}
 		return resp, err
 	}
@@ -245,29 +252,41 @@ func (c *courier) signed(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// sent notes the number of a request, and reports whether it is the question of
-// the newest protocol, which some servers never answer.
-func (c *courier) sent(req *http.Request) (first bool) {
+// unanswered is the answer of a server that accepts the question of the newest protocol as
+// if it were a notification: 202, and no body. It does not know the method.
+func unanswered(resp *http.Response, id json.RawMessage) *http.Response {
+	_ = resp.Body.Close()
+	text := `{"jsonrpc":"2.0","id":` + string(id) + `,"error":{"code":-32601,"message":"it was not answered"}}`
+	return &http.Response{Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)), Request: resp.Request}
+}
+
+// sent notes the number of a request. It returns that of the question of the newest
+// protocol, which some servers never answer, and nil for other messages.
+func (c *courier) sent(req *http.Request) (first json.RawMessage) {
 	if req.GetBody == nil {
-		return false
+		return nil
 	}
 	r, err := req.GetBody()
 	if err != nil {
-		return false
+		return nil
 	}
 	raw, err := io.ReadAll(r)
 	if err != nil {
-		return false
+		return nil
 	}
 	var e envelope
 	if fastjson.Unmarshal(raw, &e) != nil || e.Method == nil {
-		return false
+		return nil
 	}
 	var id int64
 	if json.Unmarshal(e.ID, &id) == nil {
 		c.l.look.sent(id)
 	}
-	return *e.Method == discover
+	if *e.Method != discover {
+		return nil
+	}
+	return e.ID
 }
 
 // looked is the body of an answer, looked at before anybody else reads it.

@@ -16,8 +16,9 @@ import (
 
 // discoverWait is how long a server may take to answer the first question of the
 // newest protocol. Older servers should refuse it, and some say nothing at all;
-// then the connection begins as older protocols have it.
-const discoverWait = 5 * time.Second
+// then the connection begins as older protocols have it, well before the 5 s are over
+// that a run in print mode waits for servers.
+const discoverWait = 2 * time.Second
 
 const discover = "server/discover"
 
