@@ -3,6 +3,7 @@ package term
 import (
 	"bytes"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,8 +39,21 @@ func (d *decoder) feed(b []byte) []uv.Event {
 // while: half a sequence was a key then.
 func (d *decoder) expire() []uv.Event { return d.drain(true) }
 
-// waiting reports whether bytes are left that only time can tell about.
-func (d *decoder) waiting() bool { return len(d.buf) > 0 && !d.pasting }
+// waits is how long to wait for more before expire decides about the bytes that
+// are left; 0 when there are none that time can tell about.
+func (d *decoder) waits() time.Duration {
+	switch {
+	case len(d.buf) == 0 || d.pasting:
+		return 0
+	case len(d.buf) < 2 || d.buf[0] != 0x1b:
+		return escWait
+	case strings.IndexByte("[]O", d.buf[1]) >= 0: // CSI, OSC, SS3
+		return begunWait
+	case len(d.buf) > 2 && strings.IndexByte("P_", d.buf[1]) >= 0: // DCS, APC; before it was Alt and a key
+		return begunWait
+	}
+	return escWait
+}
 
 func (d *decoder) drain(expired bool) []uv.Event {
 	var out []uv.Event

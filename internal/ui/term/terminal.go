@@ -141,8 +141,10 @@ const (
 // endless is how soon after one end another follows when a terminal is gone.
 const endless = 10 * time.Millisecond
 
-// escWait is how long half a sequence may take to become whole.
-const escWait = 40 * time.Millisecond
+// escWait is how long ESC may take to become more than the key, and begunWait how long
+// what can be no key any more: over ssh and on a busy machine a sequence may come in
+// parts that are tenths of a second apart.
+const escWait, begunWait = 40 * time.Millisecond, time.Second
 
 // read turns what comes from the terminal into events.
 func (t *Terminal) read(r io.Reader) {
@@ -191,8 +193,8 @@ func (t *Terminal) read(r io.Reader) {
 			}
 			return
 		}
-		if timer.Stop(); d.waiting() {
-			timer.Reset(escWait)
+		if timer.Stop(); d.waits() > 0 {
+			timer.Reset(d.waits())
 		}
 		if sizeUntold && len(got) > 0 {
 			t.resized()

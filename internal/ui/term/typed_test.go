@@ -3,6 +3,7 @@ package term
 import (
 	"strings"
 	"testing"
+	"time"
 
 	uv "github.com/charmbracelet/ultraviolet"
 )
@@ -38,6 +39,20 @@ func TestStringsThatAreKeys(t *testing.T) {
 		}
 		if s := strings.Join(got, " "); s != c.want {
 			t.Errorf("%q is %q, not %q", c.sent, s, c.want)
+		}
+	}
+}
+
+// Only ESC may be a key of its own: what has begun as a sequence waits for its end.
+func TestWaits(t *testing.T) {
+	for in, want := range map[string]time.Duration{
+		"": 0, "a": 0, "\x1b": escWait, "\x1b[": begunWait, "\x1b[?64;1": begunWait, "\x1b]11;rgb:1e1e": begunWait, "\x1bP": escWait, "\x1bP1": begunWait, "\x1b_G": begunWait,
+		"\x1b[D": 0, "\x1b[200~text": 0,
+	} {
+		var d decoder
+		d.feed([]byte(in))
+		if got := d.waits(); got != want {
+			t.Errorf("%q: %v, want %v", in, got, want)
 		}
 	}
 }
