@@ -72,6 +72,7 @@ var (
 	nearHost    = pattern.Lazy(`(?i)\b(?:localhost|127\.\d+\.\d+\.\d+)\b|\[?::1\]?`)
 	// A socket that is not among the listed ones does not listen.
 	unheard = pattern.Lazy(`(?i)connection refused|ECONNREFUSED|cannot connect|could not connect`)
+	refused = pattern.Lazy(`(?i)connection refused|ECONNREFUSED`)
 	quoted  = pattern.Lazy(`['"‘“\x60]([^'"’”\x60]+)['"’”\x60]`)
 	pathish = pattern.Lazy(`(?:^|[\s'"‘“:=(\x60\[])(~?/[^\s'"’”:;,)\x60\]]+|\.{1,2}/[^\s'"’”:;,)\x60\]]+|\.[A-Za-z][^\s'"’”:;,)\x60\]/]*(?:/[^\s'"’”:;,)\x60\]]+)*)`)
 )
@@ -151,6 +152,11 @@ func denial(command string, exit int, output string, p Policy) (blocked string, 
 			return unixSocket, true
 		}
 		return farAway(lines[i], p), true
+	}
+	for i := len(lines) - 1; i >= 0; i-- { // most programs do not say where they wanted to go
+		if refused().MatchString(lines[i]) {
+			return network + "a connection was refused; localhost inside the sandbox is its own, so that what listens outside is not reached there; sandbox.network.local_ports can let a port through", true
+		}
 	}
 	return "", false
 }

@@ -106,6 +106,8 @@ func TestExplainNearby(t *testing.T) {
 		{"curl http://localhost/", said, false, "the network: localhost inside the sandbox is its own, so that what listens outside is not reached there; sandbox.network.local_ports can"},
 		{"npm run dev", "Error: listen EADDRINUSE: address already in use 127.0.0.1:3000", false, "listening on port 3000: sandbox.network.local_ports leads it"},
 		{"npm run dev", "Error: listen EADDRINUSE: address already in use :::13000", false, ""},
+		{"python3 t.py", "ConnectionRefusedError: [Errno 111] Connection refused", false, "the network: a connection was refused; localhost inside"},
+		{"node t.js", "ECONNREFUSED", false, "the network: a connection was refused; localhost inside"},
 		{"curl http://[::1]:80/", "curl: (7) Failed to connect to ::1 port 80", false, "the network: localhost inside"},
 		{"curl http://example.com/", "curl: (6) Could not resolve host: example.com", false, "the network: nothing can leave"},
 		{"curl http://localhost.example.com/", "curl: (7) Failed to connect to localhost.example.com port 80", false, "the network: nothing can leave the sandbox, so not localhost.example.com"},
