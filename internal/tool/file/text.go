@@ -93,18 +93,6 @@ func (d *document) unUTF8(b []byte) {
 	}
 }
 
-// name says how a file is stored that is no UTF-8; "" for one that is, and for
-// UTF-16, which can hold all text.
-func (d *document) name() string {
-	switch d.enc {
-	case legacy:
-		return d.set.Name
-	case unknown:
-		return "an encoding that is not known"
-	}
-	return ""
-}
-
 // same is a document that is stored as d is.
 func (d *document) same(raw string) document {
 	out := document{enc: d.enc, set: d.set, raw: raw}
