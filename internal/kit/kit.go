@@ -100,6 +100,8 @@ func New(c Config) (Kit, error) {
 		find.New(),
 		[]tool.Tool{todo.New(), toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
 	)
+	// What Claude Code calls the tools that MCP servers with resources bring.
+	aliases["ListMcpResourcesTool"], aliases["ReadMcpResourceTool"] = "ListMcpResources", "ReadMcpResource"
 	k := Kit{Aliases: aliases, Tasks: tasks, Facts: auto.Facts{}, conf: c, ledger: ledger}
 	var all []tool.Tool
 	for _, t := range every {

@@ -94,7 +94,7 @@ type Config struct {
 // model's list), and the registry of what runs. Close the registry at the end.
 func New(c Config) (tools []tool.Tool, aliases map[string]string, tasks *Tasks) {
 	b := newRunner(c)
-	return b.tools(), map[string]string{"TaskOutput": "BashOutput", "TaskStop": "KillShell"}, b.tasks
+	return b.tools(), map[string]string{"TaskOutput": "BashOutput", "TaskStop": "KillShell", "KillBash": "KillShell"}, b.tasks
 }
 
 func newRunner(c Config) *runner {

@@ -326,7 +326,7 @@ func TestSpecs(t *testing.T) {
 	}
 	_, aliases, tasks := New(Config{})
 	defer tasks.Close(0)
-	if !reflect.DeepEqual(aliases, map[string]string{"TaskOutput": "BashOutput", "TaskStop": "KillShell"}) {
+	if !reflect.DeepEqual(aliases, map[string]string{"TaskOutput": "BashOutput", "TaskStop": "KillShell", "KillBash": "KillShell"}) {
 		t.Errorf("%v", aliases)
 	}
 	if _, err := tool.NewSet(r.tools["Bash"], r.tools["BashOutput"], r.tools["KillShell"]); err != nil {
