@@ -175,10 +175,16 @@ func piped(ctx context.Context, r io.Reader, stderr io.Writer, text string) (str
 			fmt.Fprintln(stderr, "adze: nothing came on stdin for 3s, and the prompt goes without it; hint: start it with </dev/null, or put in a file what takes longer")
 			return text, nil
 		}
+		said := make(chan struct{})
 		slow := time.AfterFunc(quietWait, func() {
+			defer close(said)
 			fmt.Fprintln(stderr, "adze: waiting for the end of stdin")
 		})
-		defer slow.Stop()
+		defer func() {
+			if !slow.Stop() {
+				<-said
+			}
+		}()
 	}
 	b, err := io.ReadAll(io.LimitReader(stdin, maxStdin+1))
 	switch {
