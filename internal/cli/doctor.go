@@ -121,6 +121,8 @@ func examine(ctx context.Context, sys System, o invocation) []finding {
 	list = append(list, foreignFindings(o, cfg)...)
 	list = append(list, extensionFindings(o)...)
 	list = append(list, pluginFindings(sys, o, p, cfg)...)
+	list = append(list, unreadFindings(sys, o, p)...)
+	list = append(list, memoryFindings(o, p, cfg)...)
 	list = append(list, fileFindings(sys, p)...)
 	list = append(list, broughtFindings(o, list)...)
 	return append(list, stateFindings(p)...)

@@ -13,7 +13,9 @@ import (
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/situation"
 	"github.com/adze-agent/adze/internal/store/seal"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -87,3 +89,30 @@ func broughtFindings(o invocation, said []finding) (out []finding) {
 	}
 	return out
 }
+
+// memoryFindings say which memory files a session here reads, and what of them or
+// beside them it leaves out.
+func memoryFindings(o invocation, p settings.Paths, cfg *config.Config) (out []finding) {
+	files := situation.Place{Environment: o.Environment, Paths: p, Environ: o.Environ, Config: func() *config.Config { return cfg }}.Memory()
+	text := "none is read here"
+	var names []string
+	for _, f := range files {
+		names = append(names, clip.Visible(f.Path))
+	}
+	if len(names) > 0 {
+		text = "read: " + strings.Join(names[:min(len(names), maxNamedFiles)], ", ")
+	}
+	if more := len(names) - maxNamedFiles; more > 0 {
+		text += fmt.Sprintf(" and %d more (adze prompt)", more)
+	}
+	out = append(out, finding{"memory files", "ok", text, ""})
+	for _, f := range files {
+		for _, w := range slices.Concat(f.Notes, f.Warnings) {
+			out = append(out, finding{"memory files", "note", clip.Visible(f.Path) + ": " + w, ""})
+		}
+	}
+	return out
+}
+
+// maxNamedFiles is how many memory files doctor names.
+const maxNamedFiles = 8

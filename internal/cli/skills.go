@@ -232,7 +232,7 @@ checks the skills of this project and your own. Advice alone is no failure.`,
 				if err != nil {
 					return err
 				}
-				g := skill.Ground{Config: p.Folders.Config, Home: p.Home, Claude: p.Folders.Claude, Root: p.Root, Dir: p.Dir, Trusted: func(string, []byte) bool { return true }}
+				g := skill.Ground{Config: p.Folders.Config, Home: p.Home, Claude: p.Folders.Claude, Homes: skill.Homes(sys.Env), Root: p.Root, Dir: p.Dir, Trusted: func(string, []byte) bool { return true }}
 				dirs = skill.Folders(g.Places(skill.Skills))
 			}
 			rows, n, wrong := []checkRow{}, 0, 0

@@ -215,14 +215,15 @@ func (w *World) places() []skill.Place {
 	p := w.conf.Live.Paths
 	own, cc := config.ManagedDirs(runtime.GOOS, w.conf.Env)
 	g := skill.Ground{
-		Managed: []string{own, cc}, Config: p.Folders.Config, Home: p.Home, Claude: p.Folders.Claude, Root: p.Root, Dir: p.Dir,
+		Managed: []string{own, cc}, Config: p.Folders.Config, Home: p.Home, Claude: p.Folders.Claude, Homes: skill.Homes(w.conf.Env),
+		Root: p.Root, Dir: p.Dir,
 		Trusted: within(p.Root, w.conf.Live.Brings()),
 	}
 	if w.conf.Bare {
 		g.Root, g.Dir, g.Trusted = "", "", nil
 	}
 	if s := w.conf.Live.Only(); w.conf.Bare || s != nil && !slices.Contains(s, string(config.User)) {
-		g.Home, g.Config, g.Claude = "", "", "" // what is the person's own does not count
+		g.Home, g.Config, g.Claude, g.Homes = "", "", "", nil // what is the person's own does not count
 	}
 	for _, v := range w.added() {
 		added := skill.Added{Dir: v.Folder.Root}

@@ -179,6 +179,9 @@ func (f Facts) Later(tell func(prompt.Git)) (end func()) {
 	}
 }
 
+// Memory reads the memory files that a session here would begin with, without one.
+func (p Place) Memory() []memory.File { return p.memory(p.Config()).Start() }
+
 // memory is the reader of memory files, with the rules in force now, and what
 // the settings said of memory when the session began: those count from the next
 // session.

@@ -16,6 +16,9 @@ import (
 	"github.com/adze-agent/adze/internal/text/order"
 )
 
+// skillFile is the file that makes a folder a skill.
+const skillFile = "SKILL.md"
+
 // SkillFile is the kind of what lies beside a SKILL.md: its scripts and texts.
 const SkillFile Kind = "file of a skill"
 
@@ -78,7 +81,7 @@ func Beside(root, at string, seen []File) bool {
 
 // beside is what lies in the folder of a skill, beside its SKILL.md.
 func beside(root *os.Root, dir string) ([]File, error) {
-	b := besides{root: root, skill: path.Join(dir, "SKILL.md")}
+	b := besides{root: root, skill: path.Join(dir, skillFile)}
 	return b.files, b.folder(dir, maxBesideDepth)
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -57,18 +58,29 @@ var single = []struct {
 // their hooks stand by custom. They count where such a file does.
 var scripts = []string{".codex/hooks", ".gemini/hooks"}
 
-// listed are folders whose files count. one is the file wanted in each of
-// their folders; otherwise every file with one of the
-// endings does, also deeper.
-var listed = []struct {
-	path, one, ending string
-	kind              Kind
-}{
-	{".adze/skills", "SKILL.md", "", Skill}, {".claude/skills", "SKILL.md", "", Skill}, {".agents/skills", "SKILL.md", "", Skill},
-	{".adze/commands", "", ".md .toml", Command}, {".claude/commands", "", ".md .toml", Command}, {".gemini/commands", "", ".md .toml", Command},
-	{".adze/output-styles", "", ".md", Style}, {".claude/output-styles", "", ".md", Style},
-	{".adze/agents", "", ".md", Agent}, {".claude/agents", "", ".md", Agent},
-	{".adze/hooks", "", "", Script}, {".claude/hooks", "", "", Script},
+// A list is a folder whose files count: every file with one of the endings, also
+// deeper, or, of skills, the one file that each folder in it has, with deep also in
+// folders further down.
+type list struct {
+	path, ending string
+	kind         Kind
+	deep         bool
+}
+
+// lists are the folders whose files count: those in which skill.Ground looks, and
+// the scripts of hooks.
+func lists() (out []list) {
+	for _, k := range []struct {
+		of     skill.Kind
+		ending string
+		kind   Kind
+	}{{skill.Skills, "", Skill}, {skill.Commands, ".md .toml", Command}, {skill.Styles, ".md", Style}, {skill.Agents, ".md", Agent}} {
+		dirs, deep := skill.InProject(k.of)
+		for _, dir := range dirs {
+			out = append(out, list{dir, k.ending, k.kind, slices.Contains(deep, dir)})
+		}
+	}
+	return append(out, list{".adze/hooks", "", Script, false}, list{".claude/hooks", "", Script, false})
 }
 
 // texts steer a model and need no trust.
@@ -191,18 +203,20 @@ func (l *looker) folder(d string, own, between bool) {
 		}
 		l.file(path.Join(d, s.path), s.kind)
 	}
-	for _, s := range listed {
+	for _, s := range lists() {
 		if own || between && s.kind == Script {
 			continue
 		}
 		at := path.Join(d, s.path)
-		if s.one == "" {
+		if s.kind != Skill {
 			l.tree(at, s.ending, s.kind, maxDepth)
 			continue
 		}
-		for _, e := range l.names(at, s.kind) {
-			l.skill(path.Join(at, e.Name(), s.one))
+		depth := 0
+		if s.deep {
+			depth = maxDepth
 		}
+		l.skills(at, depth)
 	}
 	for _, s := range scripts {
 		if l.listed(d, path.Dir(s)) {
@@ -212,6 +226,17 @@ func (l *looker) folder(d string, own, between bool) {
 	for _, t := range texts {
 		if _, err := l.root.Lstat(filepath.FromSlash(path.Join(d, t))); err == nil {
 			l.v.Steering = append(l.v.Steering, path.Join(d, t))
+		}
+	}
+}
+
+// skills takes those in a folder, and as deep as that in folders that are none.
+func (l *looker) skills(at string, depth int) {
+	for _, e := range l.names(at, Skill) {
+		dir := path.Join(at, e.Name())
+		l.skill(path.Join(dir, skillFile))
+		if _, err := l.root.Lstat(filepath.FromSlash(path.Join(dir, skillFile))); err != nil && e.IsDir() && depth > 0 {
+			l.skills(dir, depth-1)
 		}
 	}
 }

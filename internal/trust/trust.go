@@ -181,7 +181,7 @@ func inherited(name string) bool {
 			return s.kind == Servers
 		}
 	}
-	for _, s := range listed {
+	for _, s := range lists() {
 		if strings.HasPrefix(name, s.path+"/") {
 			return s.kind != Script
 		}
@@ -193,7 +193,7 @@ func inherited(name string) bool {
 func owner(path string) string {
 	segs := strings.Split(path, "/")
 	for i, s := range segs {
-		if slices.Contains([]string{".adze", ".claude", ".agents", ".codex", ".gemini", ".mcp.json"}, s) {
+		if slices.Contains([]string{".adze", ".claude", ".agents", ".codex", ".gemini", ".opencode", ".crush", ".mcp.json"}, s) {
 			return strings.Join(segs[:i], "/")
 		}
 	}

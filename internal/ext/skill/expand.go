@@ -54,6 +54,12 @@ func (s Skill) Expand(body string, u Use) []Piece {
 	if s.toml {
 		return v.braces(body)
 	}
+	switch s.of {
+	case Prompts:
+		return v.prompts(body)
+	case OpenCode:
+		v.counted(body)
+	}
 	var out []Piece
 	add := func(p Piece) {
 		if w, ok := p.(Words); ok {

@@ -129,6 +129,9 @@ func parse(p Place, f found, text []byte) (out any, notes []Problem, bad *Proble
 	case Skills, Commands:
 	}
 	s := skillOf(p, f, &h, body)
+	if p.Kind == Commands && p.Of != "" {
+		s = s.in(p.Of, &h)
+	}
 	if bad != nil {
 		// What it may do, and for whom it is, is not known then.
 		return nil, nil, bad

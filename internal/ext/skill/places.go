@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,8 +16,10 @@ type Ground struct {
 	Config  string   // ~/.adze, wherever it is
 	Home    string   // "" when there is none
 	Claude  string   // ~/.claude where it is elsewhere; "": it is in Home
-	Root    string   // of the repository, or Dir
-	Dir     string
+	// Homes are folders of the home folder that are elsewhere, by their name there.
+	Homes map[string]string
+	Root  string // of the repository, or Dir
+	Dir   string
 	// Trusted is Place.Trusted for what is in the repository. nil: nobody trusts it,
 	// and nothing of it is read.
 	Trusted func(path string, text []byte) bool
@@ -30,20 +33,77 @@ type Added struct {
 	Trusted func(path string, text []byte) bool
 }
 
-// inside are the folders of a project, or of the home folder, that hold a kind of
-// thing, the nearest first.
-func inside(k Kind) []string {
+// A spot is a folder in which a kind of thing stands.
+type spot struct {
+	// dir is below the folder of a project; "": a project has none.
+	dir string
+	// home is below the home folder; "" is the same as dir.
+	home string
+	of   Dialect
+	// deep: folders in it are looked through as well, as far down as commands are.
+	deep bool
+	// space stands before the names, as people type them there.
+	space string
+	// flat: only files directly in it count.
+	flat bool
+}
+
+// spots are the folders of a kind, those of adze first and the nearest to its own
+// format next. Where other agents keep theirs is from their documentation, looked up
+// in November 2026: learn.chatgpt.com (Codex, also for .codex/skills, which it has
+// read before .agents/skills), geminicli.com, opencode.ai/docs (both spellings of
+// its folders) and the README of charmbracelet/crush.
+func spots(k Kind) []spot {
 	switch k {
 	case Skills:
-		return []string{".adze/skills", ".claude/skills", ".agents/skills"}
+		return []spot{
+			{dir: ".adze/skills"}, {dir: ".claude/skills"}, {dir: ".agents/skills"},
+			{dir: ".codex/skills", deep: true},
+			{dir: ".opencode/skills", home: ".config/opencode/skills"}, {dir: ".opencode/skill", home: ".config/opencode/skill"},
+			{dir: ".crush/skills", home: ".config/crush/skills"}, {home: ".config/agents/skills"},
+		}
 	case Commands:
-		return []string{".adze/commands", ".claude/commands", ".gemini/commands"}
+		return []spot{
+			{dir: ".adze/commands"}, {dir: ".claude/commands"}, {dir: ".gemini/commands"},
+			{home: ".codex/prompts", of: Prompts, space: "prompts:", flat: true},
+			{dir: ".opencode/commands", home: ".config/opencode/commands", of: OpenCode}, {dir: ".opencode/command", home: ".config/opencode/command", of: OpenCode},
+			{dir: ".crush/commands", home: ".config/crush/commands", of: Prompts}, {home: ".crush/commands", of: Prompts},
+		}
 	case Agents:
-		return []string{".adze/agents", ".claude/agents"}
+		return []spot{{dir: ".adze/agents"}, {dir: ".claude/agents"}}
 	case Styles:
-		return []string{".adze/output-styles", ".claude/output-styles"}
+		return []spot{{dir: ".adze/output-styles"}, {dir: ".claude/output-styles"}}
 	}
 	return nil
+}
+
+// maxSpots is how many folders a kind has at most.
+const maxSpots = 8
+
+// InProject are the folders below a project in which a kind of thing stands, with
+// slashes; deep are those of them whose folders are looked through as well.
+func InProject(k Kind) (dirs, deep []string) {
+	for _, s := range spots(k) {
+		if s.dir != "" {
+			dirs = append(dirs, s.dir)
+		}
+		if s.dir != "" && s.deep {
+			deep = append(deep, s.dir)
+		}
+	}
+	return dirs, deep
+}
+
+// Homes are the folders that variables of the environment put in the place of some
+// below the home folder, for Ground.
+func Homes(env func(string) string) map[string]string {
+	out := map[string]string{}
+	for _, v := range []struct{ name, of, below string }{{"CODEX_HOME", ".codex", ""}, {"GEMINI_CLI_HOME", ".gemini", ".gemini"}, {"XDG_CONFIG_HOME", ".config", ""}} {
+		if dir := env(v.name); filepath.IsAbs(dir) {
+			out[v.of] = filepath.Join(dir, v.below)
+		}
+	}
+	return out
 }
 
 // Places are the places of these kinds, for Load: those of managed settings, of the
@@ -53,7 +113,7 @@ func (g Ground) Places(kinds ...Kind) (out []Place) {
 	managed := g.Managed
 	for _, dir := range managed {
 		for _, k := range kinds {
-			name := filepath.Base(inside(k)[0])
+			name := filepath.Base(spots(k)[0].dir)
 			for _, sub := range []string{name, filepath.Join(".claude", name)} {
 				out = append(out, Place{Dir: filepath.Join(dir, sub), Kind: k, Scope: "managed", Roots: []string{dir}})
 			}
@@ -76,33 +136,57 @@ func (g Ground) Places(kinds ...Kind) (out []Place) {
 	if g.Home == "" && g.Config == "" && g.Claude == "" {
 		return out
 	}
-	for i := range 3 {
+	roots := []string{g.Home, g.Config, g.Claude}
+	for _, dir := range g.Homes {
+		roots = append(roots, dir)
+	}
+	roots = slices.DeleteFunc(roots, func(s string) bool { return s == "" })
+	slices.Sort(roots)
+	for i := range maxSpots {
 		for _, k := range kinds {
-			list := inside(k)
-			if i >= len(list) {
-				continue
+			if list := spots(k); i < len(list) {
+				if p := list[i].place(g.personal(list[i]), "user", k); p.Dir != "" {
+					p.Roots = roots
+					out = append(out, p)
+				}
 			}
-			at := filepath.Join(g.Home, filepath.FromSlash(list[i]))
-			of, rest, _ := strings.Cut(list[i], "/")
-			switch {
-			case of == ".adze":
-				at = filepath.Join(g.Config, filepath.FromSlash(rest))
-			case of == ".claude" && g.Claude != "":
-				at = filepath.Join(g.Claude, filepath.FromSlash(rest))
-			case of == ".claude" || g.Home == "":
-				continue
-			}
-			out = append(out, Place{Dir: at, Kind: k, Scope: "user", Roots: slices.DeleteFunc([]string{g.Home, g.Config, g.Claude}, func(s string) bool { return s == "" })})
 		}
 	}
 	return out
 }
 
+// personal is the person's own folder of a spot, "" when there is none.
+func (g Ground) personal(s spot) string {
+	of, rest, _ := strings.Cut(cmp.Or(s.home, s.dir), "/")
+	rest = filepath.FromSlash(rest)
+	switch dir := g.Homes[of]; {
+	case of == ".adze":
+		return filepath.Join(g.Config, rest)
+	case of == ".claude":
+		if g.Claude == "" {
+			return ""
+		}
+		return filepath.Join(g.Claude, rest)
+	case g.Home == "":
+		return ""
+	case dir != "":
+		return filepath.Join(dir, rest)
+	}
+	return filepath.Join(g.Home, of, rest)
+}
+
+// place is a spot at a folder.
+func (s spot) place(dir, scope string, k Kind) Place {
+	return Place{Dir: dir, Kind: k, Scope: scope, Of: s.of, Deep: s.deep, space: s.space, flat: s.flat}
+}
+
 func project(dir, scope, root string, trusted func(string, []byte) bool, kinds []Kind) (out []Place) {
-	for i := range 3 {
+	for i := range maxSpots {
 		for _, k := range kinds {
-			if list := inside(k); i < len(list) {
-				out = append(out, Place{Dir: filepath.Join(dir, filepath.FromSlash(list[i])), Kind: k, Scope: scope, Roots: []string{root}, Trusted: trusted})
+			if list := spots(k); i < len(list) && list[i].dir != "" {
+				p := list[i].place(filepath.Join(dir, filepath.FromSlash(list[i].dir)), scope, k)
+				p.Roots, p.Trusted = []string{root}, trusted
+				out = append(out, p)
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func (p Place) files() ([]found, []Problem) {
 		if info, err := os.Stat(p.Dir); err == nil && info.Mode().IsRegular() {
 			w.one(p.Dir)
 		} else {
-			w.tree(p.Dir, "", maxDepth)
+			w.tree(p.Dir, p.space, maxDepth)
 			w.own()
 		}
 	}
@@ -77,9 +77,13 @@ func (w *walk) skills() {
 		return
 	}
 	real, err := filepath.EvalSymlinks(w.p.Dir)
-	straight := err == nil && real == w.p.Dir
-	for _, e := range w.names(w.p.Dir) {
-		dir := filepath.Join(w.p.Dir, e.Name())
+	w.below(w.p.Dir, err == nil && real == w.p.Dir, maxDepth)
+}
+
+// below takes the skills in a folder. straight: no link leads to it.
+func (w *walk) below(parent string, straight bool, depth int) {
+	for _, e := range w.names(parent) {
+		dir := filepath.Join(parent, e.Name())
 		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && e.Type() != fs.ModeSymlink || !w.room() {
 			continue
 		}
@@ -88,6 +92,8 @@ func (w *walk) skills() {
 			w.out = append(w.out, found{file, e.Name(), dir, straight && e.IsDir() && info.Mode().IsRegular()})
 		} else if _, err := os.Lstat(filepath.Join(dir, "skill.md")); err == nil {
 			w.bad = append(w.bad, Problem{File: filepath.Join(dir, "skill.md"), Text: "it is not read: the file of a skill is named " + skillFile})
+		} else if w.p.Deep && e.IsDir() && depth > 0 {
+			w.below(dir, straight, depth-1)
 		}
 	}
 }
@@ -110,7 +116,7 @@ func (w *walk) tree(dir, space string, depth int) {
 	for _, e := range w.names(dir) {
 		name, at := e.Name(), filepath.Join(dir, e.Name())
 		switch {
-		case strings.HasPrefix(name, "."):
+		case strings.HasPrefix(name, "."), e.IsDir() && w.p.flat:
 		case e.IsDir() && depth > 0:
 			w.tree(at, space+name+":", depth-1)
 		case e.IsDir():

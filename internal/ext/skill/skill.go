@@ -64,6 +64,13 @@ type Place struct {
 	// agreed to. It is asked for each file when it is read, also when the skill is
 	// used. nil trusts all.
 	Trusted func(path string, text []byte) bool
+	// Of is whose format commands have.
+	Of Dialect
+	// Deep: folders of it that are no skills are looked through as well.
+	Deep bool
+
+	space string // stands before every name
+	flat  bool   // only files directly in it count
 }
 
 // A Problem is something that cannot be used, or not as it was meant.
@@ -127,6 +134,7 @@ type Skill struct {
 	place Place
 	path  string // of the file: on disk, or in the place's Text
 	toml  bool
+	of    Dialect
 	sum   [sha256.Size]byte // of the content when it was loaded
 	held  bool              // only that content may be used
 }
