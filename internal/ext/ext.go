@@ -68,6 +68,7 @@ type Session struct {
 	end       context.CancelFunc
 	wg        sync.WaitGroup
 	joins     sync.Mutex // held while the session is given what contributions come to, so that the newest is last; before mu
+	states    sync.Mutex // held while states of servers are recorded
 	mu        sync.Mutex // guards the rest
 	said      map[string]bool
 	cfg       *config.Config         // that hooks were made from
@@ -275,10 +276,7 @@ func (x *Session) Attach(s *session.Session, after event.Seq) {
 	x.widened(nil, cfg)
 	x.wg.Go(func() {
 		x.relearn() // what was read since the start gave up waiting for it
-		for _, s := range w.Status() {
-			x.report(s.Event())
-			x.introduce(s)
-		}
+		x.serve(w.Status)
 		x.tell(bad)
 		x.mons.use("")
 		if x.mons.waits() {
@@ -311,6 +309,17 @@ func (x *Session) report(b event.Body) { _ = x.s.Report(b) }
 
 // note keeps a text for the model. A session that has ended needs none.
 func (x *Session) note(text string) { _ = x.s.Note(text) }
+
+// serve records how servers are, and gives the model what they say of themselves. States are
+// looked up and recorded in one step, so that an older one never comes after a newer one.
+func (x *Session) serve(now func() []mcp.Status) {
+	x.states.Lock()
+	defer x.states.Unlock()
+	for _, s := range now() {
+		x.report(s.Event())
+		x.introduce(s)
+	}
+}
 
 // introduce gives the model what a server says of itself, once.
 func (x *Session) introduce(s mcp.Status) {

@@ -393,8 +393,7 @@ func (w *World) newest() *Session {
 // be called here.
 func (w *World) told(s mcp.Status) {
 	for _, x := range w.attached() {
-		x.report(s.Event())
-		x.introduce(s)
+		x.serve(func() []mcp.Status { return []mcp.Status{s} })
 	}
 }
 

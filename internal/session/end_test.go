@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -142,6 +143,49 @@ func TestReportsAfterTheFirstPrompt(t *testing.T) {
 	if err := r.Report(event.ServerChanged{Name: "a"}); !errors.Is(err, session.ErrClosed) {
 		t.Errorf("after the end: %v", err)
 	}
+}
+
+// Servers and extensions may be there before the first reader is: a reader who comes before
+// the log begins is told the newest of each, once.
+func TestReadersComeLateToWhatThereIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Say("ok"))
+		for _, b := range []event.Body{
+			event.ServerChanged{Name: "a", State: event.ServerConnecting}, event.ServerChanged{Name: "b", State: event.ServerFailed},
+			event.Extended{}, event.ServerChanged{Name: "a", State: event.ServerNeedsAuth},
+		} {
+			if err := r.Report(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		told := func() (out []string) {
+			ctx, stop := context.WithCancel(t.Context())
+			events := r.Follow(ctx, 0, event.Durable)
+			go func() { synctest.Wait(); stop() }()
+			for e, err := range events {
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch b := e.Body.(type) {
+				case event.ServerChanged:
+					out = append(out, fmt.Sprintf("%d %s %s", e.Seq, b.Name, b.State))
+				case event.Extended:
+					out = append(out, fmt.Sprintf("%d extended", e.Seq))
+				default:
+				}
+			}
+			return out
+		}
+		if got, want := told(), []string{"0 b failed", "0 extended", "0 a needs-auth"}; !slices.Equal(got, want) {
+			t.Errorf("before the log: %q, not %q", got, want)
+		}
+		r.prompt("go")
+		r.turns(1, nil)
+		if got, want := told(), []string{"2 b failed", "3 extended", "4 a needs-auth"}; !slices.Equal(got, want) {
+			t.Errorf("from the log: %q, not %q", got, want)
+		}
+		r.Close()
+	})
 }
 
 // A reader who has all there is needs nothing of the log.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -16,17 +17,22 @@ const maxJoined = 1 << 20
 // fan hands events to every reader. It has a lock because live events come
 // from the turn's goroutine and durable ones from the session's.
 type fan struct {
-	mu    sync.Mutex // guards feeds and last
+	mu    sync.Mutex // guards the rest
 	feeds map[*feed]struct{}
 	last  event.Seq
+	early []event.Event // what was told before the log began: the newest of each thing
 }
 
 // add registers a reader and returns the number of the last durable event
-// before anything the reader will be handed.
+// before anything the reader will be handed. A reader who comes before the log begins is
+// handed what there is by then: nothing else can tell it.
 func (f *fan) add(r *feed) event.Seq {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.feeds[r] = struct{}{}
+	for _, e := range f.early {
+		r.push(e)
+	}
 	return f.last
 }
 
@@ -46,10 +52,13 @@ func (f *fan) send(e event.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, live := e.Body.(event.Live)
-	if live {
+	switch {
+	case live:
 		e.Seq = f.last
-	} else {
-		f.last = max(f.last, e.Seq)
+	case e.Seq == 0: // there is no log yet
+		f.early = append(slices.DeleteFunc(f.early, func(x event.Event) bool { return sameThing(x.Body, e.Body) }), e)
+	default:
+		f.last, f.early = max(f.last, e.Seq), nil // the log has all of it, or is about to
 	}
 	for r := range f.feeds {
 		if !live || r.detail.Wants(e.Body) {

@@ -9,8 +9,9 @@ import (
 )
 
 // Events yields every durable event after seq, in order and without loss, and
-// then what follows, with live events in between. It ends when ctx or the
-// session does.
+// then what follows, with live events in between. Before the log begins it yields what there
+// is (servers, extensions), with no number; the log's first events say it again. It ends when
+// ctx or the session does.
 func (s *Session) Events(ctx context.Context, seq event.Seq) iter.Seq2[event.Event, error] {
 	return s.Follow(ctx, seq, event.Everything)
 }
