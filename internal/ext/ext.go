@@ -100,6 +100,9 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	x.mons = newMonitors(x)
 	bad = x.Use(cfg)
 	problems := c.World.read()
+	for _, text := range problems {
+		x.said[words(text)] = true
+	}
 	lib := x.relearn()
 	if c.Main != nil {
 		problems = append(problems, c.World.serve(*c.Main)...)
@@ -267,17 +270,22 @@ func (x *Session) Attach(s *session.Session, after event.Seq) {
 	w := x.conf.World
 	w.mu.Lock()
 	w.sessions = append(w.sessions, x)
-	bad := w.problems
+	bad, untold := w.problems, w.untold
+	w.untold = nil
 	w.mu.Unlock()
 	x.gate.Attach(s, after)
 	x.mu.Lock()
 	cfg := x.cfg
 	x.mu.Unlock()
 	x.widened(nil, cfg)
+	// Not in the background: a run of one prompt may be over before it comes to this.
+	x.tell(append(w.unusable(0), bad...))
+	for _, text := range untold {
+		x.warn(text)
+	}
 	x.wg.Go(func() {
 		x.relearn() // what was read since the start gave up waiting for it
 		x.serve(w.Status)
-		x.tell(bad)
 		x.mons.use("")
 		if x.mons.waits() {
 			x.wg.Go(func() { x.mons.follow(ctx, after) })
@@ -339,9 +347,12 @@ func (x *Session) introduce(s mcp.Status) {
 // tell says once what cannot be used.
 func (x *Session) tell(bad []string) {
 	for _, text := range bad {
-		x.warn(clip.Line(clip.Visible(text), 1000))
+		x.warn(words(text))
 	}
 }
+
+// words are a problem as people are told of it.
+func words(problem string) string { return clip.Line(clip.Visible(problem), 1000) }
 
 // warn says a text once. It is clean, and bounded.
 func (x *Session) warn(text string) {

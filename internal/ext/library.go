@@ -36,8 +36,10 @@ func (w *World) opened() *skills.Shelf {
 		w.shelf = skills.Open(skills.ShelfConfig{
 			Places: w.places, Agents: w.conf.Agents, Rest: rest,
 			Changed: func() {
+				bad := w.unusable(0)
 				for _, x := range w.attached() {
 					x.relearn()
+					x.tell(bad)
 					x.changed()
 				}
 			},
@@ -49,20 +51,26 @@ func (w *World) opened() *skills.Shelf {
 }
 
 // read waits a moment until skills and the like were read, and returns what of them
-// cannot be used. What can be used all the same, adze doctor, adze skills check and adze
-// agents list say: it is mostly another's to mend, and would stand at every start.
+// cannot be used.
 func (w *World) read() (bad []string) {
+	return append(w.unusable(libraryWait), w.leftOut()...)
+}
+
+// unusable is what of skills and the like cannot be used, as far as they are read within
+// wait. What can be used all the same, adze doctor, adze skills check and adze
+// agents list say: it is mostly another's to mend, and would stand at every start.
+func (w *World) unusable(wait time.Duration) (bad []string) {
 	s := w.opened()
 	if s == nil {
 		return nil
 	}
-	_, problems := s.Contributions(libraryWait)
+	_, problems := s.Contributions(wait)
 	for _, p := range problems {
 		if !p.Untrusted && !p.Used { // see distrust
 			bad = append(bad, p.String())
 		}
 	}
-	return append(bad, w.leftOut()...)
+	return bad
 }
 
 // learned is what brings skills and the like, as far as they were read by now, with
@@ -159,7 +167,13 @@ func (w *World) distrust(what string, files []string) {
 		}
 		text = strings.TrimRight(text+"\n"+strings.Join(diff, ""), "\n")
 	}
-	for _, x := range w.attached() {
+	w.mu.Lock()
+	list := slices.Clone(w.sessions)
+	if len(list) == 0 { // the first one is told
+		w.untold = append(w.untold, text)
+	}
+	w.mu.Unlock()
+	for _, x := range list {
 		x.warn(text)
 	}
 }

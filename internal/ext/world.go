@@ -92,6 +92,7 @@ type World struct {
 	logged   func(server, line string)
 	plugs    *plugged // nil until it was looked
 	problems []string // of the newest look
+	untold   []string // warnings that came when there was no session
 	further  []servers.Given
 	mains    []servers.Given // of the agent that sessions are
 	served   chan struct{}   // closed when mains count; nil when there are none
