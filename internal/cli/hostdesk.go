@@ -52,7 +52,7 @@ func (d desk) status() string {
 	a := d.Describe()
 	lines := []string{"adze " + a.Version, "session: " + a.ID, "folder: " + a.Dir, "model: " + d.Target().ID(), "mode: " + string(d.Mode()), "key: " + a.Key}
 	for _, s := range d.world.MCP().Status() {
-		lines = append(lines, "MCP server "+s.Server.Name+": "+s.State)
+		lines = append(lines, "MCP server "+s.Server.Name+": "+string(s.State))
 	}
 	return clip.VisibleText(strings.Join(lines, "\n"))
 }

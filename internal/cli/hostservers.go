@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/mcp"
@@ -33,11 +34,11 @@ type hostServers struct {
 
 // Status implements print.Servers.
 func (h *hostServers) Status() (out []print.ServerStatus) {
-	tools := map[string][]print.ServerTool{}
+	tools := map[contrib.Origin][]print.ServerTool{}
 	for _, c := range h.world.Served() {
 		for _, t := range c.Tools {
 			s := t.Spec()
-			tools[string(c.From)] = append(tools[string(c.From)], print.ServerTool{Name: s.Name, Description: s.Description})
+			tools[c.From] = append(tools[c.From], print.ServerTool{Name: s.Name, Description: s.Description})
 		}
 	}
 	for _, s := range h.world.Status() {
@@ -48,7 +49,7 @@ func (h *hostServers) Status() (out []print.ServerStatus) {
 		if s.State != event.ServerConnected {
 			x.Error = s.Why
 		}
-		x.Tools = tools["the MCP server "+s.Server.Name+" ("+s.Server.Origin.String()+")"]
+		x.Tools = tools[contrib.OfServer(s.Server.Name, s.Server.Origin.String())]
 		out = append(out, x)
 	}
 	return out

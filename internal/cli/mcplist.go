@@ -128,7 +128,7 @@ func health(st mcp.Status) string {
 	case st.State == event.ServerNeedsAuth:
 		return "wants you to sign in: adze mcp login " + hint.Shell(st.Server.Name)
 	case st.Why != "":
-		return st.State + ": " + st.Why
+		return string(st.State) + ": " + st.Why
 	}
-	return st.State
+	return string(st.State)
 }

@@ -77,7 +77,7 @@ func (h *uiHost) arguments(ctx context.Context, command, args string) (out []tui
 	}
 	for _, s := range w.Status() {
 		if strings.HasPrefix(s.Server.Name, begun) {
-			out = append(out, tui.Choice{ID: s.Server.Name, Name: s.Server.Name, About: s.State})
+			out = append(out, tui.Choice{ID: s.Server.Name, Name: s.Server.Name, About: string(s.State)})
 		}
 	}
 	for _, x := range mcpWords {

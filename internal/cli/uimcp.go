@@ -118,7 +118,7 @@ func again(ctx context.Context, w *ext.World, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := "`" + name + "` is " + s.State
+	text := "`" + name + "` is " + string(s.State)
 	switch {
 	case s.State == event.ServerConnected:
 		text += ", with " + clip.Count(s.Tools, "tool")
@@ -190,7 +190,7 @@ type serverTool struct {
 }
 
 func toolsOf(w *ext.World, s mcp.Status) (out []serverTool) {
-	from := contrib.Origin("the MCP server " + s.Server.Name + " (" + s.Server.Origin.String() + ")")
+	from := contrib.OfServer(s.Server.Name, s.Server.Origin.String())
 	for _, c := range w.Served() {
 		if c.From != from {
 			continue

@@ -20,12 +20,6 @@ import (
 	"github.com/adze-agent/adze/internal/tool"
 )
 
-// An Origin is who brought something, in words that people read.
-type Origin string
-
-// BuiltIn is what adze brings itself.
-const BuiltIn Origin = "adze"
-
 // A Contribution is what one origin brings. It does not change.
 type Contribution struct {
 	From       Origin
@@ -81,7 +75,7 @@ func Library(list ...Contribution) skill.Library {
 	for _, c := range list {
 		parts = append(parts, c.Part)
 		for _, k := range c.Commands {
-			taken[k.Name] = string(c.From)
+			taken[k.Name] = c.From.String()
 		}
 	}
 	return skill.Join(parts...).Without(taken)

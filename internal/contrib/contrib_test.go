@@ -30,8 +30,8 @@ func commands(names ...string) (out []contrib.Command) {
 }
 
 func TestTools(t *testing.T) {
-	a := contrib.Contribution{From: "a", Tools: named("Read", "mcp__x"), Commands: commands("see")}
-	set, err := contrib.Tools(a, contrib.Contribution{From: "b", Tools: named("Bash"), Commands: commands("look", "Read")})
+	a := contrib.Contribution{From: contrib.OfPlace("a"), Tools: named("Read", "mcp__x"), Commands: commands("see")}
+	set, err := contrib.Tools(a, contrib.Contribution{From: contrib.OfPlace("b"), Tools: named("Bash"), Commands: commands("look", "Read")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +39,8 @@ func TestTools(t *testing.T) {
 		t.Errorf("tools %v", got)
 	}
 	for want, other := range map[string]contrib.Contribution{
-		`two tools are named "Read": one is from a and one from b`:   {From: "b", Tools: named("Read")},
-		`two commands are named "see": one is from a and one from b`: {From: "b", Commands: commands("see")},
+		`two tools are named "Read": one is from a and one from b`:   {From: contrib.OfPlace("b"), Tools: named("Read")},
+		`two commands are named "see": one is from a and one from b`: {From: contrib.OfPlace("b"), Commands: commands("see")},
 	} {
 		if _, err := contrib.Tools(a, other); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -102,8 +102,8 @@ func TestCompact(t *testing.T) {
 
 // Hooks count in the order of the list, whoever brings them.
 func TestHooks(t *testing.T) {
-	of := func(from contrib.Origin, commands ...string) contrib.Contribution {
-		c := contrib.Contribution{From: from}
+	of := func(from string, commands ...string) contrib.Contribution {
+		c := contrib.Contribution{From: contrib.OfPlace(from)}
 		for _, s := range commands {
 			c.Hooks = append(c.Hooks, hook.Hook{Event: hook.Stop, Handler: hook.Handler{Type: hook.Command, Command: s}})
 		}
@@ -123,7 +123,7 @@ func TestHooks(t *testing.T) {
 func TestLibrary(t *testing.T) {
 	thing := func(name, from string) skill.Thing { return skill.Thing{Name: name, From: from} }
 	of := func(from string, command bool, names ...string) contrib.Contribution {
-		c := contrib.Contribution{From: contrib.Origin(from)}
+		c := contrib.Contribution{From: contrib.OfPlace(from)}
 		for _, n := range names {
 			c.Skills = append(c.Skills, skill.Skill{Thing: thing(n, from), Command: command})
 			c.Agents = append(c.Agents, skill.Agent{Thing: thing(n, from)})

@@ -234,11 +234,11 @@ type (
 	}
 	// ServerChanged says how an MCP server is now.
 	ServerChanged struct {
-		Name  string `json:"name"`
-		State string `json:"state"` // ServerConnected and the like
-		Why   string `json:"why,omitempty"`
-		From  string `json:"from,omitempty"` // who configured it, for people
-		Tools int    `json:"tools,omitempty"`
+		Name  string      `json:"name"`
+		State ServerState `json:"state"`
+		Why   string      `json:"why,omitempty"`
+		From  string      `json:"from,omitempty"` // who configured it, for people
+		Tools int         `json:"tools,omitempty"`
 	}
 	// TaskStarted says that something runs in the background: a call that said
 	// so, or one that was moved there.
@@ -327,15 +327,18 @@ const (
 	ForSampling = "sampling"
 )
 
+// A ServerState is how an MCP server is. A log of a newer version may hold others.
+type ServerState string
+
 // States of an MCP server.
 const (
-	ServerDisabled   = "disabled"
-	ServerPending    = "pending" // nobody has approved it
-	ServerConnecting = "connecting"
-	ServerConnected  = "connected"
-	ServerNeedsAuth  = "needs-auth"
-	ServerFailed     = "failed"
-	ServerClosed     = "closed"
+	ServerDisabled   ServerState = "disabled"
+	ServerPending    ServerState = "pending" // nobody has approved it
+	ServerConnecting ServerState = "connecting"
+	ServerConnected  ServerState = "connected"
+	ServerNeedsAuth  ServerState = "needs-auth"
+	ServerFailed     ServerState = "failed"
+	ServerClosed     ServerState = "closed"
 )
 
 // An Offer is one thing of an Extended.

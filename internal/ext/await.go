@@ -135,6 +135,6 @@ func (w *World) await(ctx context.Context, which func(servers.Server) bool) (mis
 }
 
 // absent reports whether a server in a state was to be connected and is not.
-func absent(state string) bool {
+func absent(state event.ServerState) bool {
 	return state == event.ServerConnecting || state == event.ServerFailed || state == event.ServerNeedsAuth
 }

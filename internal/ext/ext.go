@@ -165,7 +165,7 @@ func (x *Session) rehook(cfg *config.Config) (bad []string) {
 	x.joins.Lock()
 	defer x.joins.Unlock()
 	main, bad := x.mainHooks()
-	list, problems := hooks.Load(cfg, append(x.conf.World.hooks(), contrib.Contribution{From: "the program that drives adze", Hooks: x.conf.Further}, main)...)
+	list, problems := hooks.Load(cfg, append(x.conf.World.hooks(), contrib.Contribution{From: contrib.OfPlace("the program that drives adze"), Hooks: x.conf.Further}, main)...)
 	for _, err := range problems {
 		bad = append(bad, err.Error())
 	}

@@ -246,7 +246,7 @@ func instructions(parts []prompt.Part, a *skill.Agent) []string {
 		out = append(out, a.Prompt)
 	}
 	for _, p := range parts {
-		if strings.HasPrefix(p.Name, "skill ") || p.Name == "skills" || p.Name == "agents" || p.Name == "output style" || p.Stable && of(a).Prompt != "" {
+		if p.Lent || p.Stable && of(a).Prompt != "" {
 			continue
 		}
 		out = append(out, p.Text)

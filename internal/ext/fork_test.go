@@ -52,7 +52,7 @@ func TestForks(t *testing.T) {
 	f := forks(ForkConfig{
 		Session: func() *session.Session { return s },
 		Parts: func() []prompt.Part {
-			return []prompt.Part{{Name: "identity", Text: "you are adze", Stable: true}, {Name: "environment", Text: "in /w"}, {Name: "skills", Text: "a list"}}
+			return []prompt.Part{{Name: "identity", Text: "you are adze", Stable: true}, {Name: "environment", Text: "in /w"}, {Name: "skills", Text: "a list", Lent: true}}
 		},
 		Resolve: func(_ context.Context, name string) (agent.Target, error) {
 			return agent.Target{Model: child, Provider: "fake", Name: name, Cost: cost}, nil

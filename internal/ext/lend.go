@@ -54,7 +54,7 @@ func (w *World) lend(ctx context.Context, list []servers.Given) (tools []tool.To
 	for _, s := range w.Status() {
 		if slices.Contains(names, s.Server.Name) && s.State != event.ServerConnected {
 			end()
-			return nil, func() {}, fmt.Errorf("the MCP server %s of the agent cannot be used: %s", clip.Visible(s.Server.Name), cmp.Or(s.Why, s.State))
+			return nil, func() {}, fmt.Errorf("the MCP server %s of the agent cannot be used: %s", clip.Visible(s.Server.Name), cmp.Or(s.Why, string(s.State)))
 		}
 	}
 	_, lent := w.apart()
@@ -84,7 +84,7 @@ func (w *World) apart() (own, lent []contrib.Contribution) {
 	}
 	for _, c := range all {
 		if slices.ContainsFunc(w.lent, func(g servers.Given) bool {
-			return string(c.From) == "the MCP server "+g.Name+" ("+g.Origin.String()+")"
+			return c.From == contrib.OfServer(g.Name, g.Origin.String())
 		}) {
 			lent = append(lent, c)
 		} else {

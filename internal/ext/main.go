@@ -226,7 +226,7 @@ func preloaded(lib skill.Library, a Agent, v skill.Use) (out []prompt.Note, bad 
 		if s.Dir != "" && !s.Command {
 			text += "Its files are in " + s.Dir + ".\n"
 		}
-		out = append(out, prompt.Note{Name: "skill " + s.Name, Text: text + "\n" + strings.TrimSpace(b.String())})
+		out = append(out, prompt.Note{Name: "skill " + s.Name, Text: text + "\n" + strings.TrimSpace(b.String()), Lent: true})
 	}
 	return out, bad
 }
@@ -237,8 +237,8 @@ func (x *Session) mainHooks() (c contrib.Contribution, bad []string) {
 	if a == nil {
 		return c, nil
 	}
-	at := hook.Place{From: "the agent " + a.Name + " (" + a.From + ")", Scope: a.Scope}
-	c.From = contrib.Origin(at.From)
+	c.From = contrib.Origin{Kind: contrib.FromAgent, Name: a.Name, Where: a.From}
+	at := hook.Place{From: c.From.String(), Scope: a.Scope}
 	c.Hooks, bad = x.parse(a.Hooks, at)
 	return c, bad
 }

@@ -201,7 +201,7 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin, repo bool) {
 	for _, text := range unset(x, secrets) {
 		p.wrong(x.ID(), badPlugin, text)
 	}
-	brings := contrib.Contribution{From: contrib.Origin(x.Origin())}
+	brings := contrib.Contribution{From: contrib.Origin{Kind: contrib.FromPlugin, Name: x.ID()}}
 	at := hook.Place{Scope: "plugin", Root: x.Root, Data: x.Data, Env: environ}
 	for _, g := range x.Hooks {
 		at.From = x.Origin() + ", " + g.From

@@ -122,7 +122,7 @@ func New(c Config) (Kit, error) {
 		k.Structured = t.Spec().Name
 		all = append(all, t)
 	}
-	k.own = contrib.Contribution{From: contrib.BuiltIn, Tools: all}
+	k.own = contrib.Contribution{Tools: all}
 	var err error
 	k.All, err = contrib.Tools(k.own)
 	return k, err

@@ -1,5 +1,28 @@
 package policy
 
+// A PieceKind says what a Piece is of.
+type PieceKind string
+
+// The kinds.
+const (
+	PieceCommand PieceKind = "command"
+	PieceUnclear PieceKind = "unclear" // a part of a script that cannot be read
+	PieceRead    PieceKind = "read"
+	PieceWrite   PieceKind = "write"
+	PieceRemove  PieceKind = "remove"
+	// PieceName is a word of a command that may be a file.
+	PieceName    PieceKind = "name"
+	PieceConnect PieceKind = "connect"
+	PieceTool    PieceKind = "tool"
+	PieceAgent   PieceKind = "agent"
+	PieceSkill   PieceKind = "skill"
+)
+
+// OfFile reports whether Text and Path are of a file.
+func (k PieceKind) OfFile() bool {
+	return k == PieceRead || k == PieceName || k == PieceWrite || k == PieceRemove
+}
+
 // maxPieces bounds the parts of a verdict.
 const maxPieces = 100
 
@@ -22,7 +45,7 @@ func pieces(as []Action, vs []Verdict) []Piece {
 				p.Of = QuoteCommand(of.Argv)
 			}
 			if a.Arg && !of.ReadOnly && !of.Edits { // whether the word is a file, and what becomes of it, is not known
-				if p.Kind = "name"; vs[i].Effect == Allow {
+				if p.Kind = PieceName; vs[i].Effect == Allow {
 					continue
 				}
 			}
@@ -72,25 +95,25 @@ func thin(all []Piece, open int) []Piece {
 func piece(a Action) (p Piece, ok bool) {
 	switch a := a.(type) {
 	case Exec:
-		return Piece{Kind: "command", Text: QuoteCommand(a.Argv), Path: a.Dir}, true
+		return Piece{Kind: PieceCommand, Text: QuoteCommand(a.Argv), Path: a.Dir}, true
 	case Opaque:
-		return Piece{Kind: "unclear", Text: a.Source}, true
+		return Piece{Kind: PieceUnclear, Text: a.Source}, true
 	case Read:
-		return Piece{Kind: "read", Text: asked(a.Asked, a.Path), Path: a.Path}, true
+		return Piece{Kind: PieceRead, Text: asked(a.Asked, a.Path), Path: a.Path}, true
 	case Write:
-		kind := "write"
+		kind := PieceWrite
 		if a.Remove {
-			kind = "remove"
+			kind = PieceRemove
 		}
 		return Piece{Kind: kind, Text: asked(a.Asked, a.Path), Path: a.Path}, true
 	case Net:
-		return Piece{Kind: "connect", Text: part(a)}, true
+		return Piece{Kind: PieceConnect, Text: part(a)}, true
 	case Call:
-		return Piece{Kind: "tool", Text: part(a)}, true
+		return Piece{Kind: PieceTool, Text: part(a)}, true
 	case Spawn:
-		return Piece{Kind: "agent", Text: a.Agent}, true
+		return Piece{Kind: PieceAgent, Text: a.Agent}, true
 	case Skill:
-		return Piece{Kind: "skill", Text: a.Name}, true
+		return Piece{Kind: PieceSkill, Text: a.Name}, true
 	case Person, None:
 	}
 	return Piece{}, false

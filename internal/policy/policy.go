@@ -312,10 +312,7 @@ type Verdict struct {
 
 // A Piece is one thing a call would do and what was decided about it alone.
 type Piece struct {
-	// Kind is command, unclear, read, write, remove, name, connect, tool, agent or
-	// skill. A name is a word of a command of which nobody knows whether it is a file
-	// that is read.
-	Kind string `json:"kind"`
+	Kind PieceKind `json:"kind"`
 	// Of, of what a command does, is the Text of that command.
 	Of string `json:"of,omitempty"`
 	// Text is the command, the path as it was asked for, the host or URL, or

@@ -84,7 +84,7 @@ func TestWordsAreNoParts(t *testing.T) {
 	}})
 	var got []string
 	for _, p := range v.Parts {
-		got = append(got, p.Kind+" "+p.Text+" of "+p.Of)
+		got = append(got, string(p.Kind)+" "+p.Text+" of "+p.Of)
 	}
 	if want := []string{"command git push origin of ", "name /x/origin of git push origin"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)

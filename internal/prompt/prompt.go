@@ -101,7 +101,11 @@ type Own struct {
 type (
 	Skill struct{ Name, Description string }
 	Agent struct{ Name, Description string }
-	Note  struct{ Name, Text string }
+	// A Note is a further part; Lent is Part.Lent.
+	Note struct {
+		Name, Text string
+		Lent       bool
+	}
 )
 
 // Style is an output style. Instead, it stands in the place of the parts on manner
@@ -117,6 +121,9 @@ type Part struct {
 	Name   string
 	Text   string
 	Stable bool
+	// Lent parts are about what this session can use: skills, agents, its output
+	// style. A child session does not get them.
+	Lent bool
 }
 
 // Tokens estimates the part's size.
@@ -177,50 +184,50 @@ func Changed(was, now []Part) string {
 // Assemble returns the parts in cache order. Empty parts are left out.
 func Assemble(in Input) []Part {
 	var out []Part
-	add := func(name, text string, stable bool) {
-		if text = strings.TrimSpace(text); text != "" {
-			out = append(out, Part{name, text, stable})
+	add := func(p Part) {
+		if p.Text = strings.TrimSpace(p.Text); p.Text != "" {
+			out = append(out, p)
 		}
 	}
 	switch {
 	case in.Replace != "":
-		add("system prompt", in.Replace, true)
+		add(Part{Name: "system prompt", Text: in.Replace, Stable: true})
 	case in.Profile == Small:
 		text := choose(read("small"), in.Tools)
 		if in.Print {
 			text += read("small_print")
 		}
-		add("instructions", text, true)
+		add(Part{Name: "instructions", Text: text, Stable: true})
 	default:
 		if in.Style.Instead && in.Style.Text != "" {
-			add("identity", read("identity"), true)
+			add(Part{Name: "identity", Text: read("identity"), Stable: true})
 		} else {
-			add("identity", read("identity")+"\n"+read("manner"), true)
-			add("work", read("work"), true)
+			add(Part{Name: "identity", Text: read("identity") + "\n" + read("manner"), Stable: true})
+			add(Part{Name: "work", Text: read("work"), Stable: true})
 		}
 		if len(in.Tools) > 0 {
-			add("tools", choose(read("tools"), in.Tools), true)
+			add(Part{Name: "tools", Text: choose(read("tools"), in.Tools), Stable: true})
 		}
-		add("safety", read("safety"), true)
+		add(Part{Name: "safety", Text: read("safety"), Stable: true})
 		if in.Print {
-			add("unattended", read("print"), true)
+			add(Part{Name: "unattended", Text: read("print"), Stable: true})
 		}
 	}
-	add(envName, environment(in.Env), false)
-	add("memory", memory(in.Memory), false)
+	add(Part{Name: envName, Text: environment(in.Env)})
+	add(Part{Name: "memory", Text: memory(in.Memory)})
 	if in.Profile != Small {
-		add(ownNotes, OwnNotes(in.Own), false)
+		add(Part{Name: ownNotes, Text: OwnNotes(in.Own)})
 	}
 	for _, n := range in.Notes {
-		add(n.Name, n.Text, false)
+		add(Part{Name: n.Name, Text: n.Text, Lent: n.Lent})
 	}
-	add(skills, catalog("# Skills", in.Skills, func(s Skill) (string, string) { return s.Name, s.Description }), false)
-	add("agents", catalog("# Agents", in.Agents, func(a Agent) (string, string) { return a.Name, a.Description }), false)
-	add("output style", style(in.Style), false)
+	add(Part{Name: skills, Text: catalog("# Skills", in.Skills, func(s Skill) (string, string) { return s.Name, s.Description }), Lent: true})
+	add(Part{Name: "agents", Text: catalog("# Agents", in.Agents, func(a Agent) (string, string) { return a.Name, a.Description }), Lent: true})
+	add(Part{Name: "output style", Text: style(in.Style), Lent: true})
 	if in.Language != "" {
-		add("language", "Answer in "+clip.Line(in.Language, 60)+", whatever the language of files and tools.", false)
+		add(Part{Name: "language", Text: "Answer in " + clip.Line(in.Language, 60) + ", whatever the language of files and tools."})
 	}
-	add("appended", in.Append, false)
+	add(Part{Name: "appended", Text: in.Append})
 	return out
 }
 

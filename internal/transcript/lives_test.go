@@ -52,7 +52,9 @@ func rareLives() []life {
 	cached := func(read, write int, took time.Duration) event.Body {
 		return event.Replied{Message: model(llm.Text{S: "A"}), Model: "p/m", Usage: llm.Usage{In: 10, CacheRead: read, CacheWrite: write}, Took: took}
 	}
-	server := func(name, state string) event.Body { return event.ServerChanged{Name: name, State: state} }
+	server := func(name string, state event.ServerState) event.Body {
+		return event.ServerChanged{Name: name, State: state}
+	}
 	spec := func(names ...string) (out effect.Loaded) {
 		for _, n := range names {
 			out.Tools = append(out.Tools, llm.Spec{Name: n, Schema: json.RawMessage(`{}`)})

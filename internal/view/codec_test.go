@@ -20,7 +20,7 @@ func blocks() []view.Block {
 		view.Tasks{Items: []view.Task{{Text: "t", Active: "doing t", Status: view.InProgress}, {Text: "u", Status: view.Pending}, {Text: "v", Status: view.Completed}}}, view.Tasks{},
 		view.Image{Media: "image/png", Data: []byte{0, 1, 0xff}, Alt: "a dot"}, view.Image{},
 		view.Questions{Items: []view.Question{{Text: "q?", Header: "h", Options: []view.Option{{Label: "l", About: "d"}, {Label: "m"}}, Multi: true}}}, view.Questions{},
-		view.Form{From: "f", Message: "m", URL: "https://a", Fields: []view.Field{
+		view.Form{Server: "f", Message: "m", URL: "https://a", Fields: []view.Field{
 			{Name: "n", Title: "t", About: "a", Kind: view.ChoicesField, Required: true, Default: json.RawMessage(`["x"]`), Options: []view.FieldOption{{Value: "x", Title: "X"}}},
 			{Name: "o", Kind: view.NumberField, Min: new(float64), Max: new(float64)}, {Name: "p", Kind: view.StringField, Format: "email"},
 		}, Schema: json.RawMessage(`{"type":"object","properties":{}}`)}, view.Form{},

@@ -78,7 +78,7 @@ type (
 	// Who makes a Form bounds it and checks the answer with Check, because any
 	// client may give it.
 	Form struct {
-		From    string `json:"from,omitempty"`    // who asks, for people: "the MCP server db"
+		Server  string `json:"server,omitempty"`  // the MCP server that asks
 		Message string `json:"message,omitempty"` // what for, in its words
 		// URL, when not empty, is a page to open; then there are no Fields, and a
 		// yes has no Values.

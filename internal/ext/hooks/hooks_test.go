@@ -119,7 +119,7 @@ func TestOthers(t *testing.T) {
 	}
 	list, bad := Others(home)
 	path := filepath.Join(home, ".codex/hooks.json")
-	if all := contrib.Hooks(list...).All(); len(all) != 1 || all[0].Name() != "a" || all[0].From != path || list[0].From != contrib.Origin(path) {
+	if all := contrib.Hooks(list...).All(); len(all) != 1 || all[0].Name() != "a" || all[0].From != path || list[0].From != contrib.OfPlace(path) {
 		t.Errorf("%+v", list)
 	}
 	if len(bad) != 1 || !strings.Contains(bad[0], "config.toml") {
@@ -130,7 +130,7 @@ func TestOthers(t *testing.T) {
 // Hooks of files for other agents are off with all others, and where an administrator
 // wants only those of the machine.
 func TestOthersAreOffWithTheRest(t *testing.T) {
-	others := contrib.Contribution{From: "others", Hooks: one(t, "Stop", "a")}
+	others := contrib.Contribution{From: contrib.OfPlace("others"), Hooks: one(t, "Stop", "a")}
 	for want, c := range map[int]*config.Config{
 		1: {}, 0: {Extensions: config.Extensions{DisableAllHooks: true}}, -1: {Extensions: config.Extensions{ManagedHooksOnly: true}},
 	} {

@@ -13,7 +13,7 @@ import (
 // name the place of what cannot be used; the rest is. Settings of a repository that
 // is not trusted hold none.
 func Load(c *config.Config, others ...contrib.Contribution) (list []contrib.Contribution, problems []error) {
-	own := contrib.Contribution{From: "the settings"}
+	own := contrib.Contribution{From: contrib.OfPlace("the settings")}
 	for _, g := range c.HookGroups() {
 		if !c.HooksCount(g.Scope) {
 			continue

@@ -51,5 +51,5 @@ func other(text []byte, path, scope string) (c contrib.Contribution, bad []strin
 	for _, err := range problems {
 		bad = append(bad, fmt.Sprintf("%s: %v", path, err))
 	}
-	return contrib.Contribution{From: contrib.Origin(path), Hooks: list}, bad
+	return contrib.Contribution{From: contrib.OfPlace(path), Hooks: list}, bad
 }

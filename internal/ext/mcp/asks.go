@@ -98,7 +98,7 @@ func (l *link) hold() (release func()) {
 
 // form makes what a person sees of an elicitation.
 func (l *link) form(p *sdk.ElicitParams) (f view.Form, err error) {
-	f = view.Form{From: "the MCP server " + l.s.conf.Name, Message: text(p.Message, maxQuestion)}
+	f = view.Form{Server: l.s.conf.Name, Message: text(p.Message, maxQuestion)}
 	if p.Mode == "url" {
 		f.URL, err = pageOf(p.URL)
 		return f, err

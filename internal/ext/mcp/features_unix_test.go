@@ -261,8 +261,8 @@ func TestElicitation(t *testing.T) {
 	for _, x := range f.Fields {
 		kinds = append(kinds, x.Name+":"+string(x.Kind))
 	}
-	if want := "name:string n:integer b:boolean one:choice two:choice some:choices"; strings.Join(kinds, " ") != want || f.Message != "Who?" || f.From != "the MCP server r" {
-		t.Errorf("%v %q %q", kinds, f.Message, f.From)
+	if want := "name:string n:integer b:boolean one:choice two:choice some:choices"; strings.Join(kinds, " ") != want || f.Message != "Who?" || f.Server != "r" {
+		t.Errorf("%v %q %q", kinds, f.Message, f.Server)
 	}
 	if name := f.Fields[0]; name.Title != "Name" || !name.Required || *name.Min != 2 || string(f.Fields[1].Default) != "3" || f.Fields[3].Options[1].Title != "B" {
 		t.Errorf("%+v", f.Fields)
@@ -609,7 +609,7 @@ func TestMoved(t *testing.T) {
 		s.Headers = map[string]string{"X-Mine": "yes"}
 		r := start(t, nil, s)
 		r.ready(t)
-		if st := r.status(t, "s"); !strings.Contains(st.State+": "+st.Why, want) || strings.Contains(st.Why, "hidden") {
+		if st := r.status(t, "s"); !strings.Contains(string(st.State)+": "+st.Why, want) || strings.Contains(st.Why, "hidden") {
 			t.Errorf("%d: %s: %s", status, st.State, st.Why)
 		}
 	}
@@ -735,7 +735,7 @@ func TestUse(t *testing.T) {
 	a, b := self("a"), self("b")
 	r := start(t, nil, waits, bad, off, a, b)
 	r.ready(t)
-	for name, want := range map[string]string{"waits": "pending", "bad": "failed", "off": "disabled", "a": "connected", "b": "connected"} {
+	for name, want := range map[string]event.ServerState{"waits": "pending", "bad": "failed", "off": "disabled", "a": "connected", "b": "connected"} {
 		if st := r.status(t, name); st.State != want {
 			t.Errorf("%+v", st)
 		}

@@ -97,7 +97,7 @@ type Config struct {
 // A Status is how a server is now.
 type Status struct {
 	Server servers.Server
-	State  string // event.ServerConnected and the like
+	State  event.ServerState
 	Why    string // of a state that is not connected: one line, for people
 	// Of the connection, or the last one.
 	Tools, Prompts int
@@ -348,7 +348,7 @@ func (h *Hub) Wait(ctx context.Context, names ...string) (late []string) {
 func (h *Hub) Contributions() (out []contrib.Contribution) {
 	resources := false
 	for _, s := range h.list() {
-		c := contrib.Contribution{From: contrib.Origin("the MCP server " + s.conf.Name + " (" + s.conf.Origin.String() + ")")}
+		c := contrib.Contribution{From: contrib.OfServer(s.conf.Name, s.conf.Origin.String())}
 		s.mu.Lock()
 		for _, t := range s.offer.tools {
 			c.Tools = append(c.Tools, t)
@@ -360,7 +360,7 @@ func (h *Hub) Contributions() (out []contrib.Contribution) {
 		}
 	}
 	if resources {
-		out = append(out, contrib.Contribution{From: "MCP servers", Tools: h.resourceTools()})
+		out = append(out, contrib.Contribution{From: contrib.OfPlace("MCP servers"), Tools: h.resourceTools()})
 	}
 	return out
 }

@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/proc"
@@ -89,14 +90,14 @@ func honest() *sdk.Server {
 type rig struct {
 	*mcp.Hub
 	mu      sync.Mutex // guards the rest
-	states  map[string][]string
+	states  map[string][]event.ServerState
 	changed chan struct{}
 	news    chan struct{} // a state changed
 }
 
 func start(t testing.TB, change func(*mcp.Config), list ...servers.Server) *rig {
 	t.Helper()
-	r := &rig{states: map[string][]string{}, changed: make(chan struct{}, 1000), news: make(chan struct{}, 1000)}
+	r := &rig{states: map[string][]event.ServerState{}, changed: make(chan struct{}, 1000), news: make(chan struct{}, 1000)}
 	c := mcp.Config{
 		Version: "test", Dir: t.TempDir(),
 		Environ: func() ([]string, []string) {
@@ -209,7 +210,7 @@ func TestStdio(t *testing.T) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if want := []string{"connecting", "connecting", "connected"}; !slices.Equal(r.states["my server"], want) {
+	if want := []event.ServerState{"connecting", "connecting", "connected"}; !slices.Equal(r.states["my server"], want) {
 		t.Errorf("told %v", r.states)
 	}
 }

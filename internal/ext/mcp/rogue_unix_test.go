@@ -24,6 +24,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/policy"
@@ -283,7 +284,7 @@ func TestRogues(t *testing.T) {
 				r.ready(t)
 				var x tool.Tool
 				for _, b := range r.Contributions() {
-					if strings.Contains(string(b.From), "bad") {
+					if b.From.Name == "bad" {
 						x = b.Tools[0]
 					}
 				}
@@ -299,7 +300,7 @@ func TestRogues(t *testing.T) {
 					if st := r.status(t, "bad"); !strings.Contains(st.Why, c.want) {
 						t.Errorf("%+v", st)
 					}
-				} else if st := r.status(t, "bad"); st.State != c.state {
+				} else if st := r.status(t, "bad"); string(st.State) != c.state {
 					t.Errorf("%+v", st)
 				}
 				if res := run(t, r.tool(t, "mcp__good__echo"), `{"text":"fine"}`); res.Text != "fine" {
@@ -311,7 +312,7 @@ func TestRogues(t *testing.T) {
 }
 
 // until waits until a server is in a state.
-func (r *rig) until(t testing.TB, name, state string) {
+func (r *rig) until(t testing.TB, name string, state event.ServerState) {
 	t.Helper()
 	deadline := time.After(time.Minute)
 	for {

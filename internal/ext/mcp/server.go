@@ -44,7 +44,7 @@ type server struct {
 
 	mu    sync.Mutex // guards what follows
 	wants wants
-	state string
+	state event.ServerState
 	why   string
 	turn  chan struct{} // closed at the next
 	link  *link         // nil when not connected
@@ -68,7 +68,7 @@ func newServer(h *Hub, c servers.Server, part string) *server {
 
 // rest is the state of a server that is not to be connected, or that it is
 // connecting.
-func (s *server) rest() (state, why string) {
+func (s *server) rest() (state event.ServerState, why string) {
 	switch {
 	case s.conf.Approval == servers.Pending:
 		return event.ServerPending, s.conf.Why
@@ -91,7 +91,7 @@ func (s *server) want(change func(*wants)) {
 }
 
 // set changes the state, and tells who waits for it.
-func (s *server) set(state, why string, l *link) {
+func (s *server) set(state event.ServerState, why string, l *link) {
 	s.mu.Lock()
 	s.state, s.why, s.link = state, clip.Line(s.hub.conf.Hide(clip.Visible(why)), 500), l
 	close(s.turn)
@@ -163,7 +163,7 @@ func (s *server) connected(ctx context.Context) (*link, error) {
 }
 
 // unusable says why a server cannot be called, and what can be done about it.
-func (s *server) unusable(state, why string) error {
+func (s *server) unusable(state event.ServerState, why string) error {
 	text := "the MCP server " + s.conf.Name + " is not connected"
 	if why != "" {
 		text += ": " + why

@@ -182,9 +182,12 @@ func untrusted(problems []skill.Problem) (files []string) {
 func Read(places []skill.Place, agents []skill.Agent) (list []contrib.Contribution, problems []skill.Problem) {
 	places = append(slices.Clip(places), ownPlaces()...)
 	parts, problems := skill.Read(places)
-	list = []contrib.Contribution{{From: "flags", Part: skill.Part{Agents: agents}}}
+	list = []contrib.Contribution{{From: contrib.OfPlace("flags"), Part: skill.Part{Agents: agents}}}
 	for i, p := range places {
-		from := contrib.Origin(cmp.Or(p.From, p.Scope))
+		from := contrib.OfPlace(cmp.Or(p.From, p.Scope))
+		if p.BuiltIn {
+			from = contrib.Origin{}
+		}
 		if from != list[len(list)-1].From {
 			list = append(list, contrib.Contribution{From: from})
 		}

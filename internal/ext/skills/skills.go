@@ -125,7 +125,7 @@ func (d *Desk) session() Session {
 
 // Contribution is the tool with which the model uses skills.
 func (d *Desk) Contribution() contrib.Contribution {
-	return contrib.Contribution{From: contrib.BuiltIn, Tools: []tool.Tool{d.tool()}}
+	return contrib.Contribution{Tools: []tool.Tool{d.tool()}}
 }
 
 // share is how much of a model's window the list of skills may take.

@@ -104,7 +104,7 @@ func askLine(id string, b event.Asked) any {
 		"verdict": v, // what the fields above are made of, with every part of the call
 	}
 	for _, p := range v.Parts {
-		if p.Effect == policy.Ask && slices.Contains([]string{"read", "name", "write", "remove"}, p.Kind) {
+		if p.Effect == policy.Ask && p.Kind.OfFile() {
 			req["blocked_path"] = p.Path
 			break
 		}
@@ -114,7 +114,7 @@ func askLine(id string, b event.Asked) any {
 
 // elicitLine is the elicitation request for a question of an MCP server.
 func elicitLine(id string, f view.Form) any {
-	req := map[string]any{"subtype": "elicitation", "mcp_server_name": strings.TrimPrefix(f.From, "the MCP server "), "message": f.Message, "mode": f.Mode()}
+	req := map[string]any{"subtype": "elicitation", "mcp_server_name": f.Server, "message": f.Message, "mode": f.Mode()}
 	if f.URL != "" {
 		req["url"] = f.URL
 	} else {
@@ -171,7 +171,7 @@ func suggestions(v policy.Verdict) []change {
 // edits reports whether all of a question is the writing of files that no rule speaks of:
 // the mode acceptEdits answers it.
 func edits(v policy.Verdict) bool {
-	return len(v.Parts) > 0 && v.Check == policy.CheckNoRule && !slices.ContainsFunc(v.Parts, func(p policy.Piece) bool { return p.Kind != "write" })
+	return len(v.Parts) > 0 && v.Check == policy.CheckNoRule && !slices.ContainsFunc(v.Parts, func(p policy.Piece) bool { return p.Kind != policy.PieceWrite })
 }
 
 // withdraw tells the host that a question needs no answer any more.

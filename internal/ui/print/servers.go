@@ -47,12 +47,12 @@ type ServerTool struct {
 }
 
 // HostStatus is what hosts call the state of a server.
-func HostStatus(state string) string {
+func HostStatus(state event.ServerState) string {
 	switch state {
 	case event.ServerConnected, event.ServerFailed, event.ServerNeedsAuth, event.ServerDisabled:
-		return state
+		return string(state)
 	case event.ServerClosed:
-		return event.ServerFailed
+		return string(event.ServerFailed)
 	}
 	return "pending"
 }

@@ -104,11 +104,8 @@ func (d *form) in() []keymap.Context {
 }
 
 func (d *form) heading() string {
-	if from := story.FirstLine(draw.String(d.f.From)); from != "" {
-		if rest, ok := strings.CutPrefix(from, "the "); ok {
-			from = "The " + rest
-		}
-		return from + " asks"
+	if server := story.FirstLine(draw.String(d.f.Server)); server != "" {
+		return "The MCP server " + server + " asks"
 	}
 	return "A question"
 }

@@ -15,7 +15,7 @@ import (
 
 func limit(n float64) *float64 { return &n }
 
-var wanted = view.Form{From: "the MCP server db", Message: "Which database shall be opened?", Fields: []view.Field{
+var wanted = view.Form{Server: "db", Message: "Which database shall be opened?", Fields: []view.Field{
 	{Name: "name", Title: "Name", About: "as the server knows it", Kind: view.StringField, Required: true, Min: limit(2), Max: limit(20)},
 	{Name: "port", Title: "Port", Kind: view.IntegerField, Default: json.RawMessage(`5432`), Min: limit(1), Max: limit(65535)},
 	{Name: "ro", Title: "Read only", Kind: view.BooleanField},
@@ -90,7 +90,7 @@ func TestPageIsOpenedOnlyOnYes(t *testing.T) {
 			}
 			return nil
 		}
-		return formAsked(r.open(), view.Form{From: "the MCP server db", Message: "Sign in", URL: url})
+		return formAsked(r.open(), view.Form{Server: "db", Message: "Sign in", URL: url})
 	}
 	r := ask("https://login.example.com/a?b").has("opens login.example.com", "https://login.example.com/a?b", "Open it in the browser").hasNot("not encrypted")
 	r.keys("down", "enter")

@@ -105,7 +105,7 @@ func TestHeldDialogsSaySo(t *testing.T) {
 	for name, b := range map[string]event.Asked{
 		"permission": asked("c", "ls", verdict()),
 		"question":   {Call: "q", View: survey2},
-		"form":       {Call: "f", View: view.Form{From: "the server x", Message: "m", Fields: []view.Field{{Name: "n", Kind: view.StringField}}}},
+		"form":       {Call: "f", View: view.Form{Server: "x", Message: "m", Fields: []view.Field{{Name: "n", Kind: view.StringField}}}},
 		"cost":       {Call: "x", Title: "dear", About: event.AboutCost},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -250,7 +250,7 @@ func (m *Model) serverChanged(b event.ServerChanged) {
 		return
 	}
 	if m.troubled == nil {
-		m.troubled = map[string]string{}
+		m.troubled = map[string]event.ServerState{}
 	}
 	m.troubled[b.Name] = b.State
 	m.note("warning", text, "")

@@ -58,7 +58,7 @@ func TestHostileText(t *testing.T) {
 			r.event(event.Asked{Call: "d", Tool: bad, View: view.Questions{Items: []view.Question{{Header: bad, Text: bad, Options: []view.Option{{Label: bad, About: bad}, {Label: "b"}}}}}}).pass(time.Second)
 			r.frame()
 			r.keys("esc")
-			for _, f := range []view.Form{{From: bad, Message: bad, URL: "https://a/" + bad}, {From: bad, Message: bad, Fields: []view.Field{
+			for _, f := range []view.Form{{Server: bad, Message: bad, URL: "https://a/" + bad}, {Server: bad, Message: bad, Fields: []view.Field{
 				{Name: bad, Title: bad, About: bad, Kind: view.StringField}, {Name: "b", Kind: view.ChoiceField, Options: []view.FieldOption{{Value: bad, Title: bad}}}}}} {
 				formAsked(r, f)
 				r.keys("'x", "tab")

@@ -53,18 +53,18 @@ type Model struct {
 	files    fileList
 	kept     kept
 	now      time.Time
-	left     bool              // the end was asked for
-	greeted  bool              // what a first start asks was asked
-	spoken   plainly           // in plain mode
-	placed   []placing         // the pictures among what the last frame printed
-	hung     []hung            // pictures of an earlier run
-	trusting bool              // whether the folder is trusted was asked
-	gone     error             // why there is no session
-	looked   bool              // a model is looked for again
-	aside    func()            // stops the question of /btw that is being asked, nil when none is
-	halted   string            // the person's own command that Ctrl+C stops
-	cutOff   bool              // the turn before was interrupted or put off, and Enter goes on with it
-	troubled map[string]string // MCP servers that were said to need a person, and their state then
+	left     bool                         // the end was asked for
+	greeted  bool                         // what a first start asks was asked
+	spoken   plainly                      // in plain mode
+	placed   []placing                    // the pictures among what the last frame printed
+	hung     []hung                       // pictures of an earlier run
+	trusting bool                         // whether the folder is trusted was asked
+	gone     error                        // why there is no session
+	looked   bool                         // a model is looked for again
+	aside    func()                       // stops the question of /btw that is being asked, nil when none is
+	halted   string                       // the person's own command that Ctrl+C stops
+	cutOff   bool                         // the turn before was interrupted or put off, and Enter goes on with it
+	troubled map[string]event.ServerState // MCP servers that were said to need a person, and their state then
 	// shownAfter is the event after which the story begins, 0 when it has all;
 	// begun says that its first event was there.
 	shownAfter event.Seq

@@ -128,9 +128,9 @@ func (d *permit) heading() string {
 	for _, x := range d.q.Verdict.Parts {
 		switch {
 		case x.Effect != policy.Ask:
-		case x.Kind == "connect":
+		case x.Kind == policy.PieceConnect:
 			return "Let this connect?"
-		case x.Kind == "read" || x.Kind == "name":
+		case x.Kind == policy.PieceRead || x.Kind == policy.PieceName:
 			return "Let this be read?"
 		}
 	}

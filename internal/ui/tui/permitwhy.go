@@ -38,11 +38,11 @@ func gravity(x policy.Piece) int {
 		return 5
 	}
 	switch x.Kind {
-	case "unclear", "command":
+	case policy.PieceUnclear, policy.PieceCommand:
 		return 1
-	case "connect", "remove":
+	case policy.PieceConnect, policy.PieceRemove:
 		return 2
-	case "read":
+	case policy.PieceRead:
 		return 4
 	}
 	return 3
@@ -62,7 +62,7 @@ func (d *permit) deeds() []deed {
 		at := -1
 		if x.Of != "" {
 			for i, y := range out {
-				if y.Kind == "command" && y.Text == x.Of {
+				if y.Kind == policy.PieceCommand && y.Text == x.Of {
 					at = i
 				}
 			}
@@ -105,8 +105,9 @@ func (x deed) reasons() []string {
 
 // told is a part in words: a command as it is written, and what else is done.
 func told(x policy.Piece) draw.Line {
-	verb := map[string]string{
-		"read": "reads", "write": "changes", "remove": "removes", "name": "names", "connect": "connects to", "tool": "uses", "agent": "starts the agent", "skill": "uses the skill",
+	verb := map[policy.PieceKind]string{
+		policy.PieceRead: "reads", policy.PieceWrite: "changes", policy.PieceRemove: "removes", policy.PieceName: "names", policy.PieceConnect: "connects to",
+		policy.PieceTool: "uses", policy.PieceAgent: "starts the agent", policy.PieceSkill: "uses the skill",
 	}[x.Kind]
 	if verb == "" {
 		return draw.Exact(x.Text, draw.Plain)
@@ -135,7 +136,7 @@ func (d *permit) why(p paper, width int) (out []draw.Line, named map[int]bool) {
 	var parts []deed
 	said := false // the reason of the whole is that of a part
 	for _, x := range all {
-		if x.Kind != "command" && x.Effect == policy.Allow {
+		if x.Kind != policy.PieceCommand && x.Effect == policy.Allow {
 			continue // what is read on the way
 		}
 		parts = append(parts, x)
@@ -224,11 +225,11 @@ func (d *permit) asking() []string {
 			continue
 		}
 		out = append(out, x.Text)
-		if x.Kind == "command" || x.Kind == "unclear" {
+		if x.Kind == policy.PieceCommand || x.Kind == policy.PieceUnclear {
 			continue
 		}
 		for _, c := range d.q.Verdict.Parts { // the command that the path or host is one of
-			if c.Kind == "command" && wordIn(c.Text, x.Text) >= 0 {
+			if c.Kind == policy.PieceCommand && wordIn(c.Text, x.Text) >= 0 {
 				out = append(out, c.Text)
 			}
 		}
@@ -291,7 +292,7 @@ func marked(l string, parts []string) draw.Line {
 func (d *permit) connects() bool {
 	v := d.q.Verdict.Parts
 	_, says := d.q.View.(view.Text)
-	return says && len(v) > 0 && !slices.ContainsFunc(v, func(x policy.Piece) bool { return x.Kind != "connect" })
+	return says && len(v) > 0 && !slices.ContainsFunc(v, func(x policy.Piece) bool { return x.Kind != policy.PieceConnect })
 }
 
 // connection is where to, and what command wants it.
@@ -419,7 +420,7 @@ func sameJSON(a, b []byte) bool {
 func (d *permit) paths(width int, dir string) []draw.Line {
 	var out []draw.Line
 	for _, x := range d.q.Verdict.Parts {
-		if !slices.Contains([]string{"read", "name", "write", "remove"}, x.Kind) || x.Path == "" || x.Effect == policy.Allow {
+		if !x.Kind.OfFile() || x.Path == "" || x.Effect == policy.Allow {
 			continue
 		}
 		if x.Path == x.Text || x.Path == filepath.Join(dir, x.Text) {
@@ -447,7 +448,7 @@ func (d *permit) decision(width int, dir string) []draw.Line {
 		l := append(draw.L(draw.S(in+story.Pad(verdicts[x.Effect], 9), r)), told(x)...)
 		if x.Path != "" && x.Path != x.Text && x.Path != dir && x.Path != filepath.Join(dir, x.Text) {
 			where := ", which is "
-			if x.Kind == "command" {
+			if x.Kind == policy.PieceCommand {
 				where = " in "
 			}
 			l = append(append(l, draw.S(where, draw.Quiet)), draw.Exact(x.Path, draw.Quiet)...)

@@ -181,7 +181,7 @@ func TestPlainForms(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	r = plainRig(t)
-	formAsked(r, view.Form{From: "the MCP server db", Message: "Sign in", URL: "https://login.example.com/a"})
+	formAsked(r, view.Form{Server: "db", Message: "Sign in", URL: "https://login.example.com/a"})
 	want(t, draw.TextOf(r.printed), "opens login.example.com", "1 Open it in the browser")
 	want(t, r.line("maybe"), "is none of the answers: there are 1 or 2")
 	r.line("n")

@@ -68,7 +68,7 @@ var scenes = []scene{
 	{"form", func(r *rig) { formAsked(r.open(), wanted).keys("'x", "tab") }},
 	{"form-choices", func(r *rig) { formAsked(r.open(), wanted).keys("'calc", "tab", "tab", "tab", "tab", "space", "down") }},
 	{"form-page", func(r *rig) {
-		formAsked(r.open(), view.Form{From: "the MCP server db", Message: "Sign in, so that the database can be read.", URL: "http://xn--login-4ve.example.com/start?session=1"})
+		formAsked(r.open(), view.Form{Server: "db", Message: "Sign in, so that the database can be read.", URL: "http://xn--login-4ve.example.com/start?session=1"})
 	}},
 	{"plan", func(r *rig) {
 		r.m.host.EditFile, r.m.host.ReadFile = func(context.Context, string) error { return nil }, func(string) (string, error) { return "", nil }

@@ -40,7 +40,7 @@ var longDialogs = []struct {
 		}}})
 	}, []string{"arg1", "arg2", "arg30", "arg60", "Carry it out?"}},
 	{"form", func(r *rig) {
-		formAsked(r.open(), view.Form{From: "the MCP server db", Message: words("arg", 60)})
+		formAsked(r.open(), view.Form{Server: "db", Message: words("arg", 60)})
 	}, []string{"arg1", "arg2", "arg30", "arg60"}},
 }
 

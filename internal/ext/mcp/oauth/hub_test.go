@@ -63,7 +63,7 @@ func TestWithHub(t *testing.T) {
 		Tell: func(st mcp.Status) { tells <- st },
 	})
 	defer hub.Close()
-	state := func(want string) mcp.Status {
+	state := func(want event.ServerState) mcp.Status {
 		t.Helper()
 		timeout := time.After(time.Minute)
 		for {
