@@ -277,6 +277,11 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 					bad++
 				}
 			}
+			for _, file := range cfg.Files {
+				if len(file.NotUsed) > 0 {
+					fmt.Fprintln(sys.Stdout, clip.Visible(fmt.Sprintf("%s: adze does not use %s of this file", file.Path, strings.Join(file.NotUsed, ", "))))
+				}
+			}
 			if bad > 0 {
 				return &failure{code: exitFailed, cause: "the settings have mistakes", hint: "adze config edit opens the file"}
 			}

@@ -81,7 +81,7 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 	cfg := c.Config()
 	connect, call := ext.ServerTimeouts(sys.Env)
 	h.Hub = mcp.New(mcp.Config{
-		Version: sys.Version, Dir: c.Paths.Dir, Apart: c.Paths.ServerDirs(), Among: c.Set.Servers, Hide: secret.New(secret.Environ(sys.Environ)...).String, Auth: ext.SignedIn(h.auth), Client: h.asks,
+		Version: sys.Version, Dir: c.Paths.Dir, Apart: c.Paths.ServerDirs(), Among: c.Set.Servers, Hide: secret.New(append(secret.Environ(sys.Environ), ext.ServerSecrets(list)...)...).String, Auth: ext.SignedIn(h.auth), Client: h.asks,
 		Environ: func() (environ, allow []string) {
 			environ, allow = slices.Clone(sys.Environ), slices.Clone(cfg.ChildEnv)
 			for k, v := range cfg.Env {

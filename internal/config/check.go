@@ -107,6 +107,9 @@ func (c *checker) section(n *node, s *spec, out *node) *node {
 			c.unknown(m, s)
 			continue
 		}
+		if c.cc && kid.key != nil && kid.key.Name == "mcpServers" {
+			c.problems = append(c.problems, Problem{Severity: Warning, Origin: m.from, Key: kid.name, Misplaced: true, Message: misplacedServers(m.from.Scope)})
+		}
 		if c.cc && !kid.shared() {
 			c.notUsed = append(c.notUsed, join(s.name, m.name))
 			continue
@@ -143,6 +146,23 @@ func (s *spec) shared() bool {
 		}
 	}
 	return false
+}
+
+// misplacedServers says where MCP servers belong that stand in a settings file of
+// Claude Code, where that program does not read them either
+// (code.claude.com/docs/en/mcp, "MCP installation scopes").
+func misplacedServers(s Scope) string {
+	to := "~/.claude.json, or have adze mcp add write them"
+	switch s {
+	case Project:
+		to = ".mcp.json in the folder that holds .claude"
+	case Local:
+		to = "~/.claude.json, below projects, or have adze mcp add --scope local write them"
+	case Managed:
+		to = "managed-mcp.json beside the file"
+	case Default, User, Settings, Flag, EnvVar:
+	}
+	return "no program reads MCP servers from this file, and these are not started: move them to " + to
 }
 
 func join(path, name string) string {

@@ -91,6 +91,9 @@ type Problem struct {
 	Rule string `json:"rule,omitempty"`
 	// Absent means that the setting is right, and this version cannot do it yet.
 	Absent bool `json:"absent,omitempty"`
+	// Misplaced means that the setting stands in a file where it never has an effect;
+	// a start says so.
+	Misplaced bool `json:"misplaced,omitempty"`
 }
 
 func (p Problem) String() string {

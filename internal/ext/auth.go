@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/auth"
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -61,4 +63,23 @@ func SignedIn(c *oauth.Client) func(servers.Server) sdk.OAuthHandler {
 		}
 		return c.Handler(SignInSettings(s))
 	}
+}
+
+// ServerSecrets are the values that servers are given and that nobody is to be shown:
+// those of variables whose names say so, and what headers sign in with.
+func ServerSecrets(list []servers.Server) (out []string) {
+	for _, s := range list {
+		var pairs []string
+		for name, value := range s.Env {
+			pairs = append(pairs, name+"="+value)
+		}
+		for name, value := range s.Headers {
+			if scheme, rest, ok := strings.Cut(value, " "); ok && (strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "Basic") || strings.EqualFold(scheme, "Token")) {
+				value = rest
+			}
+			pairs = append(pairs, name+"="+value)
+		}
+		out = append(out, secret.Environ(pairs)...)
+	}
+	return out
 }

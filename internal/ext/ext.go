@@ -169,6 +169,13 @@ func (x *Session) rehook(cfg *config.Config) (bad []string) {
 	for _, err := range problems {
 		bad = append(bad, err.Error())
 	}
+	for _, c := range list {
+		for _, h := range c.Hooks {
+			if s := h.Never(); s != "" {
+				bad = append(bad, h.From+": "+s)
+			}
+		}
+	}
 	x.mu.Lock()
 	x.hooked = list
 	x.mu.Unlock()

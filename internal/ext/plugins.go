@@ -214,6 +214,10 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin, repo bool) {
 		}
 		brings.Hooks = append(brings.Hooks, list...)
 	}
+	at.From = x.Origin()
+	for _, err := range x.Unread { // which is among its problems
+		brings.Hooks = append(brings.Hooks, hook.Lost(at, "of "+x.ID(), err))
+	}
 	p.hooks = append(p.hooks, brings)
 	for _, s := range x.Servers {
 		raw, err := x.Expand(s.JSON, secrets)

@@ -64,7 +64,8 @@ type WorldConfig struct {
 	Roots func() []string
 	// Hide masks secrets in what servers wrote; nil leaves it as it is.
 	Hide func(string) string
-	// Hidden is told of secrets that are to be masked from now on: those of plugins.
+	// Hidden is told of secrets that are to be masked from now on: those of plugins,
+	// and those that servers are given.
 	// It may be nil.
 	Hidden func(values ...string)
 }
@@ -172,6 +173,9 @@ func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 		w.reread() // also of what is trusted now
 	}
 	set := w.conf.Live.Servers(settings.Servers{Given: given, Strict: w.conf.Strict, Plugins: plugs.servers})
+	if w.conf.Hidden != nil {
+		w.conf.Hidden(ServerSecrets(set.Servers)...)
+	}
 	bad := slices.Clone(plugs.bad)
 	for _, p := range set.Problems {
 		bad = append(bad, p.String())

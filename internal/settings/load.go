@@ -44,7 +44,7 @@ func loadConfig(e Environment, s Sources, p Paths) (*config.Config, trust.Verdic
 		e.Notef("without effect, because this version does not have it yet: %s", strings.Join(loud, ", "))
 	}
 	for _, pr := range cfg.Problems {
-		if pr.Severity == config.Error {
+		if pr.Severity == config.Error || pr.Misplaced {
 			e.Notef("settings: %s", pr)
 		}
 	}

@@ -58,7 +58,8 @@ func ParseOther(d Dialect, doc []byte, at Place) (hooks []Hook, problems []error
 		} `json:"hooksConfig"`
 	}
 	if err := json.Unmarshal(doc, &file); err != nil {
-		return nil, []error{fmt.Errorf("it is no JSON that could be read for its hooks: %w", fastjson.Where(doc, err))}
+		err = fastjson.Where(doc, err)
+		return lostIn(doc, at, err), []error{fmt.Errorf("it is no JSON that could be read for its hooks: %w", err)}
 	}
 	if file.Config.Enabled != nil && !*file.Config.Enabled {
 		return nil, nil

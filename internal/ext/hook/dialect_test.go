@@ -22,7 +22,7 @@ func TestParseOther(t *testing.T) {
 		"codex":           {hook.Codex, `{"hooks":{"preToolUse":[{"matcher":"^Bash$","hooks":[{"type":"command","command":"a"}]}],"Stop":[{"hooks":[{"type":"command","command":"b","timeout":5}]}]}}`, []string{"Stop 5 b", "PreToolUse 600 a"}, ""},
 		"codex, others":   {hook.Codex, `{"hooks":{"interrupt":[{"hooks":[{"type":"command","command":"a"}]}]}}`, nil, "no event of adze means the same"},
 		"codex, skipped":  {hook.Codex, `{"hooks":{"Stop":[{"hooks":[{"type":"prompt","prompt":"a"},{"type":"command","command":"b","async":true}]}]}}`, []string{"Stop 600 b"}, `a hook of type "prompt" is left out, as Codex does it`},
-		"codex, a tool":   {hook.Codex, `{"hooks":{"PreToolUse":[{"hooks":[{"type":"mcp_tool","server":"s","tool":"t","input":{"a":"${tool_input.x}"}},{"type":"mcp_tool","server":"s"}]}]}}`, []string{"PreToolUse 600 s/t"}, `a hook of type "mcp_tool" needs "tool"`},
+		"codex, a tool":   {hook.Codex, `{"hooks":{"PreToolUse":[{"hooks":[{"type":"mcp_tool","server":"s","tool":"t","input":{"a":"${tool_input.x}"}},{"type":"mcp_tool","server":"s"}]}]}}`, []string{"PreToolUse 600 s/t", "PreToolUse 600 of the type \"mcp_tool\""}, `a hook of type "mcp_tool" needs "tool"`},
 		"codex, state":    {hook.Codex, `{"hooks":{"state":{"x":{"enabled":false}}}}`, nil, ""},
 		"gemini":          {hook.Gemini, `{"hooks":{"BeforeTool":[{"matcher":"run_.*","hooks":[{"type":"command","name":"n","command":"a","timeout":5000}]}],"AfterAgent":[{"hooks":[{"type":"command","command":"b"}]}]}}`, []string{"Stop 60 b", "PreToolUse 5 a"}, ""},
 		"gemini, models":  {hook.Gemini, `{"hooks":{"BeforeModel":[{"hooks":[{"type":"command","command":"a"}]}]}}`, nil, "no event of adze means the same"},

@@ -40,11 +40,23 @@ func ParseFile(text []byte, at Place) (hooks []Hook, problems []error) {
 		hooks, problems = ParseOther(d, doc, at)
 	} else {
 		problems = []error{fmt.Errorf("it cannot be read for its hooks: %w", err)}
+		hooks = lostIn(text, at, err)
 	}
 	if len(hooks) == 0 && !bytes.Contains(text, []byte("hooks")) {
 		return nil, nil
 	}
 	return hooks, problems
+}
+
+// lostIn stands for the hooks before calls that a file which cannot be read has, as far
+// as its words tell; none where it has not even theirs.
+func lostIn(text []byte, at Place, why error) []Hook {
+	for _, word := range []string{string(PreToolUse), "preToolUse", "BeforeTool"} {
+		if bytes.Contains(text, []byte(word)) {
+			return []Hook{Lost(at, "of "+filepath.Base(at.From), why)}
+		}
+	}
+	return nil
 }
 
 // standardJSON is a text of JSON without its comments; the rest stays where it is.

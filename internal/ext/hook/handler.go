@@ -58,8 +58,17 @@ type Handler struct {
 	RewakeSummary string `json:"rewakeSummary"`
 	Once          bool   `json:"once"`    // in a session
 	Sandbox       bool   `json:"sandbox"` // run it confined
-	OnError       string `json:"onError"` // "block": when it cannot answer, that is a refusal
+	// OnError is what it means when it cannot answer: OnErrorBlock, OnErrorAsk or
+	// OnErrorContinue; "" is what the event has for it: see Read.
+	OnError string `json:"onError"`
 }
+
+// What a hook that cannot answer comes to.
+const (
+	OnErrorBlock    = "block"    // a refusal
+	OnErrorAsk      = "ask"      // before a call: a person is asked about it
+	OnErrorContinue = "continue" // nothing: people are told
+)
 
 // A Place is where a hook comes from.
 type Place struct {
@@ -127,6 +136,9 @@ func (h Hook) Name() string {
 // Doubts say what of the hook is probably not what was meant: a matcher that never
 // matches, and fields that have no effect.
 func (h Hook) Doubts() (out []string) {
+	if s := h.Never(); s != "" {
+		out = append(out, s)
+	}
 	for _, name := range h.match.list {
 		if h.Event.Subject() == "tool_name" && !policy.Known(name) && !strings.HasPrefix(name, "mcp__") {
 			out = append(out, fmt.Sprintf("hooks of %s: there is no tool %q%s", h.Event, name, near.Hint(name, policy.Tools())))
@@ -137,6 +149,26 @@ func (h Hook) Doubts() (out []string) {
 		out = append(out, fmt.Sprintf("hooks of %s: %s", h.Event, s))
 	}
 	return out
+}
+
+// Never says that a matcher means tools of MCP servers and is the name of none: a server
+// alone, or no more than the prefix of all. A matcher without signs of a pattern is a
+// whole name (code.claude.com/docs/en/hooks, "Match MCP tools"). "" is that it does not.
+func (h Hook) Never() string {
+	if h.Event.Subject() != "tool_name" {
+		return ""
+	}
+	for _, name := range h.match.list {
+		server, ok := strings.CutPrefix(name, "mcp__")
+		if server = strings.TrimSuffix(server, "__"); !ok || strings.Contains(server, "__") {
+			continue
+		}
+		if server == "" {
+			return fmt.Sprintf("hooks of %s: the matcher %q is the name of no tool, so this hook never runs; \"mcp__.*\" is all tools of MCP servers", h.Event, h.Matcher)
+		}
+		return fmt.Sprintf("hooks of %s: the matcher %q is the name of no tool, so this hook never runs; \"mcp__%s__.*\" is all tools of that server", h.Event, h.Matcher, server)
+	}
+	return ""
 }
 
 // A Group is the handlers of one matcher, as settings write them.
@@ -209,18 +241,38 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 }
 
 // guard is a hook that cannot be used, as one that cannot answer; ok is false for one
-// that is not meant to block then.
+// that is not meant to hold anything up then. Before a call every hook is, that somebody
+// waits for and that does not say otherwise.
 func guard(h Hook, raw json.RawMessage, why error) (_ Hook, ok bool) {
 	var said map[string]json.RawMessage // any of it may be of the wrong type
 	_ = json.Unmarshal(raw, &said)
-	if on := string(said["onError"]); on == "" || on == "null" || !h.Event.canBlock() {
+	on := strings.Trim(string(said["onError"]), `"`)
+	switch {
+	case on == OnErrorContinue:
 		return h, false
+	case on == OnErrorAsk, on == "" || on == "null":
+		if on = OnErrorAsk; h.Event != PreToolUse || string(said["async"]) == "true" || string(said["asyncRewake"]) == "true" {
+			return h, false
+		}
+	case !h.Event.canBlock():
+		return h, false
+	default:
+		on = OnErrorBlock
 	}
 	var kind, command string
 	_, _ = json.Unmarshal(said["type"], &kind), json.Unmarshal(said["command"], &command)
-	h.Handler = Handler{Type: Command, Command: cmp.Or(command, "of the type "+strconv.Quote(kind)), OnError: "block"}
+	h.Handler = Handler{Type: Command, Command: cmp.Or(command, "of the type "+strconv.Quote(kind)), OnError: on}
 	h.rule, h.broken = nil, fmt.Errorf("cannot be used: %w", why)
 	return h, true
+}
+
+// Lost stands for the hooks of a file that cannot be read: nobody knows what they
+// would refuse, so that a person is asked about each call. what names them.
+func Lost(at Place, what string, why error) Hook {
+	return Hook{
+		Event: PreToolUse, Place: at, match: matcher{all: true}, Handler: Handler{Type: Command, Command: what, OnError: OnErrorAsk},
+		broken: fmt.Errorf("cannot be read: %w", why),
+	}
 }
 
 func unknownEvent(e Event) error {
@@ -256,11 +308,13 @@ func (h *Hook) check() error {
 	switch {
 	case h.Seconds < 0:
 		return fmt.Errorf("timeout: expected a number of seconds above 0, found %g", h.Seconds)
-	case h.OnError != "" && h.OnError != "block":
-		return fmt.Errorf("onError: expected \"block\", found %q", h.OnError)
-	case h.OnError == "block" && !h.Event.canBlock():
+	case !slices.Contains([]string{"", OnErrorBlock, OnErrorAsk, OnErrorContinue}, h.OnError):
+		return fmt.Errorf("onError: expected \"block\", \"ask\" or \"continue\", found %q", h.OnError)
+	case h.OnError == OnErrorBlock && !h.Event.canBlock():
 		return fmt.Errorf("onError: hooks of %s can block nothing", h.Event)
-	case (h.Async || h.AsyncRewake) && h.OnError != "":
+	case h.OnError == OnErrorAsk && h.Event != PreToolUse:
+		return fmt.Errorf("onError: hooks of %s can have nobody asked; those of PreToolUse can", h.Event)
+	case (h.Async || h.AsyncRewake) && h.OnError != "" && h.OnError != OnErrorContinue:
 		return errors.New("onError: nobody waits for a hook that is async")
 	}
 	if h.If == "" {

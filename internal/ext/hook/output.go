@@ -148,8 +148,10 @@ func (w *words) UnmarshalJSON(b []byte) error {
 // Read is the answer of a hook that ran. Exit code 0 with a JSON object is what
 // the object says; exit code 2 is a refusal, and what the program wrote to its
 // standard error is the reason; any other code is a failure, which stops
-// nothing unless the hook is a guard ("onError": "block"). Before a call, a program that
-// could not be started is a refusal: it never had a say.
+// nothing unless the hook is a guard ("onError"). Before a call, a program that
+// could not be started is a refusal, because it never had a say; where it was a shell
+// that found none, or none that may be run, a person is asked. So they are about a
+// hook that is broken in itself.
 func (h Hook) Read(r Ran) Answer {
 	a, err := h.read(r)
 	if err == nil || r.Interrupted {
@@ -157,13 +159,20 @@ func (h Hook) Read(r Ran) Answer {
 	}
 	a = Answer{Failed: []string{fmt.Sprintf("the %s hook %s %v", h.Event, clip.Line(h.Name(), 80), err)}, By: h.Short()}
 	switch {
-	case h.OnError == "block":
+	case h.OnError == OnErrorBlock:
 		a.refuse(h.Event, a.Failed[0]+", and it is set to block then")
+	case h.OnError == OnErrorContinue:
 	case r.Unstarted && h.Event == PreToolUse:
 		a.refuse(h.Event, a.Failed[0]+"; no call runs past a hook that cannot look at it (adze hooks check, or take the hook out of the settings)")
+	case h.Event == PreToolUse && (h.OnError == OnErrorAsk || r.missing()):
+		a.Permission, a.PermissionReason = Ask, cut(a.Failed[0]+"; it stands in "+h.From+" (mend it, or set its \"onError\" to \"continue\" to do without it)")
 	}
 	return a
 }
+
+// missing reports whether a shell found no program of the name, or none that may be run
+// (POSIX.1-2024, Shell Command Language, 2.8.2).
+func (r Ran) missing() bool { return r.Err == nil && (r.Code == 126 || r.Code == 127) }
 
 func (h Hook) read(r Ran) (a Answer, err error) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(r.Stdout, []byte("\ufeff")))

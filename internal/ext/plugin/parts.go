@@ -31,11 +31,13 @@ func (r *reader) documents(field, standard string) (out []document) {
 		b, err := r.read(rel)
 		if err != nil {
 			said("cannot be read: %v", err)
+			r.unread(field, rel, err)
 			return
 		}
 		fields, err := members(b, 1)
 		if err != nil {
 			said("%v", err)
+			r.unread(field, rel, err)
 			return
 		}
 		out = append(out, document{rel, 1, fields})
@@ -97,6 +99,13 @@ func (r *reader) inside(d document, name string) []member {
 		}
 	}
 	return list
+}
+
+// unread keeps that a file with hooks cannot be read.
+func (r *reader) unread(field, file string, err error) {
+	if field == "hooks" {
+		r.p.Unread = append(r.p.Unread, fmt.Errorf("%s: %w", file, err))
+	}
 }
 
 func (r *reader) hooks() {

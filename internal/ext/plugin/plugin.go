@@ -76,6 +76,9 @@ type Plugin struct {
 	Options []Option     `json:"options,omitempty"`
 	Depends []Dependency `json:"depends,omitempty"`
 
+	// Unread are files with hooks that cannot be read, each with its name.
+	Unread []error `json:"-"`
+
 	// Market is where it was installed from, "" for a folder that was given.
 	Market string `json:"-"`
 	// Root is its folder, absolute: of an installed plugin read-only, and another
