@@ -7,7 +7,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const [adze, sdk, folder, ...wanted] = process.argv.slice(2)
-const { query, AbortError, HOOK_EVENTS, InMemorySessionStore, createSdkMcpServer, tool } = await import(pathToFileURL(sdk).href)
+const { query, AbortError, HOOK_EVENTS, InMemorySessionStore, createSdkMcpServer, tool, ...functions } = await import(pathToFileURL(sdk).href)
 const { z } = await import(pathToFileURL(path.join(path.dirname(sdk), '../../zod/index.js')).href)
 const cases = []
 const test = (name, run) => cases.push({ name, run })
@@ -1029,6 +1029,43 @@ test('requests that there are not are refused at once', async (p) => {
     input.say('hi')
     await result()
   })
+})
+
+// inHome runs a function of the SDK, which reads files, on a place's home.
+async function inHome(place, name, ...args) {
+  const was = process.env.CLAUDE_CONFIG_DIR
+  process.env.CLAUDE_CONFIG_DIR = path.join(place.home, '.claude')
+  try {
+    return await functions[name](...args)
+  } finally {
+    if (was === undefined) delete process.env.CLAUDE_CONFIG_DIR
+    else process.env.CLAUDE_CONFIG_DIR = was
+  }
+}
+const spoken = (list) => list.map((m) => m.type + ' ' + (typeof m.message.content === 'string' ? m.message.content : m.message.content[0].text ?? m.message.content[0].type))
+
+test('session functions: list, messages, rename, fork, delete', async (p) => {
+  const at = { dir: p.dir } // the functions read the home at each call, and no other case uses them
+  const first = await p.script('@ Write {"file_path": "z.txt", "content": "q"}\n---\n> done\n').says('write it', { permissionMode: 'acceptEdits' })
+  const id = first.result.session_id
+  const said = ['user write it', 'assistant tool_use', 'user tool_result', 'assistant done']
+  assert.deepEqual((await inHome(p, 'listSessions', at)).map((s) => [s.sessionId, s.firstPrompt]), [[id, 'write it']])
+  const messages = await inHome(p, 'getSessionMessages', id, at)
+  assert.deepEqual(spoken(messages), said)
+  assert.deepEqual(messages.filter((m) => m.type === 'assistant').map((m) => m.uuid), first.messages.filter((m) => m.type === 'assistant').map((m) => m.uuid))
+  await inHome(p, 'renameSession', id, 'a name', at)
+  await inHome(p, 'tagSession', id, 'a tag', at)
+  await p.script('> again\n').says('more', { resume: id })
+  const info = await inHome(p, 'getSessionInfo', id, at)
+  assert.deepEqual([info.customTitle, info.tag], ['a name', 'a tag'])
+  assert.match(spawnSync(adze, ['sessions', 'list'], { cwd: p.dir, env: p.env(), encoding: 'utf8' }).stdout, /a name/)
+  const fork = (await inHome(p, 'forkSession', id, { ...at, upToMessageId: messages[3].uuid })).sessionId
+  const forked = await p.script('> forked\n').says('in the fork', { resume: fork })
+  assert.equal(forked.result.session_id, fork)
+  assert.deepEqual(spoken(await inHome(p, 'getSessionMessages', fork, at)), [...said, 'user in the fork', 'assistant forked'])
+  await inHome(p, 'deleteSession', id, at)
+  await p.script('> still\n').says('after', { resume: id })
+  assert.deepEqual(spoken(await inHome(p, 'getSessionMessages', id, at)), [...said, 'user more', 'assistant again', 'user after', 'assistant still'])
 })
 
 // ---- what there is not, in plain words

@@ -51,7 +51,7 @@ func (r *Running) extend(cfg *config.Config) {
 		Session: r.ID, Project: w.Paths.Root, Mask: w.hide.Result, Log: w.process.LogFile,
 		Env: tool.Env{Dir: w.Paths.Dir, Roots: []string{w.Paths.Dir}, Home: w.Paths.Home, Scratch: r.log.Scratch()},
 	}, Hooks: ext.HooksConfig{
-		Session: r.ID, Transcript: r.log.File(), Source: source, Setup: r.spec.Setup, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside, Main: r.mainName(), Defers: w.front.Print,
+		Session: r.ID, Transcript: r.log.File(), Shown: r.shown(), Source: source, Setup: r.spec.Setup, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside, Main: r.mainName(), Defers: w.front.Print,
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
 		Rules: func() policy.Rules {
 			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home, FoldCase: w.Paths.FoldCase}
@@ -70,6 +70,14 @@ func (r *Running) extend(cfg *config.Config) {
 	for _, s := range bad {
 		w.process.Notef("%s", s)
 	}
+}
+
+// shown is the transcript that hooks are told of, as far as it is written; nil: it is the log.
+func (r *Running) shown() func() string {
+	if r.public == nil {
+		return nil
+	}
+	return func() string { return r.public.File(r.Last()) }
 }
 
 // extendRules adds what extensions deny, want to be asked about, and run, and

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
@@ -40,6 +41,26 @@ type Process struct {
 	// Extensions are those that flags name.
 	Extensions ext.Flags
 	LogFile    string // absolute; where --debug writes, "" for nowhere that lasts
+	// Transcripts are those that other programs read; nil: there are none.
+	Transcripts Transcripts
+}
+
+// Transcripts are sessions in the form that other programs read.
+type Transcripts interface {
+	// Of is the transcript of a session that is kept, nil when there is to be none.
+	Of(p settings.Paths, cfg *config.Config, id string) Transcript
+	// CopyOf says of which session another program made a copy with this ID, and up to
+	// which event.
+	CopyOf(p settings.Paths, id string) (of string, upTo event.Seq, ok bool)
+}
+
+// A Transcript is that of one session.
+type Transcript interface {
+	// Follow writes what happens in a session. The returned function waits until it is
+	// closed and all is written.
+	Follow(r *Running) (wait func())
+	// File is its path. It waits a moment for what happened up to an event to be there.
+	File(upTo event.Seq) string
 }
 
 // transport carries requests of extensions to servers that they name.
@@ -57,7 +78,11 @@ func (p Process) Models(f config.Folders, cfg *config.Config, patient bool, hide
 
 // Run is who opens a session in these folders.
 func (p Process) Run(paths settings.Paths) sessions.Run {
-	return sessions.Run{Version: p.Version, State: paths.State, Dir: paths.Dir, Root: paths.Root, Note: p.Notef}
+	r := sessions.Run{Version: p.Version, State: paths.State, Dir: paths.Dir, Root: paths.Root, Note: p.Notef}
+	if p.Transcripts != nil {
+		r.CopyOf = func(id string) (string, event.Seq, bool) { return p.Transcripts.CopyOf(paths, id) }
+	}
+	return r
 }
 
 // A Front is what a process's front end is.

@@ -79,6 +79,8 @@ type Running struct {
 	spec      Spec
 	main      *ext.Agent // that the session is; nil is the usual one
 	log       *sessions.Opened
+	public    Transcript  // for other programs, nil without one
+	written   func()      // waits for it, nil without one
 	beside    func()      // ends what goes on beside the turns, and waits for it
 	started   policy.Mode // the mode that it began in
 	key       string      // where the model's key came from, "none" without one
@@ -127,6 +129,9 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 		return nil, err
 	}
 	r := &Running{world: w, spec: s, log: log, main: main, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, w.mainMode(cfg, main, s, mode), log.Mode)}
+	if t := w.process.Transcripts; t != nil && r.Kept && !s.dry {
+		r.public = t.Of(w.Paths, cfg, r.ID)
+	}
 	if err := r.begin(ctx, cfg, rules, facts); err != nil {
 		_ = log.Abandon(ctx) // the cause is said
 		return nil, err
@@ -419,6 +424,9 @@ func (r *Running) attend(ctx context.Context) {
 		r.world.process.Notef("%s that waited when adze was ended still waits, and goes to the model before your next prompt: %s", clip.Count(n, "prompt"), first)
 	}
 	r.After = st.Seq
+	if r.public != nil {
+		r.written = r.public.Follow(r)
+	}
 	r.kit.Knows(st.Files())
 	r.accompany()
 	later := r.known.Later(func(g prompt.Git) { // a session that is over needs no more
@@ -482,6 +490,9 @@ func (r *Running) End(why ext.Ending) (err error) {
 		}
 		r.beside()
 		err = r.Session.Close()
+		if r.written != nil {
+			r.written()
+		}
 		if ended := r.kit.Close(2 * time.Second); ended != "" {
 			r.world.process.Notef("ended what ran in the background: %s", ended)
 		}

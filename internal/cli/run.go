@@ -85,6 +85,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 		o.Flags = append(o.Flags, configGiven(x.key, text, "--"+x.flag))
 	}
 	o.Lasting = f.input == "stream-json"
+	o.Transcripts = transcripts{sdk: f.startedBySDK(sys), note: o.Note}
 	if f.maintenance && (f.init || f.initOnly) {
 		return o, usagef("give one of them", "--init and --maintenance are two triggers of Setup hooks")
 	}

@@ -29,6 +29,7 @@ type Config struct {
 	Network     Network     `json:"network"`
 	UI          UI          `json:"ui"`
 	Print       Print       `json:"print"`
+	Compat      Compat      `json:"compat"`
 	Memory      Memory      `json:"memory"`
 	Context     Context     `json:"context"`
 	Sandbox     Sandbox     `json:"sandbox"`
@@ -185,6 +186,11 @@ type Network struct {
 type Print struct {
 	ProviderPrefix bool `json:"provider_prefix"` // models are called provider/model
 	StrictExit     bool `json:"strict_exit"`     // a refused call is exit code 3
+}
+
+// Compat is what is done for programs that know another agent.
+type Compat struct {
+	Transcripts string `json:"transcripts"` // auto, on or off
 }
 
 // UI is the terminal.

@@ -238,6 +238,7 @@ var sandboxKeys = []Key{
 var uiKeys = []Key{
 	{Name: "print.provider_prefix", When: NextStart, Kind: Bool, Default: false, Doc: "Put the provider in front of the names of models in json and stream-json output (anthropic/claude-…)."},
 	{Name: "print.strict_exit", When: NextStart, Kind: Bool, Default: false, Flag: "strict-exit", Doc: "End a run with exit code 3 when permissions refused a call, though it has an answer. Not with stream-json."},
+	{Name: "compat.transcripts", When: NextSession, Kind: String, Default: "auto", Enum: []string{"auto", "on", "off"}, Guard: Person, Doc: "Keep each session also in the form and the place (~/.claude/projects) where agent SDKs, editors and usage counters look for it: auto does where an SDK starts adze."},
 	{Name: "ui.fullscreen", When: AtOnce, Kind: Bool, Default: false, Doc: "Use the alternate screen instead of the terminal's scrollback."},
 	{Name: "ui.theme", When: AtOnce, Kind: String, Default: "auto", Alias: []string{"theme"}, Doc: "Colours: auto, dark, light, or a theme's name."},
 	{Name: "ui.editor_mode", When: AtOnce, Kind: String, Default: "normal", Enum: []string{"normal", "vim"}, Alias: []string{"editorMode"}, Doc: "Keys of the prompt box."},

@@ -40,12 +40,14 @@ type Config struct {
 	Version    string // of adze
 	Session    string
 	Transcript string // the file of its log, "" when it has none
-	Source     string // startup, resume, clear or fork
-	Setup      string // init or maintenance: what a person asked for with the start, "" for nothing
-	Project    string // the root of the repository, or the folder it works in
-	Dir        string // that it begins in
-	Temp       string // a folder for temporary files
-	Main       string // the agent that the session is, "" for the usual one
+	// Shown is the file that hooks are told of in its place; nil: it is that one.
+	Shown   func() string
+	Source  string // startup, resume, clear or fork
+	Setup   string // init or maintenance: what a person asked for with the start, "" for nothing
+	Project string // the root of the repository, or the folder it works in
+	Dir     string // that it begins in
+	Temp    string // a folder for temporary files
+	Main    string // the agent that the session is, "" for the usual one
 	// Environ is what commands may inherit, and the names that pass to them.
 	Environ func() (environ, allow []string)
 	// Ask puts a question to a model, by name or "" for the small one.
@@ -237,10 +239,13 @@ func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action)
 
 // common is what every hook is told.
 func (g *Gate) common(ctx context.Context) hook.Common {
-	st, target := g.s.State(), g.s.Target()
+	st, target, transcript := g.s.State(), g.s.Target(), g.conf.Transcript
+	if g.conf.Shown != nil {
+		transcript = g.conf.Shown()
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Transcript: g.conf.Transcript, Dir: cmp.Or(st.Dir, g.conf.Dir), Mode: string(g.s.Mode()), AgentType: g.conf.Main}
+	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Transcript: transcript, Dir: cmp.Or(st.Dir, g.conf.Dir), Mode: string(g.s.Mode()), AgentType: g.conf.Main}
 	if who, ok := ctx.Value(whoKey{}).(Who); ok {
 		c.Agent, c.AgentType = who.ID, who.Type
 	}

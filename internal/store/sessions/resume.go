@@ -38,6 +38,9 @@ type Run struct {
 	Root    string // the repository's, or Dir
 	// Note is told what a person should know of the session.
 	Note func(format string, args ...any)
+	// CopyOf says of which session another program made a copy with an ID that is in no
+	// catalogue, and up to which event. nil: nobody makes such copies.
+	CopyOf func(id string) (of string, upTo event.Seq, ok bool)
 }
 
 // A Choice says which session to open. The zero value is a new one.
@@ -312,6 +315,11 @@ func (r Run) pick(ctx context.Context, c Choice, st Store, project string) (old 
 	switch {
 	case c.Resume != "":
 		old, err = st.Find(ctx, project, c.Resume)
+		if errors.Is(err, store.ErrNone) && r.CopyOf != nil && ValidID(c.Resume) && c.ID == "" {
+			if of, upTo, ok := r.CopyOf(c.Resume); ok && ValidID(of) {
+				return r.copied(ctx, c, st, project, of, upTo)
+			}
+		}
 	case c.Continue:
 		old, err = st.Find(ctx, project, "")
 	default:
@@ -349,6 +357,24 @@ func (r Run) pick(ctx context.Context, c Choice, st Store, project string) (old 
 	return old, false, nil
 }
 
+// copied makes the session that another program made a copy of under the ID which c resumes.
+func (r Run) copied(ctx context.Context, c Choice, st Store, project, of string, upTo event.Seq) (store.Info, bool, error) {
+	st.Key, _ = seal.Key(r.State)
+	old, err := st.Find(ctx, project, of)
+	if err != nil {
+		return old, false, &hint.Mistake{Why: fmt.Sprintf("session %s is a copy of session %s, which is not there any more", c.Resume, of), What: "adze sessions list --all shows those that are"}
+	}
+	if upTo, err = withTurn(ctx, st, old, upTo); err != nil {
+		return old, false, err
+	}
+	now, err := st.Fork(ctx, old, upTo, project, r.begin(c.Resume))
+	now.Model, now.Mode = old.Model, old.Mode
+	if err != nil || !c.Fork && c.At == "" {
+		return now, false, err
+	}
+	return r.pick(ctx, c, st, project)
+}
+
 // messageIn finds a message of a session by the name that print mode gave it.
 func messageIn(ctx context.Context, st store.Catalogue, i store.Info, uuid string) (event.Seq, error) {
 	for e, err := range st.Read(ctx, i, 0) {
@@ -356,10 +382,28 @@ func messageIn(ctx context.Context, st store.Catalogue, i store.Info, uuid strin
 			return 0, err
 		}
 		if e.UUID() == uuid {
-			return e.Seq, nil
+			return withTurn(ctx, st, i, e.Seq)
 		}
 	}
 	return 0, &hint.Mistake{Why: fmt.Sprintf("session %s has no message %s", i.ID, uuid), What: "give the uuid of an assistant or user line of its stream-json output"}
+}
+
+// withTurn is the end of the turn whose last message is that of an event, so that a copy up to there
+// is of a turn that was not interrupted; of another message it is the event.
+func withTurn(ctx context.Context, st store.Catalogue, i store.Info, message event.Seq) (event.Seq, error) {
+	for e, err := range st.Read(ctx, i, message) {
+		if err != nil {
+			return 0, err
+		}
+		switch e.Body.(type) {
+		case event.TurnEnded:
+			return e.Seq, nil
+		case event.InputAccepted, event.InputQueued, event.TurnStarted, event.Replied, event.ToolStarted, event.ToolFinished, event.Ran, event.Compacted, event.Rewound:
+			return message, nil
+		default: // no part of the conversation
+		}
+	}
+	return message, nil
 }
 
 // newID makes an id, or checks the one that was asked for.

@@ -17,6 +17,7 @@ import (
 type About struct {
 	SessionID string
 	Cwd       string
+	Branch    string // of git, "" without one
 	Tools     []string
 	Model     string // provider/model
 	Mode      string

@@ -1,0 +1,492 @@
+package print
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf16"
+
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+)
+
+// A Public keeps the transcript of a session in the form and at the place where agent
+// SDKs, editors and usage counters look for it:
+// <folder of Claude Code>/projects/<folder of the session>/<ID>.jsonl (compat.md 4.9; what
+// the functions listSessions, getSessionMessages, forkSession and renameSession of
+// @anthropic-ai/claude-agent-sdk 0.3.332 read). It follows the session's events, and a
+// line says which of them it is made of, so that a later run goes on behind it. Nothing
+// of it is read back but a title that another program gave. A file in its place
+// that adze did not write stays as it is.
+type Public struct {
+	path  string
+	about About
+	note  func(string)
+
+	p      *projection
+	out    *os.File // nil before the first line
+	parent string   // the newest message
+	from   event.Seq
+	after  event.Seq // what the file has already
+	turn   event.Seq // the fold begins again behind it
+	dir    string
+	failed bool
+
+	begun sync.Once
+	done  chan struct{}
+
+	mu   sync.Mutex    // guards the rest
+	seen event.Seq     // the newest event that was looked at
+	news chan struct{} // closed when seen grows
+}
+
+// PublicPath is the file of a session that works in a folder. claude is the person's
+// folder of Claude Code; "" has none.
+func PublicPath(claude, dir, id string) string {
+	if claude == "" || id == "" {
+		return ""
+	}
+	return filepath.Join(claude, "projects", publicKey(dir), id+".jsonl")
+}
+
+// maxPublicKey bounds the name of a project's folder, in characters.
+const maxPublicKey = 200
+
+// publicKey names a project's folder: what is no ASCII letter or digit is "-", for each
+// unit of UTF-16. One that is longer is cut, and has a hash behind it.
+func publicKey(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	var b strings.Builder
+	hash := int32(0)
+	for _, u := range utf16.Encode([]rune(dir)) {
+		hash = hash<<5 - hash + int32(u)
+		if c := rune(u); c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
+			b.WriteByte(byte(u))
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	if b.Len() <= maxPublicKey {
+		return b.String()
+	}
+	return b.String()[:maxPublicKey] + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
+}
+
+// NewPublic makes the transcript of a session, which Follow writes. note is told once why it
+// cannot be kept.
+func NewPublic(path string, note func(string)) *Public {
+	return &Public{path: path, note: note, done: make(chan struct{}), news: make(chan struct{})}
+}
+
+// A Followed is what a Public needs of a session.
+type Followed interface {
+	Follow(ctx context.Context, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
+	Submit(ctx context.Context, o op.Op) error
+}
+
+// Follow writes what happened and what happens, until the session is closed. The returned
+// function waits for that end.
+func (t *Public) Follow(s Followed, a About) (wait func()) {
+	t.about, t.dir = a, a.Cwd
+	title, ours := t.goOn()
+	if !ours {
+		t.begun.Do(func() { close(t.done) })
+		return func() {}
+	}
+	t.begun.Do(func() {
+		t.p = newProjection(a, false, false)
+		events := s.Follow(context.Background(), t.from, event.Notices)
+		go func() { // ends with the session
+			defer close(t.done)
+			for e, err := range events {
+				if err != nil {
+					t.fail(err)
+					break
+				}
+				t.apply(e)
+				t.reached(e.Seq)
+			}
+			if t.out != nil {
+				_ = t.out.Close()
+			}
+		}()
+	})
+	if title != "" {
+		_ = s.Submit(context.Background(), op.Rename{Title: title}) // else it is named as it was
+	}
+	return func() { <-t.done }
+}
+
+func (t *Public) reached(seq event.Seq) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if seq > t.seen {
+		t.seen = seq
+		close(t.news)
+		t.news = make(chan struct{})
+	}
+}
+
+// publicWait is how long a hook waits for lines of what happened before it.
+const publicWait = 300 * time.Millisecond
+
+// File is the transcript's path. It waits a moment for the lines of what happened up to an event.
+func (t *Public) File(upTo event.Seq) string {
+	over := time.NewTimer(publicWait)
+	defer over.Stop()
+	for {
+		t.mu.Lock()
+		seen, news := t.seen, t.news
+		t.mu.Unlock()
+		if seen >= upTo {
+			return t.path
+		}
+		select {
+		case <-news:
+		case <-t.done:
+			return t.path
+		case <-over.C:
+			return t.path
+		}
+	}
+}
+
+// A publicLine is one line. Field names are interface facts.
+type publicLine struct {
+	Parent    *string          `json:"parentUuid"`
+	Logical   string           `json:"logicalParentUuid,omitempty"`
+	Sidechain bool             `json:"isSidechain"`
+	UserType  string           `json:"userType"` // external
+	Cwd       string           `json:"cwd"`
+	SessionID string           `json:"sessionId"`
+	Version   string           `json:"version"`
+	Branch    string           `json:"gitBranch"`
+	Type      string           `json:"type"` // user, assistant or system
+	Subtype   string           `json:"subtype,omitempty"`
+	Content   string           `json:"content,omitempty"`
+	Level     string           `json:"level,omitempty"`
+	Message   any              `json:"message,omitempty"`
+	RequestID string           `json:"requestId,omitempty"`
+	Cost      *float64         `json:"costUSD,omitempty"`
+	Failed    bool             `json:"isApiErrorMessage,omitempty"`
+	Meta      bool             `json:"isMeta,omitempty"`
+	Summary   bool             `json:"isCompactSummary,omitempty"`
+	Hidden    bool             `json:"isVisibleInTranscriptOnly,omitempty"`
+	Compacted *publicCompacted `json:"compactMetadata,omitempty"`
+	Result    any              `json:"toolUseResult,omitempty"`
+	UUID      string           `json:"uuid"`
+	Timestamp string           `json:"timestamp"`
+	Mark      publicMark       `json:"adze"`
+}
+
+type publicCompacted struct {
+	Trigger string `json:"trigger"`
+	Tokens  int    `json:"preTokens"`
+	Left    int    `json:"postTokens,omitempty"`
+}
+
+// A publicMark says which event a line is made of, and behind which one whoever writes the
+// next line begins to read.
+type publicMark struct {
+	Seq  event.Seq `json:"seq"`
+	From event.Seq `json:"from"`
+}
+
+type publicTitle struct {
+	Type      string     `json:"type"` // custom-title or ai-title
+	Title     string     `json:"customTitle,omitempty"`
+	AITitle   string     `json:"aiTitle,omitempty"`
+	SessionID string     `json:"sessionId"`
+	Mark      publicMark `json:"adze"`
+}
+
+// apply writes the lines for an event.
+func (t *Public) apply(e event.Event) {
+	var lines []any
+	add := func(l publicLine) { lines = append(lines, l) }
+	switch b := e.Body.(type) {
+	case event.InputAccepted:
+		if !b.Steer {
+			t.turn = e.Seq - 1
+		}
+		var said any = b.Text
+		if len(b.Images) > 0 {
+			blocks := []any{map[string]any{"type": "text", "text": b.Text}}
+			for _, im := range b.Images {
+				blocks = append(blocks, image(im.Media, im.Data))
+			}
+			said = blocks
+		}
+		add(publicLine{Type: "user", UUID: e.UUID(), Message: userMessage{Role: "user", Content: said}, Meta: b.Hidden})
+	case event.Ran:
+		add(publicLine{Type: "user", UUID: e.UUID(), Message: userMessage{Role: "user", Content: "<bash-input>" + b.Command + "</bash-input>"}})
+		add(publicLine{Type: "user", UUID: t.about.NewID(), Message: userMessage{Role: "user", Content: "<bash-stdout>" + b.Text + "</bash-stdout>"}})
+	case event.Titled:
+		l := publicTitle{Type: "ai-title", AITitle: b.Title}
+		if b.By != "model" {
+			l = publicTitle{Type: "custom-title", Title: b.Title}
+		}
+		lines = append(lines, l)
+	case event.Compacted:
+		if b.Undo > 0 {
+			t.parent = t.before(b.Undo)
+			break
+		}
+		trigger := "manual"
+		if b.Trigger == event.CauseFull || b.Trigger == event.CauseTooLong {
+			trigger = "auto"
+		}
+		add(publicLine{Type: "system", Subtype: "compact_boundary", Content: "Conversation compacted", Level: "info", UUID: e.UUID(), Logical: t.parent, Compacted: &publicCompacted{trigger, b.Tokens, b.Left}})
+		if b.Text != "" {
+			add(publicLine{Type: "user", UUID: t.about.NewID(), Summary: true, Hidden: true, Message: userMessage{Role: "user", Content: b.Text}})
+		}
+	case event.Rewound:
+		if b.Conversation && b.Cut == "" {
+			t.parent = t.before(b.To)
+		}
+	default:
+		var id string
+		var cost *float64
+		if r, ok := b.(event.Replied); ok {
+			id = cmp.Or(r.ID, "msg_"+e.UUID())
+			if r.ID = id; r.Priced || r.Cost != 0 {
+				cost = &r.Cost
+			}
+			e.Body = r
+		}
+		for _, l := range t.p.apply(e) {
+			m, ok := l.(messageLine)
+			if !ok {
+				continue
+			}
+			x := publicLine{Type: m.Type, UUID: m.UUID, Message: m.Message, Result: m.Result}
+			if m.Type == "assistant" {
+				x.RequestID, x.Cost = "req_"+e.UUID(), cost
+			}
+			add(x)
+		}
+		if b, ok := b.(event.TurnEnded); ok {
+			lines = append(lines, t.ended(e, b)...)
+		}
+	}
+	if e.Seq > t.after && len(lines) > 0 && !t.failed {
+		t.write(e, lines)
+	}
+}
+
+// ended says why a turn did not end well.
+func (t *Public) ended(e event.Event, b event.TurnEnded) []any {
+	switch b.How {
+	case event.Interrupted:
+		return []any{publicLine{Type: "user", UUID: e.UUID(), Message: userMessage{Role: "user", Content: []any{map[string]any{"type": "text", "text": "[Request interrupted by user]"}}}}}
+	case event.Failed:
+		stop := "stop_sequence"
+		m := apiMessage{ID: "msg_" + e.UUID(), Type: "message", Role: "assistant", Model: synthetic, Content: []any{map[string]any{"type": "text", "text": "API Error: " + problem(b)}}, StopReason: &stop}
+		return []any{publicLine{Type: "assistant", UUID: e.UUID(), Message: m, Failed: true}}
+	case event.Done, event.Stopped:
+	}
+	return nil
+}
+
+// write appends lines, all of them at once.
+func (t *Public) write(e event.Event, lines []any) {
+	mark := publicMark{e.Seq, t.turn}
+	if _, over := e.Body.(event.TurnEnded); over {
+		mark.From = e.Seq
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	for _, l := range lines {
+		switch x := l.(type) {
+		case publicTitle:
+			x.SessionID, x.Mark = t.about.SessionID, mark
+			l = x
+		case publicLine:
+			if x.Subtype != "compact_boundary" && t.parent != "" {
+				parent := t.parent
+				x.Parent = &parent
+			}
+			x.UserType, x.Cwd, x.SessionID, x.Version, x.Branch = "external", t.dir, t.about.SessionID, t.about.Version, t.about.Branch
+			x.Timestamp, x.Mark = e.Time.UTC().Format("2006-01-02T15:04:05.000Z"), mark
+			t.parent, l = x.UUID, x
+		}
+		if err := enc.Encode(l); err != nil {
+			t.fail(err)
+			return
+		}
+	}
+	if err := t.open(); err != nil {
+		t.fail(err)
+		return
+	}
+	if _, err := t.out.Write(text.Bytes()); err != nil {
+		t.fail(err)
+	}
+}
+
+func (t *Public) open() error {
+	if t.out != nil {
+		return nil
+	}
+	dir := filepath.Dir(t.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	t.out, err = regular.In(root, filepath.Base(t.path), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil && !t.whole() {
+		_, err = t.out.WriteString("\n") // behind what another program left unfinished
+	}
+	return err
+}
+
+// whole reports whether the file ends with a line's end, or is empty.
+func (t *Public) whole() bool {
+	f, info, err := regular.Open(t.path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	last := []byte{'\n'}
+	_, _ = f.ReadAt(last, info.Size()-1) // of an empty one nothing
+	return last[0] == '\n'
+}
+
+// fail says once that no more lines are written.
+func (t *Public) fail(err error) {
+	if !t.failed {
+		t.failed = true
+		t.note(fmt.Sprintf("the transcript for other programs (compat.transcripts) is not written: %v", err))
+	}
+}
+
+// A publicRead is what is read of a line.
+type publicRead struct {
+	Type   string      `json:"type"`
+	UUID   string      `json:"uuid"`
+	Parent string      `json:"parentUuid"`
+	Title  string      `json:"customTitle"`
+	Mark   *publicMark `json:"adze"`
+	Forked *struct {
+		Session string `json:"sessionId"`
+	} `json:"forkedFrom"`
+}
+
+func (l publicRead) message() bool {
+	return l.UUID != "" && l.Mark != nil && (l.Type == "user" || l.Type == "assistant" || l.Type == "system")
+}
+
+// goOn finds where the file that is there ends, and the title that another program gave
+// behind that, "" for none. ours is false for a file that adze did not write.
+func (t *Public) goOn() (title string, ours bool) {
+	lines, err := publicEnd(t.path, func(l publicRead) bool { return l.message() })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", true
+	case err != nil:
+		t.fail(err)
+		return "", false
+	case len(lines) == 0:
+		info, err := os.Stat(t.path)
+		return "", err == nil && info.Size() == 0
+	}
+	for _, l := range lines {
+		switch {
+		case l.message():
+			t.parent, t.after, t.from = l.UUID, max(t.after, l.Mark.Seq), l.Mark.From
+		case l.Mark != nil:
+			t.after, title = max(t.after, l.Mark.Seq), ""
+		case l.Title != "":
+			title = l.Title
+		}
+	}
+	t.turn = t.from
+	return title, true
+}
+
+// before is the message that the conversation goes on behind, when it goes back to before an event.
+func (t *Public) before(seq event.Seq) (uuid string) {
+	_, _ = publicEnd(t.path, func(l publicRead) bool { // what cannot be read has no parent
+		if l.message() && l.Mark.Seq == seq {
+			uuid = l.Parent
+			return true
+		}
+		if l.message() && l.Mark.Seq < seq {
+			uuid = l.UUID
+			return true
+		}
+		return false
+	})
+	return uuid
+}
+
+// publicEnd reads a file from its end until a line fits, and returns the lines from that one on.
+func publicEnd(path string, fits func(publicRead) bool) ([]publicRead, error) {
+	f, info, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for n := int64(256 << 10); ; n *= 4 {
+		at := max(0, info.Size()-n)
+		text := make([]byte, info.Size()-at)
+		if _, err := f.ReadAt(text, at); err != nil && len(text) > 0 {
+			return nil, err
+		}
+		if at > 0 { // the first line may be a piece of one
+			_, text, _ = bytes.Cut(text, []byte("\n"))
+		}
+		var out []publicRead
+		for _, raw := range slices.Backward(bytes.Split(text, []byte("\n"))) {
+			var l publicRead
+			if len(raw) == 0 || json.Unmarshal(raw, &l) != nil {
+				continue
+			}
+			if out = append(out, l); fits(l) {
+				slices.Reverse(out)
+				return out, nil
+			}
+		}
+		if at == 0 {
+			return nil, nil
+		}
+	}
+}
+
+// PublicCopy says of which session another program made a copy with this ID among the
+// transcripts below the person's folder of Claude Code, and up to which event. ok is false when
+// there is no such copy of a session of adze.
+func PublicCopy(claude, id string) (of string, upTo event.Seq, ok bool) {
+	projects := filepath.Join(claude, "projects")
+	folders, err := os.ReadDir(projects)
+	if claude == "" || err != nil {
+		return "", 0, false
+	}
+	for _, d := range folders {
+		lines, err := publicEnd(filepath.Join(projects, d.Name(), id+".jsonl"), func(l publicRead) bool { return l.message() && l.Forked != nil })
+		if err == nil && len(lines) > 0 {
+			return lines[0].Forked.Session, lines[0].Mark.Seq, true
+		}
+	}
+	return "", 0, false
+}
