@@ -43,30 +43,22 @@ func (c *Chooser) build(ctx context.Context, p provider, model string) (Choice, 
 	choice := c.describe(ctx, p, model)
 	var err error
 	switch p.wire {
-	case "script":
+	case wireScript:
 		choice.Model, err = script.Load(model, script.Config{Version: c.c.Version, Idle: c.c.Idle})
-	case "replay":
+	case wireReplay:
 		choice.Model, err = replay.Open(model, replay.Config{Version: c.c.Version, Idle: c.c.Idle})
-	case "cloud":
-		choice.Model, err = c.cloud(ctx, p, model, choice.Facts)
+	case wireCloud:
+		err = &NameError{Why: fmt.Sprintf("provider %s is not built into this version", p.name), What: "anthropic/, or openrouter/ for the same models; adze models --all lists them"}
 	default:
 		err = c.remote(ctx, p, &choice)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &NameError{Why: err.Error(), What: "give the path of a file, as " + p.wire + "/PATH", Err: err}
+		err = &NameError{Why: err.Error(), What: "give the path of a file, as " + string(p.wire) + "/PATH", Err: err}
 	}
 	if err != nil {
 		return Choice{}, err
 	}
 	return choice, nil
-}
-
-func (c *Chooser) cloud(ctx context.Context, p provider, model string, f price.Facts) (llm.Model, error) {
-	open := c.c.Clouds[p.name]
-	if open == nil {
-		return nil, &NameError{Why: fmt.Sprintf("provider %s is not built into this version", p.name), What: "anthropic/, or openrouter/ for the same models; adze models --all lists them"}
-	}
-	return open(ctx, model, f)
 }
 
 func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error {
@@ -101,11 +93,11 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 		Provider: p.name, Key: key, KeySource: source, Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, StartHint: p.start, LostHint: lost(p),
 	}
 	switch p.wire {
-	case "anthropic":
+	case wireAnthropic:
 		choice.Model = anthropic.New(anthropic.Config{Config: conf, BaseURL: p.baseURL, Bearer: bearer, Betas: p.betas, Facts: facts, CacheTTL: c.c.CacheTTL, Pauses: c.c.Pauses, Memory: c.c.Memory})
-	case "openai":
+	case wireOpenAI:
 		choice.Model = openai.New(openai.Config{Config: conf, BaseURL: p.baseURL, Retention: c.c.Retention, Summary: c.c.Summary, Facts: listed, Memory: c.c.Memory})
-	case "gemini":
+	case wireGemini:
 		choice.Model = gemini.New(gemini.Config{Config: conf, BaseURL: p.baseURL, Facts: listed, Memory: c.c.Memory})
 	default:
 		choice.Model = compat.New(compat.Config{Config: conf, BaseURL: p.baseURL, Quirks: p.quirks, Facts: facts, Memory: c.c.Memory, Local: p.local})
@@ -118,9 +110,9 @@ func lost(p provider) string {
 	switch {
 	case !p.custom:
 		return ""
-	case p.wire == "openai":
+	case p.wire == wireOpenAI:
 		return `where the server has no /responses, say so: "wire": "compat" (the setting providers.` + p.name + `.wire)`
-	case p.wire == "compat":
+	case p.wire == wireCompat:
 		return "most base URLs end with /v1, and requests go to what is below it (the setting providers." + p.name + ".base_url)"
 	}
 	return "check the base URL (the setting providers." + p.name + ".base_url)"
@@ -149,14 +141,14 @@ func (c *Chooser) facts(p provider, model string) price.Facts {
 func assumed(table *price.Table, p provider, model string) price.Facts {
 	f := price.Facts{Provider: p.name, ID: model, Abilities: []price.Ability{price.Tools}}
 	switch {
-	case p.wire == "script" || p.wire == "replay":
+	case p.wire.onDisk():
 		f.Window, f.Output, f.OutputMax, f.Price, f.Source = 200000, 32000, 64000, &price.Price{}, "built in"
 		f.Abilities = []price.Ability{price.Tools, price.Images, price.PDF}
 	case p.local:
 		f.Window, f.Output, f.OutputMax, f.Price, f.Source = localWindow, localOutput, localOutput, &price.Price{}, Assumed+"its server does not say it"
-	case p.wire != "compat":
+	case p.wire != wireCompat:
 		// A name newer than the table: what a provider's models have in common.
-		if like, ok := table.Lookup(p.wire, price.Default(p.wire)); ok && strings.EqualFold(p.name, p.wire) {
+		if like, ok := table.Lookup(string(p.wire), price.Default(string(p.wire))); ok && strings.EqualFold(p.name, string(p.wire)) {
 			f.Window, f.Output, f.OutputMax, f.Abilities = min(like.Window, 200000), like.Output, like.Output, like.Abilities
 			f.Source = "assumed from " + like.ID
 		}

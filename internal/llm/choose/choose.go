@@ -44,9 +44,6 @@ type Config struct {
 	KeyHelper func(ctx context.Context) (string, error)
 	// Saved returns a key kept in the system's store; nil: none.
 	Saved func(provider string) string
-	// Clouds make models that need a cloud's own credentials, by provider:
-	// bedrock, vertex, foundry.
-	Clouds map[string]func(ctx context.Context, model string, f price.Facts) (llm.Model, error)
 
 	Transport http.RoundTripper // nil: one of its own, without a proxy
 	Idle      time.Duration     // 0: 90 s
@@ -141,10 +138,27 @@ type Chooser struct {
 	told map[string]said
 }
 
+// A protocol is how a provider is asked. The first four are those that settings can name.
+type protocol string
+
+const (
+	wireAnthropic protocol = "anthropic"
+	wireOpenAI    protocol = "openai"
+	wireGemini    protocol = "gemini"
+	wireCompat    protocol = "compat"
+	wireScript    protocol = "script"
+	wireReplay    protocol = "replay"
+	// wireCloud needs a cloud's own credentials, which this version does not have.
+	wireCloud protocol = "cloud"
+)
+
+// onDisk reports whether a model's name is the path of a file that has its replies.
+func (w protocol) onDisk() bool { return w == wireScript || w == wireReplay }
+
 // A provider is one that can be asked.
 type provider struct {
 	name    string
-	wire    string // anthropic, openai, gemini, compat, script, replay, cloud
+	wire    protocol
 	baseURL string
 	baseEnv string
 	also    []string // further base URLs that a local server may have
@@ -205,21 +219,21 @@ func New(c Config) (*Chooser, error) {
 // key is taken when nothing was asked for.
 func builtin() []provider {
 	ps := []provider{
-		{name: "anthropic", wire: "anthropic", keys: []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"}, bearer: "ANTHROPIC_AUTH_TOKEN", baseEnv: "ANTHROPIC_BASE_URL"},
-		{name: "openai", wire: "openai", keys: []string{"OPENAI_API_KEY"}, baseEnv: "OPENAI_BASE_URL", modelEnv: "OPENAI_MODEL"},
-		{name: "gemini", wire: "gemini", keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, baseEnv: "GOOGLE_GEMINI_BASE_URL", modelEnv: "GEMINI_MODEL"},
+		{name: "anthropic", wire: wireAnthropic, keys: []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"}, bearer: "ANTHROPIC_AUTH_TOKEN", baseEnv: "ANTHROPIC_BASE_URL"},
+		{name: "openai", wire: wireOpenAI, keys: []string{"OPENAI_API_KEY"}, baseEnv: "OPENAI_BASE_URL", modelEnv: "OPENAI_MODEL"},
+		{name: "gemini", wire: wireGemini, keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, baseEnv: "GOOGLE_GEMINI_BASE_URL", modelEnv: "GEMINI_MODEL"},
 	}
 	for _, e := range compat.Endpoints() {
-		p := provider{name: e.Name, wire: "compat", baseURL: e.BaseURL, quirks: e.Quirks, local: e.Local, start: e.Start, also: e.Also}
+		p := provider{name: e.Name, wire: wireCompat, baseURL: e.BaseURL, quirks: e.Quirks, local: e.Local, start: e.Start, also: e.Also}
 		if e.KeyEnv != "" {
 			p.keys = []string{e.KeyEnv}
 		}
 		ps = append(ps, p)
 	}
 	for _, name := range []string{"bedrock", "vertex", "foundry"} {
-		ps = append(ps, provider{name: name, wire: "cloud"})
+		ps = append(ps, provider{name: name, wire: wireCloud})
 	}
-	return append(ps, provider{name: "script", wire: "script"}, provider{name: "replay", wire: "replay"})
+	return append(ps, provider{name: "script", wire: wireScript}, provider{name: "replay", wire: wireReplay})
 }
 
 // providersOf are the providers there are, and why some of the settings cannot be used: who
@@ -249,14 +263,14 @@ func providersOf(c Config) (ps []provider, broken map[string]error) {
 				broken[name] = fmt.Errorf("provider %q in the settings has no base URL", name)
 				continue
 			}
-			ps = append(ps, provider{name: name, wire: "compat"})
+			ps = append(ps, provider{name: name, wire: wireCompat})
 			i = len(ps) - 1
 		}
 		p := &ps[i]
 		switch s.Wire {
 		case "":
-		case "anthropic", "openai", "gemini", "compat":
-			p.wire = s.Wire
+		case string(wireAnthropic), string(wireOpenAI), string(wireGemini), string(wireCompat):
+			p.wire = protocol(s.Wire)
 		default:
 			broken[name] = fmt.Errorf("provider %q in the settings: wire %q is none of anthropic, openai, gemini, compat", name, s.Wire)
 			ps = slices.Delete(ps, i, i+1)
@@ -331,11 +345,7 @@ func (c *Chooser) Reachable(wish string) bool {
 
 // needsKey reports whether nothing can be asked of a provider without a key.
 func (c *Chooser) needsKey(p provider) bool {
-	switch p.wire {
-	case "script", "replay", "cloud":
-		return false
-	}
-	return !p.local && !p.custom
+	return !p.wire.onDisk() && p.wire != wireCloud && !p.local && !p.custom
 }
 
 // Choose turns the first of the wishes that is not empty into a model. Their
@@ -358,7 +368,7 @@ func (c *Chooser) Describe(ctx context.Context, wishes ...string) (Choice, error
 	if err != nil {
 		return Choice{}, err
 	}
-	if p.wire == "script" || p.wire == "replay" || p.wire == "cloud" {
+	if p.wire.onDisk() || p.wire == wireCloud {
 		return c.build(ctx, p, model) // whether it is there is known without a key
 	}
 	return c.describe(ctx, p, model), nil
@@ -435,7 +445,7 @@ func (c *Chooser) Small(ctx context.Context, main Choice, wishes ...string) (Cho
 	if !ok {
 		return Choice{}, c.unknownProvider(main.Provider)
 	}
-	if p.wire == "script" || p.wire == "replay" {
+	if p.wire.onDisk() {
 		return Choice{Provider: p.name}, nil
 	}
 	name := c.smallOf(p)

@@ -15,9 +15,7 @@ type Keyed struct {
 func (c *Chooser) Keyed() []Keyed {
 	var out []Keyed
 	for _, p := range c.providers {
-		switch p.wire {
-		case "cloud", "script", "replay":
-		default:
+		if p.wire != wireCloud && !p.wire.onDisk() {
 			out = append(out, Keyed{p.name, p.keys, p.baseEnv})
 		}
 	}

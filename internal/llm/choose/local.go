@@ -56,7 +56,7 @@ func (c *Chooser) servers() []provider {
 
 // lists reports whether only its server says which models a person's own provider has.
 func (c *Chooser) lists(p provider) bool {
-	return p.custom && p.wire == "compat" && len(p.models) == 0 &&
+	return p.custom && p.wire == wireCompat && len(p.models) == 0 &&
 		!slices.ContainsFunc(c.table.All(), func(f price.Facts) bool { return f.Provider == p.name })
 }
 

@@ -48,7 +48,7 @@ func (c *Chooser) unknownProvider(name string) error {
 	}
 	var names []string
 	for _, p := range c.providers {
-		if p.wire != "cloud" || c.c.Clouds[p.name] != nil {
+		if p.wire != wireCloud {
 			names = append(names, p.name)
 		}
 	}

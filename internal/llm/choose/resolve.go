@@ -50,7 +50,7 @@ func (c *Chooser) Broken() map[string]error { return c.broken }
 // anybody and without a key.
 func (c *Chooser) Check(wish string) error {
 	p, model, err := c.resolve(strings.TrimSpace(wish), 0)
-	if err == nil && (p.wire == "script" || p.wire == "replay" || p.wire == "cloud") && c.c.Clouds[p.name] == nil {
+	if err == nil && (p.wire.onDisk() || p.wire == wireCloud) {
 		_, err = c.build(context.Background(), p, model)
 	}
 	var name *NameError
@@ -113,7 +113,7 @@ func (c *Chooser) isAlias(model string) bool {
 // start tell.
 func (c *Chooser) may(p provider) bool {
 	if _, firm := c.firm(); firm {
-		return p.firm || p.wire == "script" || p.wire == "replay"
+		return p.firm || p.wire.onDisk()
 	}
 	return !c.needsKey(p) || c.usable(p)
 }
@@ -237,7 +237,7 @@ func (c *Chooser) whose(model string) (provider, bool) {
 	var found *provider
 	for i, p := range c.providers {
 		_, ok := c.table.Lookup(p.name, model)
-		if !ok && !slices.Contains(p.models, model) || p.wire == "cloud" {
+		if !ok && !slices.Contains(p.models, model) || p.wire == wireCloud {
 			continue
 		}
 		if found == nil || !c.usable(*found) && c.usable(p) {

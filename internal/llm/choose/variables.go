@@ -136,7 +136,7 @@ func (c *Chooser) Bypasses(wish string) bool {
 		free.providers[i].firm = false
 	}
 	p, _, err := free.resolve(wish, 0)
-	return err == nil && p.name != f.name && p.wire != "script" && p.wire != "replay"
+	return err == nil && p.name != f.name && !p.wire.onDisk()
 }
 
 // meant is the model of the provider anthropic that a variable says an alias means, "" where none does.
@@ -158,7 +158,7 @@ func (c *Chooser) elsewhere(p provider) error {
 	}
 	for _, x := range clouds {
 		on := strings.ToLower(c.c.env(x[0]))
-		if on != "" && on != "0" && on != "false" && on != "no" && on != "off" && c.c.Clouds[x[1]] == nil {
+		if on != "" && on != "0" && on != "false" && on != "no" && on != "off" {
 			return &NameError{Why: fmt.Sprintf("%s is set, and provider %s is not built into this version", x[0], x[1]),
 				What: "unset " + x[0] + " to ask anthropic itself, or name a model of another provider: adze models"}
 		}

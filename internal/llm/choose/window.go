@@ -55,7 +55,7 @@ func (c *Chooser) asks(p provider, model string) bool {
 	if _, known := c.table.Lookup(p.name, model); known {
 		return false
 	}
-	return p.wire == "compat" && p.near()
+	return p.wire == wireCompat && p.near()
 }
 
 // ask asks the server that a person configured what it says of a model, and
