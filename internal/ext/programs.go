@@ -8,7 +8,6 @@ import (
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/settings"
 )
 
 // sameProgram reports whether two servers run the same files.
@@ -36,11 +35,11 @@ func (w *World) Programs(dirs []string) []policy.Steer {
 	w.mu.Lock()
 	wanted, plugs := w.wanted, w.plugs
 	w.mu.Unlock()
-	runs := settings.Runs{Paths: w.conf.Live.Paths, Dirs: dirs}
+	runs := w.conf.Live.Paths.Runs(dirs)
 	for _, s := range wanted {
 		what := "the MCP server " + s.Name
 		if s.Approval == servers.Approved && !s.Answered { // nothing asks again when it changes
-			all := settings.Runs{Paths: runs.Paths, Dirs: dirs}
+			all := w.conf.Live.Paths.Runs(dirs)
 			all.Server(s, what)
 			runs.Found = append(runs.Found, all.Protected(what)...)
 			continue

@@ -20,22 +20,22 @@ import (
 // apart from it, in a folder of its own. One that is given a path of this folder cannot
 // be used here, and problem says why.
 func (p Paths) apart(s servers.Server) (apart bool, problem string) {
-	here := Runs{Paths: p, Dirs: []string{p.Root, p.Dir}}
+	here := p.Runs([]string{p.Root, p.Dir})
 	here.Server(s, "")
 	// What is found from another folder too, the person wrote whole, as long as no
 	// variable made it so.
-	there := Runs{Paths: p, Dirs: here.Dirs}
+	there := p.Runs(here.Dirs)
 	there.Dir = filepath.Join(p.State, serverDirs)
 	there.Root = there.Dir
 	there.Server(s, "")
 	written := func(at string) bool {
 		return !pathVariable().Match(s.Raw) && slices.ContainsFunc(there.Found, func(f policy.Steer) bool { return f.Path == at })
 	}
-	if apart = len(here.searching) > 0; apart {
+	if apart = len(here.Searching) > 0; apart {
 		here.Found = there.Found
 	}
 	named := ""
-	for _, argv := range here.searching {
+	for _, argv := range here.Searching {
 		named = cmp.Or(named, relative(p.Dir, argv))
 	}
 	for _, f := range here.Found {
@@ -79,42 +79,6 @@ func (p Paths) ServerDirs() string { return filepath.Join(p.State, serverDirs) }
 
 // pathVariable are variables that name the folder of the session.
 var pathVariable = pattern.Lazy(`\$\{?(PWD|[A-Z]+_PROJECT_DIR)`)
-
-// behindCmd is what "cmd /c" runs, as servers are written for Windows, where npx is a
-// batch file. What else cmd.exe is told stays as it is.
-func behindCmd(argv []string) []string {
-	name := strings.ToLower(argv[0][strings.LastIndexAny(argv[0], `/\`)+1:])
-	if name != "cmd" && name != "cmd.exe" {
-		return argv
-	}
-	for i, a := range argv[1:] {
-		switch strings.ToLower(a) {
-		case "/d", "/s", "/q":
-		case "/c":
-			if rest := argv[i+2:]; len(rest) > 0 {
-				return rest
-			}
-			return argv
-		default:
-			return argv
-		}
-	}
-	return argv
-}
-
-// searches reports whether a program runs code that it finds by the folder in which it
-// starts: packages, modules, tasks.
-func searches(argv []string) bool {
-	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(argv[0]), ".exe"), ".cmd")
-	name = strings.TrimRight(name, "0123456789.")
-	switch {
-	case slices.Contains(launchers, name) || manifests[name] != nil || slices.Contains([]string{"make", "gmake", "deno", "bun", "pnpx", "tsx", "ts-node", "bundler", "mise", "direnv"}, name):
-		return true
-	case slices.Contains(shells, name):
-		return false // what it is told to run is looked at by itself
-	}
-	return slices.Contains(interpreters, name) && slices.ContainsFunc(argv[1:], func(a string) bool { return saysItself(name, a) })
-}
 
 // relative is the first argument of a command that means a path of a folder, "" of none.
 func relative(dir string, argv []string) string {

@@ -88,7 +88,7 @@ func TestProgramsBelowTheProject(t *testing.T) {
 	e := run(t, map[string]string{"tools/no.sh": "x"})
 	p := open(t, e, Sources{}).Paths
 	for _, line := range []string{"$CLAUDE_PROJECT_DIR/tools/no.sh", "sh ${ADZE_PROJECT_DIR}/tools/no.sh", `bash "$GEMINI_PROJECT_DIR"/tools/no.sh`, "${GEMINI_PROJECT_DIR}/tools/no.sh"} {
-		runs := Runs{Paths: p, Dirs: []string{p.Dir}}
+		runs := p.Runs([]string{p.Dir})
 		runs.Line(line, "a hook")
 		if want := (policy.Steer{Path: filepath.Join(p.Dir, "tools", "no.sh"), Why: "a hook runs it"}); len(runs.Found) != 1 || runs.Found[0] != want {
 			t.Errorf("%s: %+v", line, runs.Found)

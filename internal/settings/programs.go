@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -14,7 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/runs"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -23,8 +22,8 @@ import (
 // the key helper, there or not, and where links of the person's lead. What a program finds by itself (the rules of make, the scripts of
 // package.json, imports) is not seen.
 func Programs(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
-	runs := Runs{Paths: p, Dirs: dirs}
-	line := func(command, what string) { runs.Line(command, what+" of the settings") }
+	found := p.Runs(dirs)
+	line := func(command, what string) { found.Line(command, what+" of the settings") }
 	for _, g := range cfg.HookGroups() {
 		hooks, _ := hook.Parse(g.Event, g.JSON, hook.Place{})
 		for _, h := range hooks {
@@ -35,7 +34,7 @@ func Programs(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
 				for i, w := range argv {
 					argv[i] = strings.ReplaceAll(w, "${CLAUDE_PROJECT_DIR}", p.Root)
 				}
-				runs.Command(argv, "a hook of the settings")
+				found.Command(argv, "a hook of the settings")
 			default:
 				line(h.Command, "a hook")
 			}
@@ -45,101 +44,18 @@ func Programs(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
 		line(cfg.StatusLine.Command, "the status line")
 	}
 	line(cfg.APIKeyHelper, "the key helper")
-	return append(runs.Found, leading(cfg, p, dirs)...)
+	return append(found.Found, leading(cfg, p, dirs)...)
 }
 
-// Runs collects the files of some folders by which something runs unconfined.
-type Runs struct {
-	Paths
-	Dirs  []string // resolved
-	Found []policy.Steer
-
-	parts     []sourced  // of programs that are followed
-	searching [][]string // commands that look for code where they start
-	following bool
-	followed  int // how far, at the moment
+// Runs finds what commands run of some folders, which are resolved.
+func (p Paths) Runs(dirs []string) runs.Finder {
+	return runs.Finder{Dir: p.Dir, Root: p.Root, Home: p.Home, Dirs: dirs}
 }
 
-// Server adds what an MCP server runs, and what gets its headers: also what these lead to
-// without naming it.
-func (r *Runs) Server(s servers.Server, what string) {
-	r.following = true
-	defer func() { r.following = false }()
-	if s.Transport == servers.Stdio {
-		r.Command(behindCmd(append([]string{s.Command}, s.Args...)), what)
-	}
-	r.Line(s.HeadersHelper, what)
-}
-
-// Line adds what a command for the shell runs. what names who runs it: "a hook of
-// the settings".
-func (r *Runs) Line(command, what string) {
-	r.line(command, r.Paths.Dir, what)
-}
-
-// line is Line in a folder.
-func (r *Runs) line(command, dir, what string) {
-	if command == "" {
-		return
-	}
-	p := r.Paths
-	command = projectDir(p.Root).Replace(command)
-	for _, a := range shellread.Read(command, place.World(dir, p.Home)).Actions {
-		if e, ok := a.(policy.Exec); ok {
-			r.add(e.Argv, cmp.Or(e.Dir, dir), what)
-		}
-	}
-}
-
-// projectDir puts the project's folder in place of the variables by which commands of
-// hooks name it.
-func projectDir(root string) *strings.Replacer {
-	var pairs []string
-	for _, name := range []string{"CLAUDE_PROJECT_DIR", "ADZE_PROJECT_DIR", "GEMINI_PROJECT_DIR"} {
-		pairs = append(pairs, "${"+name+"}", root, "$"+name, root)
-	}
-	return strings.NewReplacer(pairs...)
-}
-
-// Command adds what a program with its arguments runs, also behind a shell.
-func (r *Runs) Command(argv []string, what string) {
-	r.add(argv, r.Paths.Dir, what)
-	if len(argv) > 1 {
-		r.Line(policy.QuoteCommand(argv), what)
-	}
-}
-
-// Folder adds a folder with all that is in it.
-func (r *Runs) Folder(dir, what string) { r.file(dir, what+" is in it") }
-
-func (r *Runs) add(argv []string, dir, what string) {
-	for _, file := range programsOf(argv) {
-		if at := paths.Absolute(dir, r.Home, file); !onlyData(at) {
-			r.file(at, what+" runs it")
-		}
-	}
-	if r.following {
-		if len(argv) > 0 && searches(argv) {
-			r.searching = append(r.searching, argv)
-		}
-		r.follow(argv, dir, what)
-	}
-}
-
-// resolved is a path without links, as far as that can be told.
-func resolved(at string) string {
-	if real, err := place.Resolve(at); err == nil {
-		return real
-	}
-	return at
-}
-
-func (r *Runs) file(at, why string) {
-	at = resolved(at)
-	known := slices.ContainsFunc(r.Found, func(s policy.Steer) bool { return s.Path == at })
-	if paths.WithinAny(r.Dirs, at) && !slices.Contains(r.Dirs, at) && !known {
-		r.Found = append(r.Found, policy.Steer{Path: at, Why: why})
-	}
+// ProgramsOf are the files of the folder that a server runs: runs.Finder.Programs.
+func (p Paths) ProgramsOf(s servers.Server) []servers.Program {
+	found := p.Runs([]string{p.Root})
+	return found.Programs(s)
 }
 
 // leading are the files of the session's folders that count as something of the

@@ -1,4 +1,4 @@
-package settings
+package runs
 
 import (
 	"os"
@@ -23,7 +23,7 @@ var goSwitches = []string{"-a", "-n", "-v", "-x", "-race", "-msan", "-asan", "-c
 
 // followGo adds the package that "go run" names, with those of its module, of
 // folders that replace modules and of vendor which it imports.
-func (r *Runs) followGo(args []string, dir, what string) {
+func (r *Finder) followGo(args []string, dir, what string) {
 	var rest []string
 	for i, ran := 0, false; i < len(args); i++ {
 		a := args[i]

@@ -1,4 +1,4 @@
-package settings
+package runs
 
 import (
 	"path/filepath"
@@ -13,7 +13,7 @@ const maxRecipes = 200
 
 // followMake adds makefiles, those they include, and what the recipes of the targets
 // run. Variables that make alone knows are not followed.
-func (r *Runs) followMake(args []string, dir, what string) {
+func (r *Finder) followMake(args []string, dir, what string) {
 	dir, files, targets := r.makeArgs(args, dir)
 	if files == nil {
 		files = []string{"GNUmakefile", "makefile", "Makefile"}
@@ -61,7 +61,7 @@ func (r *Runs) followMake(args []string, dir, what string) {
 
 // makeArgs are the folder that make works in, the makefiles that its arguments name,
 // and the targets.
-func (r *Runs) makeArgs(args []string, dir string) (in string, files, targets []string) {
+func (r *Finder) makeArgs(args []string, dir string) (in string, files, targets []string) {
 	in = dir
 	for i := 0; i < len(args); i++ {
 		a := args[i]

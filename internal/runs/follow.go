@@ -1,4 +1,4 @@
-package settings
+package runs
 
 import (
 	"encoding/json"
@@ -45,7 +45,7 @@ const maxFollowed = 4
 // follow adds what a command runs that it does not name: scripts of package.json,
 // recipes of make, packages of Go, Python and Rust, and what lies beside a script and
 // can be imported by it.
-func (r *Runs) follow(argv []string, dir, what string) {
+func (r *Finder) follow(argv []string, dir, what string) {
 	if len(argv) == 0 || r.followed >= maxFollowed {
 		return
 	}
@@ -95,7 +95,7 @@ func (r *Runs) follow(argv []string, dir, what string) {
 }
 
 // followBun adds what deno and bun run: a script of package.json, or a file.
-func (r *Runs) followBun(name string, args []string, dir, what string) {
+func (r *Finder) followBun(name string, args []string, dir, what string) {
 	_, rest := operands(args, append([]string{"--cwd", "--config", "-c", "--filter"}, preloads...)...)
 	if f := first(rest); name == "bun" && f != "run" && f != "" && !strings.ContainsAny(f, "./") || f == "start" {
 		r.packageScript(dir, f, what)
@@ -114,7 +114,7 @@ func (r *Runs) followBun(name string, args []string, dir, what string) {
 }
 
 // script adds what runs with a file, or with a folder that is run as a package.
-func (r *Runs) script(name, dir string, of []string, what string) {
+func (r *Finder) script(name, dir string, of []string, what string) {
 	if name == "" {
 		return
 	}
@@ -148,7 +148,7 @@ func packageOf(dir string) (p packageJSON) {
 }
 
 // followNPM adds what npm and those like it run.
-func (r *Runs) followNPM(name string, args []string, dir, what string) {
+func (r *Finder) followNPM(name string, args []string, dir, what string) {
 	flags, rest := operands(args, "--prefix", "-C", "--dir", "--cwd", "-w", "--workspace", "--filter", "-F", "-p", "--package", "-c", "--call")
 	for _, f := range []string{"--prefix", "-C", "--dir", "--cwd"} {
 		if flags[f] != "" {
@@ -186,7 +186,7 @@ func (r *Runs) followNPM(name string, args []string, dir, what string) {
 }
 
 // packageScript adds what a script of package.json runs, with those around it.
-func (r *Runs) packageScript(dir, script, what string) {
+func (r *Finder) packageScript(dir, script, what string) {
 	for _, m := range []string{"package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock"} {
 		r.there(filepath.Join(dir, m), what)
 	}
@@ -200,7 +200,7 @@ func (r *Runs) packageScript(dir, script, what string) {
 }
 
 // followPython adds the module that "-m" names, or what lies beside a script.
-func (r *Runs) followPython(args []string, dir, what string) {
+func (r *Finder) followPython(args []string, dir, what string) {
 	flags, rest := operands(args, "-m", "-c", "-W", "-X", "--check-hash-based-pycs")
 	if flags["-c"] != "" {
 		r.sources(dir, pyFiles, false, true)
@@ -220,7 +220,7 @@ func (r *Runs) followPython(args []string, dir, what string) {
 }
 
 // followUV adds what uv and those like it run.
-func (r *Runs) followUV(args []string, dir, what string) {
+func (r *Finder) followUV(args []string, dir, what string) {
 	valued := []string{"--directory", "--project", "--with", "--python", "-p", "--extra", "--group", "--package", "--env-file", "--index-url", "-C"}
 	flags, rest := operands(args, valued...)
 	into := func(f map[string]string) {
@@ -261,7 +261,7 @@ func (r *Runs) followUV(args []string, dir, what string) {
 }
 
 // there adds a file, if there is one, and reports whether there is.
-func (r *Runs) there(at, what string) bool {
+func (r *Finder) there(at, what string) bool {
 	info, err := os.Stat(at)
 	if err != nil || info.IsDir() {
 		return false
@@ -271,7 +271,7 @@ func (r *Runs) there(at, what string) bool {
 }
 
 // sources adds a folder's files of some endings, if there is such a folder.
-func (r *Runs) sources(dir string, of []string, deep, near bool) {
+func (r *Finder) sources(dir string, of []string, deep, near bool) {
 	dir = resolved(dir)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return

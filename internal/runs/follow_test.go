@@ -1,4 +1,4 @@
-package settings
+package runs
 
 import (
 	"fmt"
@@ -12,15 +12,31 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 )
 
-// followedFiles are the paths of what a command runs in a folder.
-func followedFiles(t *testing.T, files map[string]string, command ...string) (out []string) {
+// folder is a new one with files.
+func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
-	e := run(t, files)
-	p, err := findPaths(e)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range p.ProgramsOf(servers.Server{Transport: servers.Stdio, Command: command[0], Args: command[1:]}) {
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// followedFiles are the paths of what a command runs in a folder.
+func followedFiles(t *testing.T, files map[string]string, command ...string) (out []string) {
+	t.Helper()
+	dir := folder(t, files)
+	found := Finder{Dir: dir, Root: dir, Dirs: []string{dir}}
+	for _, x := range found.Programs(servers.Server{Transport: servers.Stdio, Command: command[0], Args: command[1:]}) {
 		out = append(out, strings.TrimSpace(x.Path+" "+x.Loose))
 	}
 	slices.Sort(out)
@@ -107,18 +123,15 @@ func TestManySources(t *testing.T) {
 }
 
 func TestLargeSourcesGoByTheirTimes(t *testing.T) {
-	e := run(t, map[string]string{"s/a.js": "", "s/big.js": "x"})
-	p, err := findPaths(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	big := filepath.Join(e.Dir, "s", "big.js")
+	dir := folder(t, map[string]string{"s/a.js": "", "s/big.js": "x"})
+	big := filepath.Join(dir, "s", "big.js")
 	if err := os.Truncate(big, maxSourced+1); err != nil {
 		t.Skip(err)
 	}
 	s := servers.Server{Transport: servers.Stdio, Command: "node", Args: []string{"s/a.js"}, Raw: []byte(`{"command":"node","args":["s/a.js"]}`)}
 	hash := func() string {
-		s.Programs = p.ProgramsOf(s)
+		found := Finder{Dir: dir, Root: dir, Dirs: []string{dir}}
+		s.Programs = found.Programs(s)
 		return s.Hash()
 	}
 	was := hash()

@@ -1,4 +1,4 @@
-package settings
+package runs
 
 import (
 	"bytes"
@@ -34,16 +34,15 @@ const (
 	maxProtected = 200
 )
 
-// ProgramsOf are the files of the folder that a server's command, and what gets its
+// Programs are the files of the folder that a server's command, and what gets its
 // headers, name, and those which these lead to. A file beyond 64 MB counts by its beginning and its size. Of
 // more than 2,000 sources, or 64 MB of them, names, sizes and times count, and beyond
 // 20,000 nothing.
-func (p Paths) ProgramsOf(s servers.Server) (out []servers.Program) {
-	runs := Runs{Paths: p, Dirs: []string{p.Root}}
-	runs.Server(s, "")
+func (r *Finder) Programs(s servers.Server) (out []servers.Program) {
+	r.Server(s, "")
 	kept := 0
 	add := func(at string, source bool) {
-		rel, err := filepath.Rel(p.Root, at)
+		rel, err := filepath.Rel(r.Root, at)
 		if err != nil {
 			return
 		}
@@ -58,13 +57,13 @@ func (p Paths) ProgramsOf(s servers.Server) (out []servers.Program) {
 		out = append(out, one)
 	}
 	var named []string
-	for _, f := range runs.Found {
+	for _, f := range r.Found {
 		named = append(named, f.Path)
 		add(f.Path, false)
 	}
 	var all []source
 	whole := true
-	for _, part := range runs.parts {
+	for _, part := range r.parts {
 		whole = part.files(maxListed-len(all), func(f source) {
 			if !slices.Contains(named, f.path) {
 				all = append(all, f)
@@ -156,7 +155,7 @@ var errTooMany = fmt.Errorf("too many files")
 
 // Protected are Found with the folders of what they lead to: whole, or, of the
 // session's own, their files.
-func (r *Runs) Protected(what string) []policy.Steer {
+func (r *Finder) Protected(what string) []policy.Steer {
 	for _, s := range r.parts {
 		switch {
 		case s.near:

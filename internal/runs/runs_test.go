@@ -1,4 +1,4 @@
-package settings
+package runs
 
 import (
 	"path/filepath"
@@ -10,11 +10,10 @@ import (
 // Of the command of a hook steers what its interpreter executes, and not what that is
 // given to work on.
 func TestWhatOfACommandSteers(t *testing.T) {
-	e := run(t, map[string]string{
+	dir := folder(t, map[string]string{
 		"src/a.py": "x", "src/a.ts": "x", "src/index.css": "x", "tests/t.py": "x", "tests/a.test.js": "x", "scripts/h.sh": "x", "scripts/h.py": "x", "scripts/fmt": "x",
 		"tools/lint.js": "x", "tools/index.js": "x", "pkg/__main__.py": "x", "cmd/x/main.go": "x", "Makefile": "x", "lib/setup.js": "x", "data.json": "{}",
 	})
-	p := open(t, e, Sources{}).Paths
 	for line, want := range map[string]string{
 		"python3 -m lint src/ tests/ --fix || true": "", "python -m ruff check src/ tests/ --fix": "", "python3 -m black ./src": "", "python -m black src/a.py": "", "python3 -u -m pytest tests/t.py": "",
 		"ruff check src/ --fix": "", "black src/a.py": "", "eslint src/ --fix": "", "./scripts/fmt src/": "scripts/fmt", "prettier --write 'src/**/*.ts'": "", "prettier --write src/a.ts": "", "gofmt -w ./cmd": "",
@@ -27,11 +26,11 @@ func TestWhatOfACommandSteers(t *testing.T) {
 		"nice -n 5 python3 scripts/h.py src/": "scripts/h.py", "scripts/later.sh src/": "scripts/later.sh", "sh scripts/later.sh src/": "scripts/later.sh", "python3 $CLAUDE_PROJECT_DIR/scripts/h.py src/": "scripts/h.py",
 		"file=$(jq -r .x); python3 scripts/h.py \"$file\"": "scripts/h.py", "[ -d src ] && ruff check src/": "", "java -jar tools/x.jar src/": "tools/x.jar", "dotnet tools/x.dll src/": "tools/x.dll", "dotnet format src/": "",
 	} {
-		runs := Runs{Paths: p, Dirs: []string{p.Dir}}
-		runs.Line(line, "a hook")
+		found := Finder{Dir: dir, Root: dir, Dirs: []string{dir}}
+		found.Line(line, "a hook")
 		var got []string
-		for _, f := range runs.Found {
-			rel, _ := filepath.Rel(p.Dir, f.Path)
+		for _, f := range found.Found {
+			rel, _ := filepath.Rel(dir, f.Path)
 			got = append(got, filepath.ToSlash(rel))
 		}
 		slices.Sort(got)
