@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,7 +183,11 @@ func (b *bubblewrap) parent(l laid) (*parent, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("adopt a zygote: %w", err)
 	}
-	setup, err := json.Marshal(zygote.Setup{Filter: b.filter, Mounts: l.mounts, User: os.Geteuid(), Group: os.Getegid(), SealProc: ownsProc()})
+	slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the slack of timers: %w", err)
+	}
+	setup, err := json.Marshal(zygote.Setup{Filter: b.filter, Mounts: l.mounts, User: os.Geteuid(), Group: os.Getegid(), Slack: slack, SealProc: ownsProc()})
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +252,7 @@ func tryZygote(path string) error {
 
 // start starts cmd, which is bubblewrap, waits for the zygote, and ends bubblewrap.
 func (p *parent) start(cmd *exec.Cmd, theirs io.Closer) error {
-	if err := cmd.Start(); err != nil {
+	if err := startSlack(cmd); err != nil {
 		return err
 	}
 	_ = theirs.Close() // so that its end is seen
@@ -272,6 +277,20 @@ func (p *parent) start(cmd *exec.Cmd, theirs io.Closer) error {
 		return errors.New("it was not left to this process")
 	}
 	return nil
+}
+
+// lazy is by how many nanoseconds timers of a zygote may be late. It has none of its own,
+// but Go's runtime looks at what its threads do, every 20 µs while any of them is at work:
+// that, and the interrupts for it, took as long as all else that a zygote does.
+const lazy = 2_000_000
+
+// startSlack starts cmd, whose timers may be late.
+func startSlack(cmd *exec.Cmd) error {
+	runtime.LockOSThread() // what it starts has its slack, and so has what that becomes (prctl(2))
+	defer runtime.UnlockOSThread()
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, lazy, 0, 0, 0) // without it, more is spent
+	defer func() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) }()
+	return cmd.Start()
 }
 
 // zygoteArguments are bwrap's for a zygote. What belongs to one command alone, the

@@ -44,7 +44,7 @@ func zygotePid(t *testing.T, s *Sandbox) (pid, births int) {
 // it was started.
 func TestSameAsFromNothing(t *testing.T) {
 	const script = `grep -E '^(Sig|Cap|NoNew|Seccomp:|Uid|Gid|Groups|Threads|PPid|Pid|NSpid)' /proc/self/status
-ulimit -Hn; ulimit -Sn; ulimit -a | grep -v 'POSIX message'; umask; pwd; echo "$0 $PWD"; nice; cat /proc/self/oom_score_adj
+ulimit -Hn; ulimit -Sn; ulimit -a | grep -v 'POSIX message'; umask; pwd; echo "$0 $PWD"; nice; cat /proc/self/oom_score_adj /proc/self/timerslack_ns
 ls -A /proc/1 | wc -l; ls /dev /dev/shm /dev/pts; stat -c '%a %u %g %F' /dev /dev/shm /dev/pts /dev/null /proc /proc/sys/user
 readlink /proc/self/fd/0 /proc/self/fd/2 | sed 's/[0-9]*//g'; ls /proc/self/fd; cat /proc/self/uid_map /proc/self/gid_map /proc/self/setgroups
 ls -d ~/.ssh; ls ~/.ssh; cat /proc/net/dev | wc -l; touch /proc/sys/user/max_user_namespaces /etc/x 2>&1; env | grep -v -e ^_= -e TMP -e TEMP -i -e CACHE | sort; exit 9`

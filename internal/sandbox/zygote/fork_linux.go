@@ -48,7 +48,8 @@ type birth struct {
 	argv      []*byte // ends with nil
 	env       []*byte // ends with nil
 	openFiles [2]uint64
-	called    *byte // what the first process is called
+	called    *byte   // what the first process is called
+	slack     uintptr // of its timers, in nanoseconds
 	filter    unix.SockFprog
 	noDir     []byte // what is said when dir cannot be entered, and
 	noStart   []byte // when path cannot be started
@@ -92,6 +93,7 @@ func begin(b *birth) (pid int, e syscall.Errno) {
 		sys(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&b.none)), 0, 8)
 		return int(n), e
 	}
+	sys(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, b.slack, 0, 0)
 	b.confine()
 	b.tell(ready, 0)
 	if b.path == nil {
@@ -103,8 +105,11 @@ func begin(b *birth) (pid int, e syscall.Errno) {
 	if b.guest { // what the command leaves behind stays below it
 		sys(unix.SYS_PRCTL, unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0)
 	}
-	kid, e := fork(uintptr(unix.SIGCHLD))
-	if e == 0 && kid == 0 {
+	// Where the new process has the memory of this one, it goes on with the same stack until
+	// it is the command: become must keep to a frame of its own, and change nothing that
+	// reap needs.
+	kid, no := clone(vforks)
+	if no == 0 && kid == 0 {
 		b.become()
 	}
 	b.reap(kid)
@@ -171,6 +176,7 @@ func (b *birth) drop() {
 
 // become makes a process the command.
 //
+//go:noinline
 //go:nosplit
 //go:norace
 func (b *birth) become() {

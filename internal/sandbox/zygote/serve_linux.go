@@ -21,6 +21,9 @@ type Setup struct {
 	// namespace.
 	User  int `json:"user"`
 	Group int `json:"group"`
+	// Slack is by how many nanoseconds timers of commands may be late: those of the zygote
+	// itself may be later.
+	Slack int `json:"slack"`
 	// SealProc has commands see a /proc that nobody can write to.
 	SealProc bool `json:"seal_proc"`
 }
@@ -63,7 +66,8 @@ const (
 // A server is a zygote.
 type server struct {
 	Setup
-	room int // the first process of the room that was opened last; 0: none was
+	common birth // what every birth has
+	room   int   // the first process of the room that was opened last; 0: none was
 }
 
 // Serve is the zygote: it starts a command for each message on descriptor 3,
@@ -75,7 +79,7 @@ func Serve() error {
 	if err != nil {
 		return errors.Join(err, say(sayNo+err.Error()))
 	}
-	s := &server{Setup: setup}
+	s := &server{Setup: setup, common: setup.birth()}
 	if err := say(sayReady + strconv.Itoa(os.Getpid())); err != nil {
 		return err
 	}
@@ -189,10 +193,10 @@ func rights(oob []byte) (fds []int, err error) {
 // open opens a room, and answers: namespaces whose first process runs nothing, in which
 // commands can be started that see the processes of one another.
 func (s *server) open(fds []int) string {
-	b := s.birth()
+	b := s.common
 	b.flags |= unix.CLONE_NEWPID
 	b.gate, b.lock = fds[0], fds[1]
-	answer, _ := s.bear(b, start)
+	answer, _ := s.bear(&b, start)
 	if n, ok := strings.CutPrefix(answer, sayPid); ok {
 		pid, _ := strconv.Atoi(n) // it was written here
 		fd, err := unix.PidfdOpen(pid, 0)
@@ -235,14 +239,14 @@ func (s *server) launch(fds []int, join bool) (answer string, gone int) {
 		_ = unix.Close(fd)
 		fds[i] = up
 	}
-	b := s.birth()
+	b := s.common
 	b.command(p, fds)
 	if !join {
 		b.flags |= unix.CLONE_NEWPID
-		return s.bear(b, start)
+		return s.bear(&b, start)
 	}
 	b.guest = true
-	return s.bear(b, func(b *birth) (int, error) { return startIn(b, s.room) })
+	return s.bear(&b, func(b *birth) (int, error) { return startIn(b, s.room) })
 }
 
 // bear starts a process, and answers.
@@ -316,9 +320,9 @@ func contents(fd int) (b []byte, done func(), err error) {
 }
 
 // birth is what every new process needs.
-func (s *server) birth() *birth {
+func (s Setup) birth() birth {
 	const proc = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
-	b := &birth{
+	b := birth{
 		flags: births,
 		mounts: []mount{
 			{text("proc"), text("/proc"), text("proc"), nil, proc},
@@ -332,7 +336,7 @@ func (s *server) birth() *birth {
 			// Nobody can make another one, whatever a filter misses.
 			{text("sys/user/max_user_namespaces"), []byte("0")},
 		},
-		called: text("adze"),
+		called: text("adze"), slack: uintptr(s.Slack),
 		head:   unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3},
 		filter: program(s.Filter),
 	}
