@@ -141,7 +141,7 @@ func (p Policy) items(s sight) map[string]item {
 		}
 	}
 	for _, g := range s.gits {
-		for _, st := range conf.Steers(g) {
+		for _, st := range conf.Steers(g, s.holds[g]) {
 			add(st)
 		}
 	}
@@ -193,6 +193,8 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 		taken: map[string]int{}, halt: make(chan string, 1), exact: needs.Pinned && len(needs.Writable)+len(needs.Settings) == 0,
 	}
 	seen := t.survey.look()
+	set := t.policy.configured(seen)
+	seen.set = &set
 	t.arm(seen)
 	r.partial = seen.more
 	items := t.policy.items(seen)

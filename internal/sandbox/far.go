@@ -57,9 +57,7 @@ func (v *survey) all(near sight) sight {
 		}
 		v.enter(s.dots[n], &s)
 	}
-	for _, g := range slices.Concat(near.gits, s.gits) {
-		s.odd = append(s.odd, v.inside(g, allInside)...)
-	}
+	v.insides(slices.Concat(near.gits, s.gits), allInside, &s)
 	return s
 }
 
@@ -76,9 +74,10 @@ func (v *survey) privates() []string {
 
 // An inner is what was seen in a folder inside a git folder.
 type inner struct {
-	mark mark
-	odd  []string
-	subs []string
+	mark  mark
+	odd   []string
+	subs  []string
+	holds conf.Holds // of a git folder itself
 }
 
 // How far inside looks.
@@ -89,6 +88,17 @@ const (
 	allInside  reach = true
 )
 
+// insides looks into git folders.
+func (v *survey) insides(gits []string, far reach, s *sight) {
+	s.holds = make(map[string]conf.Holds, len(gits))
+	for _, g := range gits {
+		s.odd = append(s.odd, v.inside(g, far)...)
+		if in := v.ins[g]; in != nil {
+			s.holds[g] = in.holds
+		}
+	}
+}
+
 // inside lists what is in a git folder that git makes nothing of the kind of.
 func (v *survey) inside(git string, far reach) []string {
 	var odd []string
@@ -97,11 +107,12 @@ func (v *survey) inside(git string, far reach) []string {
 		dir := queue[n]
 		m := markOf(dir, v.now)
 		if !m.dir {
+			delete(v.ins, dir)
 			continue
 		}
 		in := v.ins[dir]
 		if in == nil || in.mark != m || !m.settled {
-			in = v.readInner(dir, m)
+			in = v.readInner(dir, m, dir == git)
 			v.ins[dir] = in
 		}
 		odd = append(odd, in.odd...)
@@ -114,9 +125,16 @@ func (v *survey) inside(git string, far reach) []string {
 	return odd
 }
 
-func (v *survey) readInner(dir string, m mark) *inner {
+func (v *survey) readInner(dir string, m mark, top bool) *inner {
 	in := &inner{mark: m}
-	list, _ := v.list(dir, m) // one that cannot be read is of no use to git
+	list, err := v.list(dir, m) // one that cannot be read is of no use to git
+	if top && err == nil {
+		names := make([]string, len(list))
+		for i, e := range list {
+			names[i] = e.Name()
+		}
+		in.holds = conf.Listed(names)
+	}
 	for _, e := range list {
 		path := filepath.Join(dir, e.Name())
 		switch {

@@ -61,6 +61,7 @@ func (j *journal) write(p Policy, had []string, open []setting, since time.Time)
 		return nil
 	}
 	j.clear()
+	j.last = "?" // of which some may be there, if the rest cannot be written
 	if _, err := j.f.WriteAt(b, 0); err != nil {
 		return fmt.Errorf("note what is there before a command runs: %w", err)
 	}
@@ -72,6 +73,9 @@ func (j *journal) write(p Policy, had []string, open []setting, since time.Time)
 }
 
 func (j *journal) clear() {
+	if j.last == "" {
+		return // it is empty
+	}
 	_ = j.f.Truncate(0) // an entry that stays is gone through once more
 	j.last = ""
 }

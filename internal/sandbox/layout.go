@@ -43,7 +43,7 @@ func (p Policy) layout() (steps []step, links []string) {
 		}
 	}
 	for _, g := range p.Git {
-		for _, guard := range conf.Guards(g) {
+		for _, guard := range conf.Guards(g, p.holds[g]) {
 			l.protect(guard)
 		}
 	}

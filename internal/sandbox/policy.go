@@ -48,9 +48,10 @@ type Policy struct {
 	gits    []string // git folders that count although they may lie elsewhere
 	open    []string // protected paths that may be written all the same
 	denials policy.Denials
-	denied  []string // that the settings of the sandbox deny to write
-	seen    *survey  // that NewPolicy made; nil without
-	far     *far     // nil where the denials name nothing outside the surveyed folders
+	denied  []string              // that the settings of the sandbox deny to write
+	seen    *survey               // that NewPolicy made; nil without
+	holds   map[string]conf.Holds // what the git folders hold, by their path
+	far     *far                  // nil where the denials name nothing outside the surveyed folders
 }
 
 // Network is what can be reached from inside.
@@ -169,7 +170,7 @@ func (p Policy) with(s sight) Policy {
 	}
 	slices.Sort(p.Protected)
 	p.Protected = slices.Compact(p.Protected)
-	p.Git = slices.Clone(s.gits)
+	p.Git, p.holds = slices.Clone(s.gits), s.holds
 	slices.Sort(p.Git)
 	return p.denying(s)
 }
@@ -178,6 +179,9 @@ func (p Policy) with(s sight) Policy {
 // or not. A folder that holds a whole writable one is not among them: nothing
 // could be written any more.
 func (p Policy) configured(s sight) []conf.Steer {
+	if s.set != nil {
+		return *s.set
+	}
 	var out []conf.Steer
 	for _, g := range s.gits {
 		for _, st := range conf.Named(g, top(g), p.home) {

@@ -328,7 +328,9 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) (policy
 		return policy.Kept{}, fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
 	p, in := s.policy.with(seen), s.auditor.secrets(seen, needs)
-	p.Hidden = outermost(slices.Concat(p.Hidden, in.Hidden))
+	if len(in.Hidden) > 0 {
+		p.Hidden = outermost(slices.Concat(p.Hidden, in.Hidden))
+	}
 	p.open = slices.Clone(needs.Writable)
 	for _, set := range needs.Settings {
 		p.open = append(p.open, set.Path)

@@ -37,7 +37,7 @@ func seatbelt(p Policy, port int) string {
 		for _, name := range []string{"hooks", "config", "config.worktree", "commondir", "info/attributes"} {
 			line("(deny file-write* (subpath %s))", quote(filepath.Join(g, name)))
 		}
-		for _, guard := range conf.Guards(g) { // of its worktrees and submodules
+		for _, guard := range conf.Guards(g, p.holds[g]) { // of its worktrees and submodules
 			line("(deny file-write* (subpath %s))", quote(guard))
 		}
 	}

@@ -77,16 +77,19 @@ type folder struct {
 
 // A sight is what a survey found.
 type sight struct {
-	named []string // paths with a protected name, but .git
-	dots  []string // paths called .git: folders, files, links
-	kin   []string // what steers other version control, in its folders
-	gits  []string // git folders: those of dots, and bare ones
-	odd   []string // links and the like in git folders
-	hide  []string // what rules deny to read, and what to change
+	named []string              // paths with a protected name, but .git
+	dots  []string              // paths called .git: folders, files, links
+	kin   []string              // what steers other version control, in its folders
+	gits  []string              // git folders: those of dots, and bare ones
+	odd   []string              // links and the like in git folders
+	holds map[string]conf.Holds // what git folders hold, by their path
+	hide  []string              // what rules deny to read, and what to change
 	fix   []string
 	keys  []string // files that may hold secrets
 	more  bool     // there is more than was looked into
 	half  []string // folders that a file more could make git folders
+	// set is what git's settings name, once it was looked for.
+	set *[]conf.Steer
 }
 
 type indexed struct {
@@ -119,9 +122,7 @@ func (v *survey) look() sight {
 	}
 	slices.Sort(s.named)
 	s.named = slices.Compact(s.named)
-	for _, g := range s.gits {
-		s.odd = append(s.odd, v.inside(g, nearInside)...)
-	}
+	v.insides(s.gits, nearInside, &s)
 	return s
 }
 

@@ -113,7 +113,7 @@ func TestSteers(t *testing.T) {
 		"modules/a/b/HEAD": "", "modules/a/b/config": "", "modules/a/b/hooks/post-merge": "", "modules/a/b/modules/c/config": "", "sequencer/todo": "", "rebase-merge/done": "",
 	})
 	var got []string
-	for _, s := range Steers(root) {
+	for _, s := range Steers(root, nil) {
 		rel, _ := filepath.Rel(root, s.Path)
 		got = append(got, rel)
 	}
@@ -124,7 +124,7 @@ func TestSteers(t *testing.T) {
 		t.Errorf("steers %v", got)
 	}
 	got = nil
-	for _, p := range Guards(root) {
+	for _, p := range Guards(root, nil) {
 		rel, _ := filepath.Rel(root, p)
 		got = append(got, rel)
 	}
@@ -160,7 +160,7 @@ func TestPlainState(t *testing.T) {
 		git := t.TempDir()
 		lay(t, git, map[string]string{c.name: c.text, "HEAD": "x"})
 		bad := false
-		for _, s := range Steers(git) {
+		for _, s := range Steers(git, nil) {
 			bad = bad || s.Kind == State && Plain(s, nil) != ""
 		}
 		if bad != c.bad {
@@ -194,5 +194,53 @@ func TestPlainBegun(t *testing.T) {
 	lay(t, away, map[string]string{"g/HEAD": "x", "g/commondir": "", "w/.git": "gitdir: ../g\n"})
 	if why := Plain(Steer{Path: filepath.Join(away, "w/.git"), Kind: Pointer}, []string{filepath.Join(away, ".git")}); why == "" {
 		t.Error("a folder that is not looked at passes")
+	}
+}
+
+// What is found by a listing of the folder is what is found without one.
+func TestSteersOfAListing(t *testing.T) {
+	for name, made := range map[string][]string{
+		"plain":   {"HEAD", "config", "hooks/pre-commit", "hooks/x.sample", "info/attributes"},
+		"rebase":  {"HEAD", "config", "rebase-merge/git-rebase-todo", "sequencer/todo", "sequencer/opts", "BISECT_NAMES"},
+		"others":  {"HEAD", "commondir", "config.worktree", "remotes/a", "branches/b", "worktrees/w/gitdir", "modules/a/b/config", "modules/a/b/hooks/h"},
+		"foreign": {"HEAD", "config", "ho\u200coks/x", "hooks/pre-commit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			git := t.TempDir()
+			for _, f := range made {
+				at := filepath.Join(git, filepath.FromSlash(f))
+				if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(at, nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			list, err := os.ReadDir(git)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, e := range list {
+				names = append(names, e.Name())
+			}
+			holds := Listed(names)
+			if (holds == nil) != (name == "foreign") {
+				t.Errorf("of %q is known: %v", names, holds)
+			}
+			sorted := func(list []Steer) []Steer {
+				slices.SortFunc(list, func(a, b Steer) int { return strings.Compare(a.Path, b.Path) })
+				return list
+			}
+			if all, got := sorted(Steers(git, nil)), sorted(Steers(git, holds)); len(all) == 0 || !slices.Equal(got, all) {
+				t.Errorf("Steers: %v, without a listing %v", got, all)
+			}
+			if all, got := Guards(git, nil), Guards(git, holds); len(all) == 0 || !slices.Equal(got, all) {
+				t.Errorf("Guards: %v, without a listing %v", got, all)
+			}
+		})
+	}
+	if got := Steers(t.TempDir(), Listed(nil)); len(got) > 0 {
+		t.Errorf("in an empty folder: %v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Kind says what a steering path is, and so how its content is judged.
@@ -44,19 +45,45 @@ const (
 // IsGitDir reports whether git could take dir for a git folder.
 func IsGitDir(dir string) bool { return looksLikeGitDir(dir) }
 
+// Holds are the names in a git folder itself, in lower case; nil says nothing of them.
+// What lies below a name that is not there need not be looked for.
+type Holds map[string]bool
+
+// Listed are the names of a listing. A name that is not plain ASCII may be another one to
+// the file system, so with such nothing is known.
+func Listed(names []string) Holds {
+	known := make(Holds, len(names))
+	for _, n := range names {
+		if strings.ContainsFunc(n, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			return nil
+		}
+		known[strings.ToLower(n)] = true
+	}
+	return known
+}
+
+// lack reports whether a path below a git folder is certainly not there.
+func (h Holds) lack(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return h != nil && !h[strings.ToLower(first)]
+}
+
 // Guards are the paths of a git folder that exist and that nothing in git's
 // daily work writes: settings, hooks, and what says where those are. They are
 // whole folders where all of it steers git.
-func Guards(git string) []string {
+func Guards(git string, holds Holds) []string {
 	var out []string
 	add := func(dir string, names ...string) {
 		for _, n := range names {
+			if dir == git && holds.lack(n) {
+				continue
+			}
 			if p := filepath.Join(dir, n); exists(p) {
 				out = append(out, p)
 			}
 		}
 	}
-	each(git, func(dir string, worktree bool) {
+	each(git, holds, func(dir string, worktree bool) {
 		if worktree {
 			add(dir, "commondir", "gitdir", "config.worktree")
 			return
@@ -69,14 +96,21 @@ func Guards(git string) []string {
 // Steers are the paths of a git folder that exist and steer git, one by one:
 // what Guards covers, and the lists of a rebase. Sample hooks, which git never
 // runs, are left out.
-func Steers(git string) []Steer {
+func Steers(git string, holds Holds) []Steer {
 	var out []Steer
 	add := func(dir, name string, k Kind) {
+		if dir == git && holds.lack(name) {
+			return
+		}
 		if p := filepath.Join(dir, name); exists(p) {
 			out = append(out, Steer{p, k})
 		}
 	}
-	files := func(dir string, k Kind) {
+	files := func(in, name string, k Kind) {
+		if in == git && holds.lack(name) {
+			return
+		}
+		dir := filepath.Join(in, name)
 		if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
 			out = append(out, Steer{dir, k}) // a link in the place of the folder
 			return
@@ -88,7 +122,7 @@ func Steers(git string) []Steer {
 			}
 		}
 	}
-	each(git, func(dir string, worktree bool) {
+	each(git, holds, func(dir string, worktree bool) {
 		add(dir, "commondir", CommonDir)
 		add(dir, "config.worktree", Config)
 		for _, todo := range []string{"rebase-merge/git-rebase-todo", "sequencer/todo"} {
@@ -103,23 +137,26 @@ func Steers(git string) []Steer {
 		}
 		add(dir, "config", Config)
 		add(dir, "info/attributes", Attributes)
-		files(filepath.Join(dir, "hooks"), Hook)
-		files(filepath.Join(dir, "remotes"), Remote)
-		files(filepath.Join(dir, "branches"), Remote)
+		files(dir, "hooks", Hook)
+		files(dir, "remotes", Remote)
+		files(dir, "branches", Remote)
 	})
 	return out
 }
 
 // each calls yield for a git folder, the parts of it that belong to its
 // worktrees, and the git folders of its submodules.
-func each(git string, yield func(dir string, worktree bool)) {
+func each(git string, holds Holds, yield func(dir string, worktree bool)) {
 	yield(git, false)
-	trees, _ := os.ReadDir(filepath.Join(git, "worktrees")) // most have none
-	for _, t := range trees[:min(len(trees), maxTrees)] {
-		yield(filepath.Join(git, "worktrees", t.Name()), true)
+	if !holds.lack("worktrees") {
+		trees, _ := os.ReadDir(filepath.Join(git, "worktrees")) // most have none
+		for _, t := range trees[:min(len(trees), maxTrees)] {
+			yield(filepath.Join(git, "worktrees", t.Name()), true)
+		}
 	}
-	left := maxFolders
-	modules(filepath.Join(git, "modules"), maxDepth, &left, yield)
+	if left := maxFolders; !holds.lack("modules") {
+		modules(filepath.Join(git, "modules"), maxDepth, &left, yield)
+	}
 }
 
 func modules(dir string, depth int, left *int, yield func(dir string, worktree bool)) {
