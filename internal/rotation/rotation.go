@@ -1,6 +1,7 @@
-// Package rotation spreads slow checks over runs of the tests: each run makes a
-// part of them, another part with another seed. Only tests import it. It keeps
-// nothing: which part it is follows from names alone.
+// Package rotation leaves a part of the slow checks out of the tests of every day:
+// always the same part, so that one tree has one result. ./test long makes all of them
+// (SEED=all), and SEED=N makes another part. Only tests import it. It keeps nothing:
+// which part it is follows from names alone.
 package rotation
 
 import (
@@ -10,7 +11,7 @@ import (
 )
 
 // Due reports whether the check of this name is made in this run: a third of them
-// are. $SEED, which ./test makes of the commit, says which; SEED=all is all of them.
+// are. $SEED says which; SEED=all is all of them.
 func Due(name string) bool { return OneOf(3, name) }
 
 // OneOf is Due for one of n checks.
@@ -20,7 +21,7 @@ func OneOf(n uint64, name string) bool { return due(n, name, os.Getenv("SEED")) 
 func Turn(t testing.TB) {
 	t.Helper()
 	if !Due(t.Name()) {
-		t.Skip("its turn is with other commits; SEED=all makes it at any time")
+		t.Skip("a slow check: SEED=all makes it, and so does ./test long")
 	}
 }
 
