@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -353,9 +352,7 @@ func (c *calls) plan(k *call, env tool.Env) (tool.Plan, error) {
 	}
 	if !ok {
 		names := c.r.tools.Listed()
-		st := c.r.Host.State()
-		loaded := slices.ContainsFunc(st.Loaded, func(s llm.Spec) bool { return s.Name == name })
-		if loaded || slices.Contains(st.Told(), name) || slices.Contains(st.Gone, cmp.Or(c.r.Aliases[name], name)) {
+		if c.r.Host.State().Knew(cmp.Or(c.r.Aliases[name], name)) {
 			return tool.Plan{}, fmt.Errorf("the tool %s is not there any more; the tools are %s", name, strings.Join(names, ", "))
 		}
 		return tool.Plan{}, fmt.Errorf("there is no tool named %q%s; the tools are %s", name, near.Hint(name, c.r.tools.Names()), strings.Join(names, ", "))

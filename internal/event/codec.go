@@ -301,7 +301,8 @@ type (
 
 	storedReplied struct {
 		repliedFields
-		Message llm.Stored `json:"message"`
+		Message llm.Stored       `json:"message"`
+		Tools   []llm.StoredSpec `json:"tools,omitempty"`
 	}
 	storedAsked struct {
 		askedFields
@@ -340,7 +341,7 @@ type (
 func toStored(b Body) (any, error) {
 	switch b := b.(type) {
 	case Replied:
-		return storedReplied{repliedFields(b), b.Message.Stored()}, nil
+		return storedReplied{repliedFields(b), b.Message.Stored(), llm.StoredSpecs(b.Tools)}, nil
 	case Asked:
 		raw, err := storeView(b.View)
 		return storedAsked{askedFields(b), raw}, err
@@ -396,7 +397,7 @@ func decodeReplied(line []byte) (Body, error) {
 	if err := fastjson.Unmarshal(line, &s); err != nil {
 		return nil, err
 	}
-	s.repliedFields.Message = llm.FromStored(s.Message)
+	s.repliedFields.Message, s.repliedFields.Tools = llm.FromStored(s.Message), llm.FromStoredSpecs(s.Tools)
 	return Replied(s.repliedFields), nil
 }
 

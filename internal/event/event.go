@@ -118,6 +118,10 @@ type (
 		First    time.Duration `json:"first,omitempty"` // time to the first chunk
 		Took     time.Duration `json:"took,omitempty"`
 		Attempts int           `json:"attempts,omitempty"`
+		// Tools are those that the request listed, in order, when they are others than
+		// in the request before: of adze's own only the names, so that a later run lists
+		// them in the same order, and those of servers whole.
+		Tools []llm.Spec `json:"tools,omitempty"`
 	}
 	// Dropped notes a partial reply that was discarded, with the calls of it
 	// that had started; their results are not part of the conversation. What
@@ -213,12 +217,15 @@ type (
 	// ToolsChanged says that the model has other tools from the next request on.
 	// A request goes on listing what was removed, because providers keep what
 	// stays the same; a call of it gets an error.
-	// Named are those that it is told of by name only, with Text, and can load.
+	// Named are those that it is told of by name only, with Text, and can load;
+	// Reworded those of which Text says that they describe themselves in other words
+	// than the list does, each with a short hash of its words.
 	ToolsChanged struct {
-		Added   []string `json:"added,omitempty"`
-		Removed []string `json:"removed,omitempty"`
-		Named   []string `json:"named,omitempty"`
-		Text    string   `json:"text,omitempty"` // for the model
+		Added    []string `json:"added,omitempty"`
+		Removed  []string `json:"removed,omitempty"`
+		Named    []string `json:"named,omitempty"`
+		Reworded []string `json:"reworded,omitempty"`
+		Text     string   `json:"text,omitempty"` // for the model
 	}
 	// Extended says what there is besides adze's own from now on. It is whole
 	// each time.

@@ -48,6 +48,7 @@ func ParseUsage(line []byte, kind string) (Body, error) {
 		var r struct {
 			repliedFields
 			Message fastjson.Raw `json:"message"`
+			Tools   fastjson.Raw `json:"tools"`
 		}
 		err := fastjson.Unmarshal(line, &r)
 		return Replied(r.repliedFields), err

@@ -262,12 +262,6 @@ func (x *Session) Contributions() []contrib.Contribution {
 	return append(list, w.Served()...)
 }
 
-// MoreTools reports whether servers are configured, whose tools may come later.
-func (x *Session) MoreTools() bool {
-	x.conf.World.ready()
-	return x.conf.World.Hub() != nil
-}
-
 // Attach hands over the session. Close ends what Attach began.
 func (x *Session) Attach(s *session.Session, after event.Seq) {
 	x.s = s

@@ -28,12 +28,13 @@ type StoredSpec struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"`
+	Loads       bool            `json:"loads,omitempty"`
 }
 
 // StoredSpecs are the stored forms of a list.
 func StoredSpecs(list []Spec) (out []StoredSpec) {
 	for _, s := range list {
-		out = append(out, StoredSpec{s.Name, s.Description, s.Schema})
+		out = append(out, StoredSpec{s.Name, s.Description, s.Schema, s.Loads})
 	}
 	return out
 }
@@ -41,7 +42,7 @@ func StoredSpecs(list []Spec) (out []StoredSpec) {
 // FromStoredSpecs is the list that w are the stored forms of.
 func FromStoredSpecs(w []StoredSpec) (out []Spec) {
 	for _, s := range w {
-		out = append(out, Spec{Name: s.Name, Description: s.Description, Schema: s.Schema})
+		out = append(out, Spec{Name: s.Name, Description: s.Description, Schema: s.Schema, Loads: s.Loads})
 	}
 	return out
 }

@@ -4,6 +4,7 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"iter"
@@ -117,6 +118,11 @@ type Spec struct {
 	// a request, the tool is said there, so that what stands before it stays as it is;
 	// else it is listed like any other.
 	Deferred bool
+}
+
+// Equal reports whether two descriptions are the same, byte for byte.
+func (s Spec) Equal(o Spec) bool {
+	return s.Name == o.Name && s.Description == o.Description && bytes.Equal(s.Schema, o.Schema) && s.Loads == o.Loads && s.Deferred == o.Deferred
 }
 
 // A Request is everything one reply depends on. The same Request always

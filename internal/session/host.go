@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
@@ -34,6 +35,7 @@ func (h host) Emit(b event.Body) error {
 	}
 	var res error
 	err := h.s.do(func(st *state) {
+		b = h.s.listed(st, b)
 		if res = h.s.record(context.Background(), st, b); res == nil {
 			st.lent = append(st.lent, lent...)
 		}
@@ -77,24 +79,46 @@ func (s *Session) offer(st *state) (tool.Set, error) {
 // the model of another session was told of it.
 func (s *Session) next(st *state) (now tool.Set, e event.ToolsChanged) {
 	now = st.tools
-	limit, defers := s.DeferAbove(st.target.Window), s.cfg.MoreTools || s.cfg.DeferAbove != nil
+	limit, defers := s.DeferAbove(st.target.Window), s.defers()
+	if !st.offered && st.wanted != nil { // nobody has read another list in this run
+		now = *st.wanted
+	}
 	switch {
-	case !st.offered: // nobody has read another list yet
-		if st.wanted != nil {
-			now = *st.wanted
+	case !st.offered && defers && len(st.Listed) > 0: // but in an earlier one
+		known := st.Told()
+		for _, l := range st.Loaded {
+			known = append(known, l.Name)
 		}
-		if defers {
-			now = now.Defer(limit, s.cfg.MoreTools || len(st.Loaded) > 0 || len(st.Told()) > 0)
-		}
+		// Servers may still be on their way, so nobody is told that something is gone.
+		now, e.Added, _ = tool.Earlier(st.Listed, known, st.Gone).Then(now, limit)
+	case !st.offered && defers:
+		now = now.Defer(limit, s.cfg.MoreTools || len(st.Loaded) > 0 || len(st.Told()) > 0)
+	case !st.offered:
 	case st.wanted != nil:
 		now, e.Added, e.Removed = now.Then(*st.wanted, limit)
 	}
 	if defers {
 		now = now.Loaded(st.Loaded)
-		e.Named, _, e.Text = toolsearch.News(now, st.Told(), e.Removed)
+		news := toolsearch.News(now, st.Told(), st.Reworded(), e.Removed)
+		e.Named, e.Reworded, e.Text = news.Named, news.Reworded, news.Text
 	}
 	return now, e
 }
+
+// listed adds to a reply what its request listed, when that is news. A later run
+// goes on from it.
+func (s *Session) listed(st *state, b event.Body) event.Body {
+	if r, ok := b.(event.Replied); ok && s.defers() {
+		if told := st.tools.Told(); !slices.EqualFunc(told, st.Listed, llm.Spec.Equal) {
+			r.Tools = told
+			return r
+		}
+	}
+	return b
+}
+
+// defers: the model may be told of tools by name, and to load them.
+func (s *Session) defers() bool { return s.cfg.MoreTools || s.cfg.DeferAbove != nil }
 
 // Switch implements agent.Host.
 func (h host) Switch(to agent.Target, why event.Cause) error {

@@ -49,7 +49,7 @@ type Config struct {
 	// DeferAbove is how many tokens of descriptions of tools a model with this window
 	// is told at once; of more, those that may be are told by name. nil is any number.
 	DeferAbove func(window int) int
-	// MoreTools: tools may come while the session runs. The one that loads tools is
+	// MoreTools: tools may come while the session runs, or in a later run of it. The one that loads tools is
 	// listed from the first request on then, so that what comes later moves nothing.
 	MoreTools bool
 	Budget    agent.Budget // of each turn

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -25,10 +26,26 @@ type Set struct {
 
 // An entry is a tool with what it was when it was asked, once.
 type entry struct {
-	Tool
-	spec  Spec
-	named bool // only its name is told, by somebody else
-	gone  bool // listed, so that the bytes stay, and not there any more
+	Tool         // nil for one that an earlier run listed, and that is not there
+	spec  Spec   // what it is now
+	told  string // how a list describes it that was sent, when spec has other words; else ""
+	named bool   // only its name is told, by somebody else
+	gone  bool   // listed, so that the bytes stay, and not there any more
+}
+
+// listed is what the model is told of the tool.
+func (e entry) listed() llm.Spec {
+	return llm.Spec{Name: e.spec.Name, Description: cmp.Or(e.told, e.spec.Description), Schema: e.spec.Schema, Loads: e.spec.Loads}
+}
+
+// again is the tool as next has it, in the place of e. The tool of a server that
+// has only other words for itself stays listed with the old ones.
+func (e entry) again(next entry) entry {
+	next.named = e.named
+	if was := e.listed(); !e.named && isMCP(was.Name) && was.Description != "" && was.Description != next.spec.Description && bytes.Equal(was.Schema, next.spec.Schema) {
+		next.told = was.Description
+	}
+	return next
 }
 
 // size is how long the description of a tool is, in tokens of four bytes.
@@ -42,10 +59,55 @@ func setOf(list []entry, load bool, loaded []llm.Spec) Set {
 	for i, e := range list {
 		s.byName[e.spec.Name] = i
 		if !e.named && (load || !e.spec.Loads) {
-			s.specs = append(s.specs, llm.Spec{Name: e.spec.Name, Description: e.spec.Description, Schema: e.spec.Schema, Loads: e.spec.Loads})
+			s.specs = append(s.specs, e.listed())
 		}
 	}
 	return s.Loaded(loaded)
+}
+
+// Earlier is the set that an earlier run of a session listed, in the form of Told, with
+// the tools that the model knows of in other ways, and those that were gone. Then makes
+// of it the set of this run.
+func Earlier(listed []llm.Spec, named, gone []string) Set {
+	list := make([]entry, 0, len(listed)+len(named))
+	there := make(map[string]bool, cap(list))
+	load := false
+	add := func(l llm.Spec, named bool) {
+		if !there[l.Name] {
+			there[l.Name], load = true, load || l.Loads
+			list = append(list, entry{spec: Spec{Name: l.Name, Description: l.Description, Schema: l.Schema, Loads: l.Loads}, named: named, gone: slices.Contains(gone, l.Name)})
+		}
+	}
+	for _, l := range listed {
+		add(l, false)
+	}
+	for _, name := range named {
+		add(llm.Spec{Name: name}, true)
+	}
+	return setOf(list, load, nil)
+}
+
+// Told is what a later run needs to know of what the set lists, in order: of adze's own
+// tools the names, those of servers whole. What the model loaded is not among it.
+func (s Set) Told() []llm.Spec {
+	out := slices.Clone(s.specs[:len(s.specs)-len(s.loaded)])
+	for i, l := range out {
+		if !isMCP(l.Name) {
+			out[i] = llm.Spec{Name: l.Name, Loads: l.Loads}
+		}
+	}
+	return out
+}
+
+// Reworded are the tools that are listed in other words than they have now, as they
+// describe themselves now.
+func (s Set) Reworded() (out []llm.Spec) {
+	for _, e := range s.list {
+		if e.told != "" && !e.gone {
+			out = append(out, llm.Spec{Name: e.spec.Name, Description: e.spec.Description})
+		}
+	}
+	return out
 }
 
 // Loaded is the set when the model has loaded these tools, as it was told of
@@ -84,7 +146,7 @@ func (s Set) Defer(limit int, more bool) Set {
 func (s Set) Anew() Set {
 	list := slices.Clone(s.list)
 	for i := range list {
-		list[i].named = false
+		list[i].named, list[i].told = false, ""
 	}
 	return setOf(slices.DeleteFunc(list, func(e entry) bool { return e.gone }), false, nil)
 }
@@ -199,8 +261,11 @@ func (s Set) Only(keep func(name string) bool) Set {
 func (s Set) Map(f func(Tool) Tool) Set {
 	list := slices.Clone(s.list)
 	for i, e := range list {
+		if e.Tool == nil {
+			continue
+		}
 		t := f(e.Tool)
-		list[i] = entry{Tool: t, spec: t.Spec(), named: e.named, gone: e.gone}
+		list[i] = entry{Tool: t, spec: t.Spec(), told: e.told, named: e.named, gone: e.gone}
 	}
 	return setOf(list, s.load, s.loaded)
 }
@@ -208,8 +273,9 @@ func (s Set) Map(f func(Tool) Tool) Set {
 // Then is the set of a session that had s and has next from now on, and what
 // differs. Providers keep what they have read of a request as far as it stays
 // the same, so nothing that s lists moves: what came is listed behind it, and
-// what is gone stays listed. A tool that now describes itself in other words
-// takes its old place. What came and may be deferred is named only where s can
+// what is gone stays listed. A tool that takes other arguments now
+// takes its old place; of a server's tool that has only other words for itself, see Reworded.
+// What came and may be deferred is named only where s can
 // load it, or when there is more of it now than limit tokens; see Defer.
 func (s Set) Then(next Set, limit int) (now Set, added, removed []string) {
 	list := slices.Clone(s.list)
@@ -218,8 +284,7 @@ func (s Set) Then(next Set, limit int) (now Set, added, removed []string) {
 		there = there && !next.list[j].gone
 		switch {
 		case there:
-			list[i] = next.list[j]
-			list[i].named = e.named
+			list[i] = e.again(next.list[j])
 			if e.gone {
 				added = append(added, e.spec.Name)
 			}
@@ -228,6 +293,7 @@ func (s Set) Then(next Set, limit int) (now Set, added, removed []string) {
 			removed = append(removed, e.spec.Name)
 		}
 	}
+	list = slices.DeleteFunc(list, func(e entry) bool { return e.Tool == nil && len(e.spec.Schema) == 0 }) // nobody knows what was said of it
 	was := len(list)
 	for _, e := range next.list {
 		if _, listed := s.byName[e.spec.Name]; !listed && !e.gone {

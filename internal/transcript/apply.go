@@ -125,13 +125,24 @@ func (s State) reshaped(e event.Event) State {
 	return s
 }
 
+// lists reports whether the newest request listed this tool.
+func (s State) lists(name string) bool {
+	return slices.ContainsFunc(s.Listed, func(l llm.Spec) bool { return l.Name == name })
+}
+
+// Knew reports whether the model was told of this tool, in whatever way.
+func (s State) Knew(name string) bool {
+	loaded := slices.ContainsFunc(s.Loaded, func(l llm.Spec) bool { return l.Name == name })
+	return loaded || s.lists(name) || slices.Contains(s.Gone, name) || slices.Contains(s.Told(), name)
+}
+
 // tools takes over which tools came and went, and what the model is told of it.
 func (s State) tools(seq event.Seq, b event.ToolsChanged) State {
-	if slices.ContainsFunc(b.Added, func(name string) bool { return !slices.Contains(b.Named, name) }) {
+	if slices.ContainsFunc(b.Added, func(name string) bool { return !slices.Contains(b.Named, name) && !s.lists(name) }) {
 		s.Cache = s.Cache.changed(CacheTools)
 	}
 	if b.Text != "" {
-		s.talk = s.talk.tells(telling{seq, b.Named, b.Removed}).input(seq, []llm.Part{llm.Text{S: b.Text}})
+		s.talk = s.talk.tells(telling{seq, b.Named, b.Removed, b.Reworded}).input(seq, []llm.Part{llm.Text{S: b.Text}})
 	}
 	s.Gone = slices.DeleteFunc(slices.Concat(s.Gone, b.Removed), func(name string) bool { return slices.Contains(b.Added, name) })
 	return s
@@ -156,6 +167,9 @@ func (s State) replied(seq event.Seq, at time.Time, b event.Replied) State {
 	s.Cache = s.Cache.replied(b, at, s.Answered)
 	s.Answered = at
 	s.Quiet++
+	if len(b.Tools) > 0 {
+		s.Listed = b.Tools
+	}
 	if b.Stop == llm.Refused {
 		s.talk = s.talk.refused(seq, s.Turn.Seq, b)
 	} else {

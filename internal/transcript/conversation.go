@@ -60,6 +60,7 @@ type conversation struct {
 type telling struct {
 	Seq         event.Seq
 	Named, Gone []string
+	Reworded    []string `json:",omitempty"`
 }
 
 // tells notes a telling.

@@ -54,6 +54,8 @@ type State struct {
 	Background map[string]event.TaskStarted
 	Rules      []string // granted for the session, in order
 	Gone       []string // tools that were taken away and did not come back, in order
+	// Listed are the tools that the newest request listed; see event.Replied.
+	Listed []llm.Spec `json:",omitempty"`
 	// Loaded are the tools that the model loaded, as it was told of them, in order.
 	Loaded []llm.Spec    `json:",omitempty"`
 	Lasted time.Duration // of all turns that ended
@@ -195,6 +197,16 @@ func (s State) Told() []string {
 	var out []string
 	for _, t := range s.talk.told {
 		out = slices.DeleteFunc(append(out, t.Named...), func(name string) bool { return slices.Contains(t.Gone, name) })
+	}
+	return out
+}
+
+// Reworded is what the model has read in the conversation of tools that describe
+// themselves in other words than the list does, as event.ToolsChanged has it, the newest
+// of each last.
+func (s State) Reworded() (out []string) {
+	for _, t := range s.talk.told {
+		out = append(out, t.Reworded...)
 	}
 	return out
 }

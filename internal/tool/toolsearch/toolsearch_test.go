@@ -123,12 +123,12 @@ func TestSearchOfLongTools(t *testing.T) {
 // The model is told of each name once, and of those that are gone.
 func TestNews(t *testing.T) {
 	set := settled(t, a{"mcp__b__x", "", ""}, a{"mcp__a__y", "", ""}, a{"mcp__b__z", "", ""}, a{"Plain", "", ""})
-	named, gone, text := toolsearch.News(set, []string{"mcp__b__z", "mcp__c__old"}, []string{"mcp__c__old", "mcp__c__unheard"})
-	if want := "<notice>\nThere are more tools. Load those that you want with ToolSearch:\nPlain\nmcp__a__: y\nmcp__b__: x\nThese tools are not there any more:\nmcp__c__: old\n</notice>"; text != want || len(named) != 3 || len(gone) != 1 {
-		t.Errorf("%v %v\n%s", named, gone, text)
+	n := toolsearch.News(set, []string{"mcp__b__z", "mcp__c__old"}, nil, []string{"mcp__c__old", "mcp__c__unheard"})
+	if want := "<notice>\nThere are more tools. Load those that you want with ToolSearch:\nPlain\nmcp__a__: y\nmcp__b__: x\nThese tools are not there any more:\nmcp__c__: old\n</notice>"; n.Text != want || len(n.Named) != 3 || len(n.Gone) != 1 {
+		t.Errorf("%+v", n)
 	}
-	if named, gone, text := toolsearch.News(set.Loaded([]llm.Spec{{Name: "Plain"}}), []string{"mcp__a__y", "mcp__b__x", "mcp__b__z"}, nil); text != "" || len(named)+len(gone) > 0 {
-		t.Errorf("told again: %v %v %s", named, gone, text)
+	if n := toolsearch.News(set.Loaded([]llm.Spec{{Name: "Plain"}}), []string{"mcp__a__y", "mcp__b__x", "mcp__b__z"}, nil, nil); n.Text != "" || len(n.Named)+len(n.Gone) > 0 {
+		t.Errorf("told again: %+v", n)
 	}
 }
 
@@ -141,8 +141,9 @@ func TestNewsAreBounded(t *testing.T) {
 				list = append(list, a{fmt.Sprintf("mcp__server_%02d__do_some_thing_%d", s, i), "", ""})
 			}
 		}
-		named, _, text := toolsearch.News(settled(t, list...), nil, nil)
-		if len(named) != 10*servers || len(text) > 5000 || servers == 20 && (len(text) > 2200 || !strings.Contains(text, "mcp__server_00__: do_some_thing_0, ") || !strings.Contains(text, "mcp__server_19__: 10 tools")) {
+		n := toolsearch.News(settled(t, list...), nil, nil, nil)
+		text := n.Text
+		if len(n.Named) != 10*servers || len(text) > 5000 || servers == 20 && (len(text) > 2200 || !strings.Contains(text, "mcp__server_00__: do_some_thing_0, ") || !strings.Contains(text, "mcp__server_19__: 10 tools")) {
 			t.Errorf("%d servers, %d bytes:\n%s", servers, len(text), text)
 		}
 	}
