@@ -119,10 +119,10 @@ func (f Folder) update(ctx context.Context, x *index, cat Catalogue, progress fu
 		for n, i := range all {
 			progress(n, len(all))
 			if err := x.feed(ctx, i, cat); err != nil {
-				return err
+				return errors.Join(err, x.flush(ctx))
 			}
 		}
-		if err := x.completed(ctx); err != nil {
+		if err := errors.Join(x.flush(ctx), x.completed(ctx)); err != nil {
 			return err
 		}
 	}
@@ -151,7 +151,7 @@ func (f Folder) processMark(ctx context.Context, x *index, cat Catalogue, id str
 	case errors.Is(err, store.ErrNone) || err == nil && i.ID != id:
 		err = x.forget(ctx, id)
 	case err == nil:
-		err = x.feed(ctx, i, cat)
+		err = errors.Join(x.feed(ctx, i, cat), x.flush(ctx))
 	}
 	if err != nil {
 		return err
@@ -165,9 +165,10 @@ func (f Folder) processMark(ctx context.Context, x *index, cat Catalogue, id str
 	return nil
 }
 
-// batchBytes is how much text is written in one transaction, about, so that
-// others need not wait for long.
-const batchBytes = 4 << 20
+// batchBytes and batchFeeds are how much text, and of how many sessions, is written in
+// one transaction, about, so that others need not wait for long. Each one waits
+// for the disk, so that one for every short session takes a hundred times as long.
+const batchBytes, batchFeeds = 4 << 20, 512
 
 // A row is one document.
 type row struct {
@@ -175,8 +176,15 @@ type row struct {
 	seq   event.Seq // of the first event in it
 }
 
-// feed reads what of a session is not in the index. A session that cannot be
-// read is left out; it must not hide the others.
+// A fed is what was read of a session behind an event, and is not written yet.
+type fed struct {
+	store.Info
+	after, last event.Seq
+	rows        []row
+}
+
+// feed reads what of a session is not in the index; flush writes what is left of it.
+// A session that cannot be read is left out; it must not hide the others.
 func (x *index) feed(ctx context.Context, i store.Info, cat Catalogue) error {
 	after, err := x.seq(ctx, i.ID)
 	if err != nil || after >= i.Seq && after > 0 {
@@ -184,11 +192,19 @@ func (x *index) feed(ctx context.Context, i store.Info, cat Catalogue) error {
 	}
 	var rows []row
 	var b strings.Builder
-	first, last, size := event.Seq(0), after, 0
+	first, last := event.Seq(0), after
+	hold := func() error {
+		x.unwritten = append(x.unwritten, fed{i, after, last, rows})
+		after, rows = last, nil
+		if x.size < batchBytes && len(x.unwritten) < batchFeeds {
+			return nil
+		}
+		return x.flush(ctx)
+	}
 	flush := func() {
 		if b.Len() > 0 {
 			rows = append(rows, row{b.String(), first})
-			size += b.Len()
+			x.size += b.Len()
 			b.Reset()
 		}
 	}
@@ -216,15 +232,31 @@ func (x *index) feed(ctx context.Context, i store.Info, cat Catalogue) error {
 				b.WriteByte('\n')
 			}
 		}
-		if size > batchBytes {
-			if err := x.write(ctx, i, after, last, rows); err != nil {
+		if x.size > batchBytes {
+			if err := hold(); err != nil {
 				return err
 			}
-			after, rows, size = last, nil, 0
 		}
 	}
 	flush()
-	return x.write(ctx, i, after, last, rows)
+	return hold()
+}
+
+// flush writes what was fed.
+func (x *index) flush(ctx context.Context) error {
+	list := x.unwritten
+	x.unwritten, x.size = nil, 0
+	if len(list) == 0 {
+		return nil
+	}
+	return x.change(ctx, func(tx *sql.Tx) error {
+		for _, f := range list {
+			if err := write(ctx, tx, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // cut takes at most n bytes from the beginning of a text, whole words if it can.
@@ -259,48 +291,47 @@ const rowBits = 20
 const recent = 64
 
 // write adds rows, unless another process has added them meanwhile.
-func (x *index) write(ctx context.Context, i store.Info, after, last event.Seq, rows []row) error {
-	return x.change(ctx, func(tx *sql.Tx) error {
-		var n, seq int64
-		err := tx.QueryRowContext(ctx, "SELECT n, seq FROM session WHERE id = ?", i.ID).Scan(&n, &seq)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			res, err := tx.ExecContext(ctx, "INSERT INTO session (id, project, seq) VALUES (?, ?, 0)", i.ID, i.Key)
-			if err == nil {
-				n, err = res.LastInsertId()
-			}
-			if err != nil {
-				return err
-			}
-		case err != nil:
-			return err
+func write(ctx context.Context, tx *sql.Tx, f fed) error {
+	i, rows := f.Info, f.rows
+	var n, seq int64
+	err := tx.QueryRowContext(ctx, "SELECT n, seq FROM session WHERE id = ?", i.ID).Scan(&n, &seq)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		res, err := tx.ExecContext(ctx, "INSERT INTO session (id, project, seq) VALUES (?, ?, 0)", i.ID, i.Key)
+		if err == nil {
+			n, err = res.LastInsertId()
 		}
-		if event.Seq(seq) != after {
-			return nil
-		}
-		add, err := tx.PrepareContext(ctx, "INSERT INTO doc (rowid, words, project, seq) VALUES (?, ?, ?, ?)")
 		if err != nil {
 			return err
 		}
-		defer add.Close()
-		for len(rows) > 0 {
-			at, used, err := stretch(ctx, tx, n)
-			if err != nil {
-				return err
-			}
-			for ; len(rows) > 0 && used < 1<<rowBits-1; rows = rows[1:] {
-				used++
-				if _, err := add.ExecContext(ctx, at<<rowBits|used, rows[0].words, token(i.Key), int64(rows[0].seq)); err != nil {
-					return err
-				}
-			}
-			if _, err := tx.ExecContext(ctx, "UPDATE stretch SET used = ? WHERE n = ?", used, at); err != nil {
+	case err != nil:
+		return err
+	}
+	if event.Seq(seq) != f.after {
+		return nil
+	}
+	add, err := tx.PrepareContext(ctx, "INSERT INTO doc (rowid, words, project, seq) VALUES (?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer add.Close()
+	for len(rows) > 0 {
+		at, used, err := stretch(ctx, tx, n)
+		if err != nil {
+			return err
+		}
+		for ; len(rows) > 0 && used < 1<<rowBits-1; rows = rows[1:] {
+			used++
+			if _, err := add.ExecContext(ctx, at<<rowBits|used, rows[0].words, token(i.Key), int64(rows[0].seq)); err != nil {
 				return err
 			}
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE session SET seq = ? WHERE n = ?", int64(last), n)
-		return err
-	})
+		if _, err := tx.ExecContext(ctx, "UPDATE stretch SET used = ? WHERE n = ?", used, at); err != nil {
+			return err
+		}
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE session SET seq = ? WHERE n = ?", int64(f.last), n)
+	return err
 }
 
 // stretch is where rows of a session go.

@@ -25,7 +25,7 @@ const (
 	pendingName = "pending"
 	// version is the form of the tables. An index of an older form is made
 	// anew; one of a newer form is left alone.
-	version = 1
+	version = 2
 )
 
 // patience is how long a statement waits for another process, in milliseconds.
@@ -62,6 +62,9 @@ type index struct {
 	db   *sql.DB
 	turn *turn
 	mask func(string) string
+
+	unwritten []fed
+	size      int // of its texts, in bytes
 }
 
 // The rows of one session stand together: a stretch is a range of rowids that
@@ -71,7 +74,7 @@ const schema = `
 CREATE TABLE session (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL, seq INTEGER NOT NULL);
 CREATE TABLE stretch (n INTEGER PRIMARY KEY, session INTEGER NOT NULL, used INTEGER NOT NULL);
 CREATE INDEX stretch_session ON stretch (session);
-CREATE VIRTUAL TABLE doc USING fts5 (words, project, seq UNINDEXED, tokenize = 'unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE doc USING fts5 (words, project, seq UNINDEXED, tokenize = 'unicode61 remove_diacritics 2 categories ''L* N* Co So''');
 INSERT INTO doc (doc, rank) VALUES ('secure-delete', 1);
 CREATE TABLE built (at INTEGER NOT NULL);
 `

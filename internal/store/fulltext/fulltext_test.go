@@ -399,3 +399,19 @@ func TestShowsManyAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// Words are found in the ways that people write them: one syllable, one picture, ß as ss,
+// ё as е.
+func TestSpellings(t *testing.T) {
+	for query, text := range map[string]string{
+		"검": "한국어 검색 테스트", "색": "한국어 검색 테스트", "검색": "한국어 검색 테스트", "🚀": "a rocket🚀flies", "rocket": "a rocket🚀flies", "👩‍💻": "emoji 👩‍💻", "™": "the Name™ itself", "name": "the Name™ itself",
+		"strasse": "Straße in München", "STRASSE": "straße", "straße": "die Hauptstrasse, eine Strasse", "Елка": "исправь Ёлка", "ёлка": "елка", "еще": "а ещё", `"in munchen"`: "Straße in München", "straß": "die Strassen",
+	} {
+		f, c := folder(t), newShelf()
+		c.add("s1", "here", prompt(text))
+		update(t, f, c)
+		if got := found(t, f, Query{Words: query}); len(got) != 1 {
+			t.Errorf("%q is not found in %q", query, text)
+		}
+	}
+}

@@ -70,7 +70,7 @@ func values(input json.RawMessage) (out []string) {
 }
 
 // stored makes of a text what the index keeps: no control characters, and
-// letters of scripts that write no blanks apart, so that each is a word.
+// apart what is found by one letter alone, so that each is a word.
 func stored(s string, mask func(string) string) string {
 	s, _ = clip.Head(s, textBytes)
 	return apart(strings.ReplaceAll(clip.Clean(mask(s)), joint, ""))
@@ -81,12 +81,12 @@ func stored(s string, mask func(string) string) string {
 const joint = "\u200b"
 
 func apart(s string) string {
-	if strings.IndexFunc(s, ideograph) < 0 {
+	if strings.IndexFunc(s, single) < 0 {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if ideograph(r) {
+		if single(r) {
 			b.WriteString(joint)
 			b.WriteRune(r)
 			b.WriteString(joint)
@@ -97,8 +97,11 @@ func apart(s string) string {
 	return b.String()
 }
 
-func ideograph(r rune) bool {
-	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+// single reports whether a character is looked for by itself: those of scripts that write
+// no blanks, syllables of Hangul, emoji and other pictures.
+func single(r rune) bool {
+	return r >= 0x80 && unicode.Is(unicode.So, r) ||
+		r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // Bounds of a query.
@@ -129,10 +132,42 @@ func match(query string, beginning bool) string {
 			}
 		}
 	}
-	if len(out) > 0 && beginning && open {
-		out[len(out)-1] += "*"
+	for n, q := range out {
+		tail := ""
+		if n == len(out)-1 && beginning && open {
+			tail = "*"
+		}
+		spellings := spelled(q)
+		for i := range spellings {
+			spellings[i] += tail
+		}
+		if out[n] = strings.Join(spellings, " OR "); len(spellings) > 1 {
+			out[n] = "(" + out[n] + ")"
+		}
 	}
 	return strings.Join(out, " AND ")
+}
+
+// maxSpellings bounds in how many ways one word is looked for.
+const maxSpellings = 6
+
+// spelled are the ways in which a word is written, itself first: ß is ss as well, and ё is
+// written as е, which no table of diacritics says.
+func spelled(word string) (out []string) {
+	out = []string{word}
+	for _, pair := range [][2]string{{"ß", "ss"}, {"ẞ", "SS"}, {"ё", "е"}, {"Ё", "Е"}} {
+		for _, p := range [][2]string{pair, {pair[1], pair[0]}} {
+			for at := 0; len(out) < maxSpellings; at += len(p[0]) {
+				i := strings.Index(word[at:], p[0])
+				if i < 0 {
+					break
+				}
+				at += i
+				out = append(out, word[:at]+p[1]+word[at+len(p[0]):])
+			}
+		}
+	}
+	return out
 }
 
 // phrase quotes one word, and says whether it is long enough to be the
@@ -145,11 +180,11 @@ func phrase(p string) (quoted string, long bool) {
 		}
 		return r
 	}, p)
-	letters := strings.FieldsFunc(p, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	letters := strings.FieldsFunc(p, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !single(r) })
 	if len(letters) == 0 {
 		return "", false
 	}
 	last := letters[len(letters)-1]
 	r, _ := utf8.DecodeLastRuneInString(last)
-	return `"` + apart(p) + `"`, utf8.RuneCountInString(last) >= minPrefix && !ideograph(r)
+	return `"` + apart(p) + `"`, utf8.RuneCountInString(last) >= minPrefix && !single(r)
 }
