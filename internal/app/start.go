@@ -243,7 +243,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders, Now: time.Now,
 		Forbidden: r.forbidden(cfg), Steers: r.sandboxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
 		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: r.budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: w.front.Person && !w.front.Print,
-		MoreTools:  true, // a server that a later run has is told of in the conversation
+		MoreTools:  r.ext.MoreTools() || r.anyTools(cfg),
 		DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
 	})
 	begun()

@@ -262,6 +262,12 @@ func (x *Session) Contributions() []contrib.Contribution {
 	return append(list, w.Served()...)
 }
 
+// MoreTools reports whether servers are configured, whose tools may come later.
+func (x *Session) MoreTools() bool {
+	x.conf.World.ready()
+	return x.conf.World.Hub() != nil
+}
+
 // Attach hands over the session. Close ends what Attach began.
 func (x *Session) Attach(s *session.Session, after event.Seq) {
 	x.s = s
