@@ -53,11 +53,12 @@ func (t *table) Flush() error {
 	if t.width > 0 {
 		text = fitted(text, t.width, t.whole)
 	}
-	w := tabwriter.NewWriter(t.out, 0, 4, tableGap, ' ', 0)
-	if _, err := io.WriteString(w, text); err != nil {
-		return err
-	}
-	return w.Flush()
+	var out bytes.Buffer // the tabwriter writes each cell
+	w := tabwriter.NewWriter(&out, 0, 4, tableGap, ' ', 0)
+	_, _ = io.WriteString(w, text)
+	_ = w.Flush()
+	_, err := t.out.Write(out.Bytes())
+	return err
 }
 
 // fitted cuts cells until no line is wider: those of the widest columns first, and

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/adze-agent/adze/internal/store/disk"
@@ -88,6 +89,9 @@ type Lease struct {
 // has it. It waits only for one that is just taking it over, or was killed on the
 // way, at most a second.
 func Take(dir disk.Dir, self Self) (*Lease, error) { return take(dir, self, session()) }
+
+// Path is the file of the lease of a session's folder.
+func Path(folder string) string { return filepath.Join(folder, session().name) }
 
 // There reports whether somebody has, or left, the lease of a session.
 func There(dir disk.Dir) bool {

@@ -107,6 +107,7 @@ func (s Store) List(ctx context.Context, key string) ([]store.Info, error) {
 		}
 	}
 	var out []store.Info
+	now := s.self().Now()
 	for _, k := range keys {
 		ids, err := folders(root, k)
 		if err != nil {
@@ -115,6 +116,7 @@ func (s Store) List(ctx context.Context, key string) ([]store.Info, error) {
 			}
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
+		g, first, news := loadGathered(root, k), len(out), 0
 		for _, id := range ids {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -122,12 +124,22 @@ func (s Store) List(ctx context.Context, key string) ([]store.Info, error) {
 			if !ValidID(id) {
 				continue
 			}
+			if info, ok := g.known(s.folder(k, id), id, now); ok {
+				out = append(out, info)
+				continue
+			}
 			switch info, err := s.info(root, k, id); {
 			case err == nil:
 				out = append(out, info)
+				if !info.Running {
+					news++
+				}
 			case s.Unread != nil && !errors.Is(err, fs.ErrNotExist): // a folder without a log is no session
 				s.Unread(fmt.Sprintf("session %s is left out: %v", id, err)) // a broken one must not hide the others
 			}
+		}
+		if g.stale(news, ids) {
+			saveGathered(root, k, out[first:])
 		}
 	}
 	order.By(out, func(a, b store.Info) int {
@@ -267,6 +279,7 @@ func (s Store) remove(i store.Info) error {
 	}
 	// The log goes first: a folder without one is no session.
 	err = root.Remove(filepath.Join(i.Key, i.ID, logName))
+	_ = root.Remove(filepath.Join(i.Key, gatheredName)) // which has its first prompt
 	err = errors.Join(err, release(), dir.Close())
 	if err != nil {
 		return err
