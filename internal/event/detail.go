@@ -6,14 +6,14 @@ type Detail int
 // Details, each with all before it.
 const (
 	Durable    Detail = iota
-	Notices           // waits, retractions, the queue, hooks
+	Notices           // that a reply begins, waits, retractions, the queue, hooks
 	Everything        // also every delta of text and output
 )
 
 // Wants reports whether a reader with this detail is handed a live body.
 func (d Detail) Wants(b Body) bool {
 	switch b.(type) {
-	case Waiting, Retracted, Compacting, Queued, HookStarted, HookEnded:
+	case ReplyStarted, Waiting, Retracted, Compacting, Queued, HookStarted, HookEnded:
 		return d >= Notices
 	default: // the deltas
 		return d >= Everything

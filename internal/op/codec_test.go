@@ -25,7 +25,7 @@ var every = []op.Op{
 		Changes: []op.RuleChange{{Kind: op.RemoveRules, Effect: policy.Deny, Rules: []string{"Bash"}}},
 		Folders: []op.FolderChange{{Dirs: []string{"/d"}, Remove: true, Keep: op.ForUser}},
 		Call:    "c1", Allow: true, By: "web", Comment: "mind the gap", Exact: true, Rules: []string{"Bash(go test:*)"}, Keep: op.ForLocal,
-		Input: []byte(`{"command":"ls"}`), Mode: "acceptEdits", Choices: [][]string{{"a", "b"}, {}}, Values: []byte(`{"n":1}`), Dismissed: true,
+		Input: []byte(`{"command":"ls"}`), Mode: "acceptEdits", Choices: [][]string{{"a", "b"}, {}}, Values: []byte(`{"n":1}`), Dismissed: true, Stop: true,
 	},
 	op.SetModel{Name: "anthropic/x"},
 	op.SetEffort{Level: "high", Tokens: 2000},

@@ -107,6 +107,8 @@ type (
 		Values json.RawMessage `json:"values,omitempty"`
 		// Dismissed, of a no, says that the question was closed without a decision.
 		Dismissed bool `json:"dismissed,omitempty"`
+		// Stop, of a no, interrupts the turn in the same step: no request follows.
+		Stop bool `json:"stop,omitempty"`
 	}
 	// Revoke takes rules back that the session was given, of one effect: they hold no
 	// longer, and not when it is resumed either. Those of settings stay.

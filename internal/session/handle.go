@@ -45,8 +45,7 @@ func (s *Session) handle(st *state, o op.Op, with prepared) error {
 		if st.cancel == nil {
 			return ErrIdle
 		}
-		st.wish = nil
-		st.cancel()
+		st.interrupt()
 		return nil
 	case op.Attach:
 		st.people[o.Client] = true
@@ -225,7 +224,18 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 		st.rules.List = append(list, rules...)
 	}
 	ch <- o
+	if o.Stop && !o.Allow {
+		st.interrupt()
+	}
 	return s.sayAside(ctx, st)
+}
+
+// interrupt ends the running turn, if there is one.
+func (st *state) interrupt() {
+	if st.cancel != nil {
+		st.wish = nil
+		st.cancel()
+	}
 }
 
 // change switches to the mode that an answer begins with, and reads its rules.

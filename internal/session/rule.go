@@ -148,6 +148,12 @@ func (h host) byPerson(ctx context.Context, q agent.Question, v agent.Verdict) (
 		h.keep(ctx, q.Tool, a)
 		return verdictOf(v, a), nil
 	case <-ctx.Done():
+		select {
+		case a := <-wait: // it came with the end of the turn (op.Answer.Stop), or just before
+			h.keep(ctx, q.Tool, a)
+			return verdictOf(v, a), nil
+		default:
+		}
 		_ = h.s.do(func(st *state) { delete(st.asks, q.Call.ID) })
 		return v, ctx.Err()
 	}

@@ -21,7 +21,9 @@ import (
 // host puts open questions to the program that drives adze over the pipe, as
 // can_use_tool requests (compat.md 4.5), and reads its answers.
 type host struct {
-	open map[string]event.Asked // by request ID
+	open     map[string]event.Asked // by request ID
+	held     []event.Asked          // until the line of the reply that made their calls is written
+	replying bool                   // a reply has begun, and its line is not written
 }
 
 // A reply is a host's answer to a request of ours.
@@ -79,7 +81,15 @@ func (r *runner) ask(ctx context.Context, b event.Asked) {
 // consult follows what concerns the host.
 func (r *runner) consult(ctx context.Context, b event.Body) {
 	switch b := b.(type) {
+	case event.ReplyStarted:
+		r.host.replying = true
+	case event.Replied, event.Dropped:
+		r.askHeld(ctx)
 	case event.Asked:
+		if r.host.replying && r.Approve == nil { // calls are ruled on while the reply still streams
+			r.host.held = append(r.host.held, b)
+			return
+		}
 		r.ask(ctx, b)
 	case event.Answered:
 		r.withdraw(func(x event.Asked) bool { return x.Call == b.Call })
@@ -91,7 +101,17 @@ func (r *runner) consult(ctx context.Context, b event.Body) {
 	case event.TurnEnded:
 		clear(r.running)
 		r.withdraw(func(event.Asked) bool { return true })
+		r.host.replying = false
 	default: // the others ask nothing
+	}
+}
+
+// askHeld puts what waited for the line of a reply to the host, which knows the calls now.
+func (r *runner) askHeld(ctx context.Context) {
+	held := r.host.held
+	r.host.held, r.host.replying = nil, false
+	for _, b := range held {
+		r.ask(ctx, b)
 	}
 }
 
@@ -176,6 +196,7 @@ func edits(v policy.Verdict) bool {
 
 // withdraw tells the host that a question needs no answer any more.
 func (r *runner) withdraw(holds func(event.Asked) bool) {
+	r.host.held = slices.DeleteFunc(r.host.held, holds)
 	for id, b := range r.host.open {
 		if holds(b) {
 			delete(r.host.open, id)
@@ -226,10 +247,11 @@ func (r *runner) answer(ctx context.Context, in reply) {
 		return
 	}
 	if p.Behavior == "deny" {
-		r.submitAnswer(ctx, op.Answer{Call: b.Call, By: "host", Comment: p.Message, Exact: true})
-		if p.Stop {
-			r.stopped = r.c.Submit(ctx, op.Interrupt{}) == nil // a turn that is over needs none
+		err := r.c.Submit(ctx, op.Answer{Call: b.Call, By: "host", Comment: p.Message, Exact: true, Stop: p.Stop})
+		if err != nil && p.Stop { // the question was closed meanwhile
+			err = r.c.Submit(ctx, op.Interrupt{})
 		}
+		r.stopped = r.stopped || p.Stop && err == nil // a turn that is over needs none
 		return
 	}
 	a := op.Answer{Call: b.Call, Allow: true, By: "host", Comment: p.Message}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
@@ -147,6 +148,37 @@ func TestHostStops(t *testing.T) {
 	res, err := d.run(t)
 	if err != nil || !res.Stopped || res.Ended.How != event.Interrupted || len(d.model.Requests()) != 1 {
 		t.Errorf("%+v, %v, %d requests", res, err, len(d.model.Requests()))
+	}
+}
+
+// A host reads of a call before it is asked about it, also when the call is ruled on while
+// its reply still streams.
+func TestHostKnowsTheCallOfAQuestion(t *testing.T) {
+	call := fake.Call("c1", "Bash", map[string]string{"command": "rm"})
+	slow := func(ctx context.Context, r llm.Request, yield func(llm.Chunk, error) bool) {
+		if fake.Send(yield, call) {
+			time.Sleep(time.Second) // the call is ruled on meanwhile
+			fake.Parts(llm.WantTools, llm.Text{S: "That is all."})(ctx, r, func(c llm.Chunk, err error) bool {
+				if end, ok := c.(llm.Finished); ok {
+					end.Message.Parts = append([]llm.Part{call}, end.Message.Parts...)
+					c = end
+				}
+				return yield(c, err)
+			})
+		}
+	}
+	d := drive{opt: Options{Format: Stream, Host: true}, input: func(say func(...string)) {
+		say(user("u1", "go"))
+		time.Sleep(2 * time.Second)
+		say(response("c1", `"behavior":"deny","message":"no"`))
+		say()
+	}, replies: []fake.Reply{slow, fake.Say("as you like")}}
+	if res, err := d.run(t); err != nil || res.Ended.How != event.Done {
+		t.Errorf("%+v, %v", res, err)
+	}
+	out := d.out.String()
+	if reply, question := strings.Index(out, `"type":"assistant"`), strings.Index(out, `"can_use_tool"`); reply < 0 || question < reply {
+		t.Errorf("the question stands at %d, the reply at %d: %s", question, reply, out)
 	}
 }
 
