@@ -178,13 +178,13 @@ func (w *World) distrust(what string, files []string) {
 	}
 }
 
-// lost says what is not used any more, when the folder is not trusted any more
-// since the look before.
+// lost says what is not used any more, when the folder was trusted and is not now. A file that
+// is written may be seen gone or empty first, so that is said of each content.
 func (w *World) lost() {
 	w.mu.Lock()
-	had := w.trusted
-	w.trusted = len(w.conf.Live.Brings()) > 0
-	lost := had && !w.trusted
+	now := len(w.conf.Live.Brings()) > 0
+	lost := w.trusted && !now
+	w.trusted = w.trusted || now
 	w.mu.Unlock()
 	if !lost {
 		return

@@ -100,7 +100,7 @@ type World struct {
 	lent     []servers.Given // of agents that work now: see lend
 	waiting  []chan struct{} // closed when the next look is over
 	rooted   []string        // the folders of sessions, at the newest look
-	trusted  bool            // something that the folder brings counted at the newest look
+	trusted  bool            // something that the folder brings counted at some look
 	closed   bool
 }
 
