@@ -1020,8 +1020,12 @@ for (const [name, options, member] of [
 test('requests that there are not are refused at once', async (p) => {
   await talk(p.script('> hi\n'), {}, async ({ q, input, result }) => {
     for (const ask of [
-      () => q.setMcpPermissionModeOverride('x', 'auto'), () => q.updateSettings('userSettings', {}), () => q.seedReadState('/x', 1), () => q.readMcpResource('x', 'y'),
+      () => q.setMcpPermissionModeOverride('x', 'auto'), () => q.seedReadState('/x', 1),
     ]) await assert.rejects(ask, /is not supported/, String(ask))
+    await assert.rejects(() => q.readMcpResource('x', 'ui://y'), /no MCP server/)
+    await assert.rejects(() => q.updateSettings('userSettings', { permissions: 'x' }), /only effortLevel can be written/)
+    await q.updateSettings('userSettings', { effortLevel: 'low' })
+    assert.match(fs.readFileSync(path.join(p.home, '.adze', 'settings.json'), 'utf8'), /"effort": "low"/)
     assert.ok((await q.reloadPlugins()).plugins)
     assert.ok((await q.reloadSkills()).skills.length > 0)
     assert.ok((await q.usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET()).session)

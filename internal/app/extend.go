@@ -111,6 +111,36 @@ func (r *Running) Approve(ctx context.Context, tool string, input json.RawMessag
 	return r.ext.Approve(ctx, tool, input)
 }
 
+// toolWait is how long a call outside of a turn waits for its server.
+const toolWait = 30 * time.Second
+
+// CallTool calls a tool of MCP servers, of the one that is named where the tool is of all, for a program that drives adze, outside of any
+// turn. What a rule denies does not run, and with strict nothing that the rules and the mode do not allow.
+func (r *Running) CallTool(ctx context.Context, server, name string, input json.RawMessage, strict bool) (tool.Result, error) {
+	within, cancel := context.WithTimeout(ctx, toolWait)
+	if server != "" {
+		r.world.ext.Await(within, server)
+	} else {
+		r.world.ext.AwaitTools(within, []string{name})
+	}
+	cancel()
+	return r.ext.Call(ctx, name, input, func(p tool.Plan) error {
+		v := policy.Decide(r.Rules(), r.Mode(), policy.Request{Tool: name, Actions: p.Actions})
+		if v.Effect == policy.Deny || strict && v.Effect != policy.Allow {
+			return notRun{v.Why()}
+		}
+		return nil
+	})
+}
+
+// notRun is why a tool did not run, in the words by which hosts know it.
+type notRun struct{ why string }
+
+func (n notRun) Error() string { return "The tool did not run: " + n.why }
+
+// Hooks are those that the session has now.
+func (r *Running) Hooks() []ext.Hook { return r.ext.Counting() }
+
 // Began is closed when the hooks of the session's start have answered.
 func (r *Running) Began() <-chan struct{} { return r.ext.Began() }
 

@@ -229,6 +229,9 @@ func (x *Session) reapply() (done <-chan struct{}) {
 // Hooks are a person's programs, as a session sees them.
 func (x *Session) Hooks() session.Hooks { return prompted{x.gate, x.conf.World} }
 
+// Counting are the hooks that count now.
+func (x *Session) Counting() []Hook { return contrib.Hooks(x.Contributions()...).All() }
+
 // prompted is a gate at which a prompt has servers looked at that wait for a
 // sign-in: it may have been made in another process.
 type prompted struct {

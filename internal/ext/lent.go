@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // used has the hooks of a skill count until the turn ends.
@@ -77,24 +78,33 @@ func (x *Session) Approve(ctx context.Context, tool string, input json.RawMessag
 // callTool calls a tool of a server that is connected, for a hook.
 func (x *Session) callTool(ctx context.Context, server, name string, input json.RawMessage) (string, error) {
 	x.conf.World.Await(ctx, server) // one that connects is waited for as long as the hook may take
-	full := nameable("mcp__" + server + "__" + name)
+	res, err := x.Call(ctx, nameable("mcp__"+server+"__"+name), input, nil)
+	if err == nil && res.IsErr {
+		err = errors.New(clip.Line(clip.Visible(res.Text), 500))
+	}
+	return res.Text, err
+}
+
+// Call calls a tool that MCP servers bring, by its full name, outside of any turn. judge, when it is not nil, is
+// asked before it runs; what it says ends the call.
+func (x *Session) Call(ctx context.Context, full string, input json.RawMessage, judge func(tool.Plan) error) (tool.Result, error) {
 	for _, c := range x.conf.World.Served() {
 		for _, t := range c.Tools {
 			if t.Spec().Name != full {
 				continue
 			}
 			env := x.conf.Fork.Loop().Env
-			if _, err := t.Plan(input, env); err != nil {
-				return "", err
+			plan, err := t.Plan(input, env)
+			if err == nil && judge != nil {
+				err = judge(plan)
 			}
-			res, err := t.Run(ctx, input, env)
-			if err == nil && res.IsErr {
-				err = errors.New(clip.Line(clip.Visible(res.Text), 500))
+			if err != nil {
+				return tool.Result{}, err
 			}
-			return res.Text, err
+			return t.Run(ctx, input, env)
 		}
 	}
-	return "", fmt.Errorf("no MCP server that is connected has the tool %s", clip.Line(clip.Visible(full), 100))
+	return tool.Result{}, fmt.Errorf("no MCP server that is connected has the tool %s", clip.Line(clip.Visible(full), 100))
 }
 
 // nameable is a name of the characters that tools' names have.

@@ -2,6 +2,7 @@ package print
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,6 +24,9 @@ type Desk interface {
 	Aside(ctx context.Context, question string) (string, error)
 	// Reload looks at plugins, skills and servers anew.
 	Reload(ctx context.Context)
+	// Carry carries out a request of another kind, which may take time; known is false
+	// for one that it does not know.
+	Carry(subtype string, request json.RawMessage) (do func(context.Context) (any, error), known bool)
 }
 
 // A File is what was read of a file.
@@ -56,18 +60,6 @@ func missing(subtype string) string {
 		return "sessions have no colour"
 	case "seed_read_state":
 		return "what the model knows of a file comes from Read alone"
-	case "register_repo_root":
-		return "the folder of a session stays; further ones are added with updatedPermissions (addDirectories) or --add-dir"
-	case "update_settings":
-		return "settings files are changed with adze config set; apply_flag_settings changes the model and the effort of this session"
-	case "get_hooks_listing":
-		return "adze hooks list shows the hooks"
-	case "list_permission_rules":
-		return "adze permissions list shows the rules, and get_settings has those of settings"
-	case "mcp_call":
-		return "tools of MCP servers are called by the model, or with adze mcp call"
-	case "mcp_read_resource":
-		return "resources of MCP servers are read by the model, or with adze mcp read"
 	case "mcp_authenticate", "mcp_oauth_callback_url", "mcp_clear_auth":
 		return "adze mcp login signs in to a server"
 	case "set_mcp_permission_mode_override":
@@ -152,6 +144,9 @@ func (r *runner) more(ctx context.Context, q *Request, in asking) (body any, kno
 			r.Desk.Reload(ctx)
 			return r.reloaded(q.subtype), nil
 		})
+	}
+	if do, known := r.Desk.Carry(q.subtype, q.raw); known {
+		return later(do)
 	}
 	return nil, false, false, nil
 }
