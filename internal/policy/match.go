@@ -35,7 +35,7 @@ func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 	case Exec:
 		return shellTool(rule.Tool) && (rule.Spec != "" || rule.Tool == "Bash") && c.matchExec(rule, e, a)
 	case Opaque:
-		return rule.Tool == "Bash" && (rule.cmd.any || e == Allow && c.allowsOpaque(rule, a))
+		return rule.Tool == "Bash" && (rule.cmd.any || e == Allow && c.allowsOpaque(rule, a) || rule.defines.matches(a))
 	case Read:
 		return c.wholeShell(rule) && e == Allow || c.matchRead(rule, e, a)
 	case Write:

@@ -111,6 +111,8 @@ type compiledRule struct {
 	allows []reading
 	forms  [][]form
 	places []place
+	// defines is the function that one which forbids or asks is about.
+	defines function
 }
 
 type compiled struct {
@@ -154,9 +156,12 @@ func (rule *compiledRule) compile(e Effect, r Rules) {
 	if len(all[0].steps) == 1 && all[0].bad == "" {
 		rule.cmd = all[0].steps[0].commandPattern
 	}
+	if e != Allow {
+		rule.defines = functionOf(rule.Spec)
+	}
 	for _, one := range all {
 		switch {
-		case one.bad != "":
+		case one.bad != "" || rule.defines.name != "":
 		case len(one.writes) > 0:
 			for _, file := range one.writes {
 				if strings.HasPrefix(file, "/") && !strings.HasPrefix(file, "//") {

@@ -49,6 +49,12 @@ func Dead(r Rule) string {
 }
 
 func deadCommand(r Rule) string {
+	if functionOf(r.Spec).name != "" {
+		if r.Effect == Allow {
+			return "this rule can never match: it is a function, and no command"
+		}
+		return ""
+	}
 	all := readings(r.Spec, r.Effect != Allow, nil)
 	why := ""
 	for _, one := range all {
@@ -76,9 +82,6 @@ func deadStep(r Rule, p commandPattern) string {
 	words := p.words()
 	if len(words) == 0 || strings.ContainsAny(words[0], `/\`) {
 		return ""
-	}
-	if strings.ContainsAny(p.text(), "(){}") && strings.HasPrefix(words[0], ":") {
-		return "this rule can never match: it is a function, and no command"
 	}
 	if name, _, colon := strings.Cut(words[0], ":"); colon {
 		if strings.HasSuffix(words[0], ":"+string(star)) { // of that, Lint says more
