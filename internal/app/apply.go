@@ -142,6 +142,16 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 	return &t.Target, bad
 }
 
+// Mistakes are what of the settings in force is not used because of a mistake, rules
+// that match nothing among it, in words.
+func (r *Running) Mistakes() (out []string) {
+	all, _ := settings.Problems(r.world.Config(), r.world.Paths, nil)
+	for _, p := range all {
+		out = append(out, clip.Line(r.world.hide.String(p.Words), settings.MaxProblem))
+	}
+	return out
+}
+
 // news are the problems that the session was not told yet, and what was one of those
 // that it was told and is none any more.
 func (r *Running) news(was, now *config.Config, bad []string) (out, mended []string) {

@@ -40,7 +40,9 @@ type About struct {
 	// ToolNames are the tools that there are now; nil: those of Tools.
 	ToolNames func() []string
 	MCP       func() []ServerStatus
-	NewID     func() string
+	// Mistakes are what of the settings is not used, in words; nil: nothing.
+	Mistakes func() []string
+	NewID    func() string
 	// Now is the time; nil: it is not told. Auto: the session can be in the mode auto.
 	Now  func() time.Time
 	Auto bool
@@ -147,13 +149,21 @@ func (p *projection) init() any {
 	if a.ToolNames != nil {
 		a.Tools = a.ToolNames()
 	}
+	var mistakes []string
+	if a.Mistakes != nil {
+		mistakes = a.Mistakes()
+		mistakes = mistakes[:min(len(mistakes), maxMistakes)]
+	}
 	return initLine{
 		Type: "system", Subtype: "init", UUID: a.NewID(), SessionID: a.SessionID, Cwd: a.Cwd, Tools: a.Tools,
 		MCPServers: servers, Model: a.name(a.Model), PermissionMode: a.Mode, SlashCommands: offerNames(x.Commands), Agents: offerNames(x.Agents),
 		Skills: offerNames(x.Skills), Plugins: plugins, APIKeySource: a.KeySource, Version: a.Version, AdzeVersion: a.Version,
-		OutputStyle: cmp.Or(x.Style, "default"), PluginErrors: x.PluginErrors, Capabilities: capabilities(),
+		OutputStyle: cmp.Or(x.Style, "default"), PluginErrors: x.PluginErrors, SettingsErrors: mistakes, Capabilities: capabilities(),
 	}
 }
+
+// maxMistakes bounds how many mistakes in settings a line names.
+const maxMistakes = 50
 
 func pluginOf(o event.Offer) initPlugin {
 	name, market, _ := strings.Cut(o.Name, "@")

@@ -32,7 +32,9 @@ type initLine struct {
 	OutputStyle    string       `json:"output_style"`
 	// PluginErrors are plugins, and parts of some, that are not used.
 	PluginErrors []event.PluginError `json:"plugin_errors,omitempty"`
-	Capabilities []string            `json:"capabilities"`
+	// SettingsErrors are what of the settings is not used, dead rules among it, in words.
+	SettingsErrors []string `json:"settings_errors,omitempty"`
+	Capabilities   []string `json:"capabilities"`
 }
 
 type initServer struct {
