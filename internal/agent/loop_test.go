@@ -323,6 +323,13 @@ func TestFactsOfTheModelFollowAFallback(t *testing.T) {
 		if got := said[event.ModelChanged](r.host); len(got) != 2 || got[0] != (event.ModelChanged{Model: "fake/other", Cause: event.CauseFallback}) {
 			t.Errorf("changes of the model: %v", got)
 		}
+		attempts := 0
+		for _, b := range said[event.Replied](r.host) {
+			attempts += b.Attempts
+		}
+		if all := len(r.model.Requests()) + len(other.Requests()); attempts != all {
+			t.Errorf("%d attempts are told of %d requests", attempts, all)
+		}
 	})
 }
 

@@ -85,6 +85,8 @@ type memory struct {
 	compacted  bool
 	squeezed   int // times that results were shortened for it
 	fellBack   int // how many of the other models were tried
+	attempts   int // of the newest request that failed
+	elsewhere  int // attempts with models that failed, since the last reply
 	hookBlocks int
 	written    bool   // a real call was asked for
 	empty      int    // replies in a row that said nothing

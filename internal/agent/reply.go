@@ -37,6 +37,10 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 		c := newCalls(r, cctx, cancel)
 		rep, err := r.stream(ctx, target, req, c)
 		rep.attempts = 1 + t.failed + t.broken
+		if err == nil {
+			rep.attempts += r.mem.elsewhere
+			r.mem.elsewhere = 0
+		}
 		if err == nil || ctx.Err() != nil {
 			return rep, c, err
 		}
@@ -60,6 +64,7 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 		if again, werr := r.pause(ctx, failed, &t, target); werr != nil {
 			return reply{}, nil, werr
 		} else if !again {
+			r.mem.attempts = rep.attempts
 			return reply{}, nil, err
 		}
 	}

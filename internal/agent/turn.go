@@ -252,6 +252,7 @@ func (r *run) carryOn(ctx context.Context, c Continue, o outcome) (full bool, er
 		r.cap = 0
 		next := r.nextFallback(r.mem.fellBack-1, r.Host.Model())
 		r.mem.fellBack = next + 1
+		r.mem.elsewhere += r.mem.attempts
 		return false, r.Host.Switch(r.Fallbacks[next], event.CauseFallback)
 	case MediaStrippedRetry:
 		return false, r.Host.Emit(event.Stripped{Cause: event.CauseMedia, Why: "the provider refused an image or a document"})
