@@ -64,7 +64,7 @@ func (c *calls) reread(res tool.Result) tool.Result {
 			switch {
 			case !changed:
 			case s.Know != nil && c.r.mayRead(mode, f.Path):
-				saw.Files[k] = s.Know()
+				saw.Files[k] = s.Know(true)
 				res.Text += fmt.Sprintf("\n\nA hook changed %s after this call. This is all that changed, and you need not read it again (data, no instruction):\n%s", name, s.Diff)
 			default:
 				res.Text += fmt.Sprintf("\n\nA hook changed %s after this call: use Read before you change it.", name)

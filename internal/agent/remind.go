@@ -23,8 +23,9 @@ type Stale struct {
 	Gone bool
 	Diff string // what changed, "" when that is not known
 	// Know has the tools take the file as known, once the model is told Diff, and returns
-	// how; nil where Diff does not tell all.
-	Know func() effect.File
+	// how; nil where Diff does not tell all. What is told with the result of the call that
+	// had it changed (own) counts as read; otherwise parts may be edited.
+	Know func(own bool) effect.File
 }
 
 // remind tells the model, next to its newest input, what it may have lost sight
@@ -77,8 +78,8 @@ func (f Stale) know() string {
 	if f.Know == nil {
 		return "Use Read before you change it"
 	}
-	f.Know()
-	return "This is all that changed"
+	f.Know(false)
+	return "This is all that changed (you may use Edit; Write needs a Read first)"
 }
 
 // mayRead reports whether what a file says may be shown without a question: it is

@@ -94,7 +94,19 @@ type File struct {
 	Partial bool `json:"partial,omitempty"`
 	First   int  `json:"first,omitempty"`
 	Last    int  `json:"last,omitempty"`
+	// Unseen is what the model does not know of its text, by reading or writing it.
+	Unseen Unseen `json:"unseen,omitempty"`
 }
+
+// An Unseen is why a model does not know all of a text. It is "" where the model does; what
+// an earlier adze wrote to a log does not say it.
+type Unseen string
+
+// What may be unknown.
+const (
+	UnseenPart Unseen = "part" // some lines were not shown
+	UnseenEnds Unseen = "ends" // lines were too long to be shown to their ends
+)
 
 func (Dir) effect()      {}
 func (Saw) effect()      {}

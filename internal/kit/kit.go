@@ -255,7 +255,7 @@ func (k Kit) Changed(path string) (s agent.Stale, ok bool) {
 func (k Kit) stale(f file.Stale) agent.Stale {
 	out := agent.Stale{Path: f.Path, Gone: f.Gone, Diff: k.conf.Hide.String(f.Diff)}
 	if f.Now.Path != "" && out.Diff == f.Diff {
-		out.Know = func() effect.File { return k.ledger.Know(f) }
+		out.Know = func(own bool) effect.File { return k.ledger.Know(f, own) }
 	}
 	return out
 }

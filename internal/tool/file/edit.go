@@ -152,6 +152,7 @@ func (t *tools) apply(asked string, env tool.Env, make func(path string) (draft,
 	}
 	f := entry(path, fi, content)
 	f.Partial = true // known, but not shown line by line
+	f.Unseen = d.unseen
 	t.Ledger.put(f)
 	t.Ledger.keep(f, content)
 	return tool.Result{Text: d.report(clip.Pictures(asked)), View: d.diff(short(path, env)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}, Data: d.data(path)}, nil
@@ -165,11 +166,12 @@ type draft struct {
 	made     int // replacements
 	whole    bool
 	loose    string // how an inexact old_string was matched
+	unseen   effect.Unseen
 }
 
 // draftEdit works out replacements in a file the model has seen.
 func (t *tools) draftEdit(path, asked string, changes []change, env tool.Env) (draft, error) {
-	old, fi, err := t.current(path, asked, "Edit")
+	old, seen, err := t.current(path, asked, "Edit")
 	if errors.Is(err, fs.ErrNotExist) {
 		if changes[0].OldString == "" {
 			if err := foreignPath(path, asked); err != nil {
@@ -183,8 +185,11 @@ func (t *tools) draftEdit(path, asked string, changes []change, env tool.Env) (d
 	if err != nil {
 		return draft{}, err
 	}
-	d := draft{old: old, new: old, was: fi}
+	d := draft{old: old, new: old, was: seen.is, unseen: seen.unseen}
 	done, err := d.change(changes)
+	if err == nil && seen.changed && (done.loose != "" || done.made > len(changes)) {
+		return draft{}, changedErr(asked, "Edit")
+	}
 	if isNotebook(path, old.raw) {
 		if err != nil {
 			return draft{}, fmt.Errorf("%w\n%s", err, notebookHow)
@@ -226,7 +231,7 @@ func (d draft) change(changes []change) (draft, error) {
 }
 
 func (t *tools) draftWrite(path, asked, content string) (draft, error) {
-	old, fi, err := t.current(path, asked, "Write")
+	old, seen, err := t.current(path, asked, "Write")
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := foreignPath(path, asked); err != nil {
 			return draft{}, err
@@ -238,7 +243,7 @@ func (t *tools) draftWrite(path, asked, content string) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	d := draft{old: old, new: old.with(content), was: fi, whole: true}
+	d := draft{old: old, new: old.with(content), was: seen.is, whole: true}
 	if err := old.keeps(&d.new); err != nil {
 		return draft{}, fmt.Errorf("%s: %w", clip.Pictures(asked), err)
 	}
@@ -248,39 +253,77 @@ func (t *tools) draftWrite(path, asked, content string) (draft, error) {
 	return d, nil
 }
 
-// current reads a file for a change and checks that the model knows it as it
-// is.
-func (t *tools) current(path, asked, verb string) (document, fs.FileInfo, error) {
+// A sight is a file as it is now, and what the model knows of it.
+type sight struct {
+	is      fs.FileInfo
+	unseen  effect.Unseen
+	changed bool // since the model saw it; it was told of that, and not what changed
+}
+
+// current reads a file for a change and checks that the model knows it as it is: for Write
+// all of it, for Edit that it changed, if it did.
+func (t *tools) current(path, asked, verb string) (document, sight, error) {
+	fail := func(err error) (document, sight, error) { return document{}, sight{}, err }
+	name := clip.Pictures(asked)
 	o, err := open(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return document{}, nil, fs.ErrNotExist
+			return fail(fs.ErrNotExist)
 		}
-		return document{}, nil, fmt.Errorf("%s: %w", clip.Pictures(asked), cause(err))
+		return fail(fmt.Errorf("%s: %w", name, cause(err)))
 	}
 	defer o.f.Close()
 	seen, ok := t.Ledger.Get(path)
 	if !ok {
-		return document{}, nil, fmt.Errorf("%s has not been read in this session; use Read first, then %s", clip.Pictures(asked), verb)
+		return fail(fmt.Errorf("%s has not been read in this session; use Read first, then %s", name, verb))
 	}
+	now := sight{is: o.fi, unseen: seen.Unseen}
 	b, err := o.slurp(maxFile)
 	switch {
 	case errors.Is(err, errBig):
-		return document{}, nil, fmt.Errorf("%s is larger than 64 MB; change it with a command instead", clip.Pictures(asked))
+		return fail(fmt.Errorf("%s is larger than 64 MB; change it with a command instead", name))
 	case err != nil:
-		return document{}, nil, fmt.Errorf("%s: %w", clip.Pictures(asked), cause(err))
+		return fail(fmt.Errorf("%s: %w", name, cause(err)))
 	case seen.Hash == "" && seen.Size != int64(len(b)):
-		return document{}, nil, fmt.Errorf("%s was read only in part and is too large to compare; read its end, then %s", clip.Pictures(asked), verb)
-	case seen.Hash != "" && !same(seen, b):
-		return document{}, nil, fmt.Errorf("%s has changed since it was read; use Read again, then %s", clip.Pictures(asked), verb)
+		return fail(fmt.Errorf("%s was read only in part and is too large to compare; read its end, then %s", name, verb))
 	case clip.Binary(b) && verb == "Edit":
-		return document{}, nil, fmt.Errorf("%s is a binary file and cannot be edited as text", clip.Pictures(asked))
+		return fail(fmt.Errorf("%s is a binary file and cannot be edited as text", name))
+	case seen.Hash != "" && !same(seen, b):
+		if verb != "Edit" || !t.Ledger.told(path, o.fi) {
+			return fail(changedErr(asked, verb))
+		}
+		now.unseen, now.changed = effect.UnseenPart, true
+	case verb == "Write" && seen.Unseen != "":
+		return fail(unseenErr(seen, name, len(b)))
 	}
 	d, err := decode(b)
 	if err != nil {
-		return document{}, nil, fmt.Errorf("%s: %w", clip.Pictures(asked), err)
+		return fail(fmt.Errorf("%s: %w", name, err))
 	}
-	return d, o.fi, nil
+	return d, now, nil
+}
+
+func changedErr(asked, verb string) error {
+	return fmt.Errorf("%s has changed since it was read; use Read again, then %s", clip.Pictures(asked), verb)
+}
+
+// unseenErr says what Write would replace unseen, and what to do first.
+func unseenErr(seen effect.File, name string, size int) error {
+	how := "use Read without offset and limit"
+	if size > maxWhole {
+		how = "use Read with offset and limit, from line 1 to its end"
+	}
+	switch {
+	case seen.Unseen == effect.UnseenEnds:
+		return fmt.Errorf("%s has lines of more than %s characters, which Read does not show to their ends, and Write would replace them; "+
+			"use Edit to change a part, or, where nothing in it is needed, remove the file first", name, clip.Thousands(maxLineChars))
+	case seen.First == 1:
+		how = fmt.Sprintf("use Read with offset=%d", seen.Last+1)
+		fallthrough
+	case seen.First > 1:
+		return fmt.Errorf("only lines %d-%d of %s were read, and Write would replace all of it; %s for the rest, then Write, or use Edit to change a part", seen.First, seen.Last, name, how)
+	}
+	return fmt.Errorf("%s has changed since all of it was read, and Write would replace what you have not seen; %s again, then Write, or use Edit to change a part", name, how)
 }
 
 // report confirms a change to the model.

@@ -63,9 +63,46 @@ func (l *Ledger) put(f effect.File) {
 	l.noted(f)
 }
 
+// saw takes over that the model read a file, or those of its lines that f says, of lines in
+// all. What it saw before of the same content, it has still seen.
+func (l *Ledger) saw(f effect.File, lines int) effect.File {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old, ok := l.files[f.Path]
+	if ok && f.Hash != "" && old.Hash == f.Hash && old.Size == f.Size {
+		f = together(old, f, lines)
+	}
+	l.noted(f)
+	return f
+}
+
 // shown reports whether an entry comes from a read: a write is known to the
 // model too, but was not shown to it line by line.
 func shown(f effect.File) bool { return !f.Partial || f.First > 0 }
+
+// together is what is known of a file, of lines in all, when f was read of the same content after old.
+func together(old, f effect.File, lines int) effect.File {
+	switch {
+	case !shown(old):
+	case !old.Partial:
+		f.Partial = false
+	case f.Partial && old.First <= f.Last+1 && f.First <= old.Last+1:
+		f.First, f.Last = min(f.First, old.First), max(f.Last, old.Last)
+		f.Partial = f.First > 1 || f.Last < lines
+	}
+	if !f.Partial {
+		f.First, f.Last = 0, 0
+	}
+	switch {
+	case old.Unseen == "": // it was written
+		f.Unseen = ""
+	case f.Unseen == effect.UnseenEnds || shown(old) && old.Unseen == effect.UnseenEnds:
+		f.Unseen = effect.UnseenEnds
+	case !f.Partial:
+		f.Unseen = ""
+	}
+	return f
+}
 
 // entry describes content as it is on disk.
 func entry(path string, fi fs.FileInfo, content []byte) effect.File {

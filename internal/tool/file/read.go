@@ -240,18 +240,18 @@ func (r *reading) result(p page, f effect.File) tool.Result {
 	last := p.first + p.shown - 1
 	f.Partial = p.first > 1 || p.more() > 0 || !p.ended
 	if f.Partial {
-		f.First, f.Last = p.first, last
+		f.First, f.Last, f.Unseen = p.first, last, effect.UnseenPart
+	}
+	if p.clipped > 0 {
+		f.Unseen = effect.UnseenEnds
 	}
 	if old, ok := r.t.Ledger.Get(r.path); ok && f.Hash != "" && old.Hash == f.Hash && old.Size == f.Size {
 		known := shown(old) && (!old.Partial || old.First <= p.first && last <= old.Last)
 		if known && r.env.Whole {
 			return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read it (lines %d-%d are in the earlier result).", clip.Pictures(r.in.FilePath), p.first, last)}
 		}
-		if shown(old) && !old.Partial {
-			f.Partial, f.First, f.Last = false, 0, 0 // all of it was seen before
-		}
 	}
-	r.t.Ledger.put(f)
+	f = r.t.Ledger.saw(f, p.total)
 	body := p.b.String()
 	return tool.Result{
 		Text:    body + p.notes(),

@@ -68,10 +68,22 @@ func (l *Ledger) Changed(path string) (s Stale, ok bool) {
 }
 
 // Know takes over that the model was told how a file changed, and returns how it knows the
-// file now.
-func (l *Ledger) Know(s Stale) effect.File {
+// file now. Where the call that had it changed told so with its result, that counts as if
+// it was read. Anybody else's change does not: the model may have its next content ready,
+// and would replace theirs.
+func (l *Ledger) Know(s Stale, own bool) effect.File {
+	if !own {
+		s.Now.Partial, s.Now.First, s.Now.Last, s.Now.Unseen = true, 0, 0, effect.UnseenPart
+	}
 	l.put(s.Now)
 	return s.Now
+}
+
+// told reports whether the model was told that a file, as it is now, changed since it saw it.
+func (l *Ledger) told(path string, fi fs.FileInfo) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.looked[path] == looked{size: fi.Size(), mtime: fi.ModTime()}
 }
 
 // look looks at one file. It reads it when that was not done since it changed.
@@ -116,7 +128,7 @@ func (l *Ledger) look(f effect.File) (s Stale, ok bool) {
 		whole := diff.Shown(f.Path, before.text, text, false).Unified
 		if s.Diff = trimmed(whole); before.hash == f.Hash && len(whole) <= staleDiff {
 			s.Now = now
-			s.Now.Partial, s.Now.First, s.Now.Last = f.Partial, f.First, f.Last
+			s.Now.Partial, s.Now.First, s.Now.Last, s.Now.Unseen = f.Partial, f.First, f.Last, f.Unseen
 		}
 	}
 	return s, true

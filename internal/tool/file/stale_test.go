@@ -48,12 +48,11 @@ func TestStale(t *testing.T) {
 	b.put("f", "one\n2\n3\n")
 	touch(t, path)
 	check("changed again", `f false "@@ -1,3 +1,3 @@\n one\n 2\n-three\n+3"`)
-	if res := b.run("Edit", in{"file_path": path, "old_string": "one", "new_string": "1"}); !res.IsErr {
-		t.Error("a file that was only told of can be edited")
+	if res := b.run("Edit", in{"file_path": path, "old_string": "one ", "new_string": "1 "}); !res.IsErr {
+		t.Error("a file that was only told of can be edited by a guess")
 	}
 	touch(t, path)
 	check("touched", "")
-	b.ok("Read", in{"file_path": path})
 	b.ok("Edit", in{"file_path": path, "old_string": "one", "new_string": "1"})
 	check("edited by the model", "")
 	b.put("f", "one\ntwo\nthree\n")
@@ -110,5 +109,80 @@ func TestStaleIsBounded(t *testing.T) {
 	}
 	if sum != b.led.size {
 		t.Errorf("%d bytes are kept, %d counted", sum, b.led.size)
+	}
+}
+
+// Write replaces no text that the model did not see: lines that it did not read, lines that
+// somebody else wrote meanwhile, ends of long lines. Edit goes on where it changes only what it names.
+func TestWriteUnseen(t *testing.T) {
+	const long, told, part, ends, changed = "a\nb\nc\nd\n", "changed since all of it was read", "only lines ", "more than 2,000 characters", "has changed since it was read"
+	write := in{"file_path": "f", "content": "new\n"}
+	edit := func(old string) in { return in{"file_path": "f", "old_string": old, "new_string": "x"} }
+	read := func(first, limit int) func(*bench) {
+		return func(b *bench) { b.ok("Read", in{"file_path": "f", "offset": first, "limit": limit}) }
+	}
+	all := read(0, 0)
+	others := func(text string) func(*bench) {
+		return func(b *bench) { touch(b.t, b.put("f", text)) }
+	}
+	// tell is what the loop does before each request (own: behind hooks).
+	tell := func(own bool) func(*bench) {
+		return func(b *bench) {
+			for _, s := range b.led.Stale() {
+				if s.Now.Path != "" {
+					b.led.Know(s, own)
+				}
+			}
+		}
+	}
+	does := func(name string, m in) func(*bench) { return func(b *bench) { b.ok(name, m) } }
+	for _, c := range []struct {
+		name, text string
+		steps      []func(*bench)
+		write      string // why Write is refused, "" where it is not
+		edit       in     // what Edit does then, where it is given
+		refused    string
+	}{
+		{name: "all", text: long, steps: []func(*bench){all}},
+		{name: "one part", text: long, steps: []func(*bench){read(1, 2)}, write: part + "1-2 of f were read, and Write would replace all of it; use Read with offset=3 ", edit: edit("a")},
+		{name: "the end", text: long, steps: []func(*bench){read(3, 2)}, write: part + "3-4 of f were read, and Write would replace all of it; use Read without offset"},
+		{name: "part by part", text: long, steps: []func(*bench){read(1, 2), read(3, 2)}},
+		{name: "backwards", text: long, steps: []func(*bench){read(3, 9), read(2, 2), read(1, 1)}},
+		{name: "with a gap", text: long, steps: []func(*bench){read(1, 1), read(3, 2)}, write: part + "3-4"},
+		{name: "a part, then all", text: long, steps: []func(*bench){read(1, 1), all}},
+		{name: "all, then a part", text: long, steps: []func(*bench){all, read(2, 1)}},
+		{name: "a part that changed", text: long, steps: []func(*bench){read(1, 2), does("Edit", edit("a"))}, write: told, edit: edit("b")},
+		{name: "all that changed", text: long, steps: []func(*bench){all, does("Edit", edit("a"))}},
+		{name: "written, then a part", text: long, steps: []func(*bench){all, does("Write", in{"file_path": "f", "content": long + "e\n"}), read(1, 1)}},
+		{name: "a long line", text: strings.Repeat("x", 3000) + "\na\n", steps: []func(*bench){all}, write: ends, edit: edit("a")},
+		{name: "a long line, edited", text: strings.Repeat("x", 3000) + "\na\nb\n", steps: []func(*bench){all, does("Edit", edit("a"))}, write: ends, edit: edit("b")},
+		{name: "others, nothing told", text: long, steps: []func(*bench){all, others(long + "e\n")}, write: changed, edit: edit("a"), refused: changed},
+		{name: "others, told", text: long, steps: []func(*bench){all, tell(false), others(long + "e\n"), tell(false)}, write: told, edit: edit("a")},
+		{name: "others, told, read", text: long, steps: []func(*bench){all, tell(false), others(long + "e\n"), tell(false), all}},
+		{name: "a hook, told", text: long, steps: []func(*bench){all, tell(true), others(long + "e\n"), tell(true)}},
+		{name: "others, too much to tell", text: long, steps: []func(*bench){all, tell(false), others(long + linesOf(2000)), tell(false)}, write: changed, edit: edit("a\nb")},
+		{name: "too much to tell, not unique", text: long, steps: []func(*bench){all, tell(false), others(linesOf(2000) + long + long), tell(false)}, write: changed, edit: in{"file_path": "f", "old_string": "c\nd", "new_string": "x", "replace_all": true}, refused: changed},
+		{name: "edited in between", text: long, steps: []func(*bench){all, tell(false), others(long + linesOf(2000)), tell(false), does("Edit", edit("a\nb"))}, write: told},
+		{name: "told, then others again", text: long, steps: []func(*bench){all, tell(false), others(long + "e\n"), tell(false), others("f\n" + long)}, write: changed, edit: edit("a"), refused: changed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, Config{})
+			b.put("f", c.text)
+			for _, step := range c.steps {
+				step(b)
+			}
+			if c.write != "" {
+				b.fails(c.write, "Write", write)
+			}
+			switch {
+			case c.refused != "":
+				b.fails(c.refused, "Edit", c.edit)
+			case c.edit != nil:
+				b.ok("Edit", c.edit)
+			}
+			if c.write == "" {
+				b.ok("Write", write)
+			}
+		})
 	}
 }
