@@ -352,3 +352,17 @@ func golden(t *testing.T, name, got string) {
 		t.Errorf("%s changed; run with -update and look at the difference:\n%s", file, got)
 	}
 }
+
+// A prompt that is typed when the first start asks for colours is not lost: it takes the
+// place of the choice.
+func TestAPromptSkipsTheColours(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.m.host.First = func() bool { return true }
+	r.open().pass(time.Second)
+	if !strings.Contains(r.text(), "Which colours?") {
+		t.Fatal("no colours are asked for")
+	}
+	if r.keys("'hello"); len(r.m.dialogs) != 0 || r.m.box.Prompt().Text != "hello" {
+		t.Errorf("%d dialogs, the prompt is %q", len(r.m.dialogs), r.m.box.Prompt().Text)
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
 )
 
 // welcome asks what a start has to ask: the colours on the first one, where a
@@ -61,7 +62,14 @@ func (m *Model) firstTheme() dialog {
 			return nil
 		}})
 	}
-	d.hint, d.sample = "Enter takes it, Esc skips", sampled
+	d.letter = func(m *Model, k keymap.Key) ([]effect, bool) {
+		if !k.Types() || strings.Contains("123456789", k.Text) {
+			return nil, false
+		}
+		m.close(d) // somebody writes a prompt, and did not look for a question
+		return append(d.dropped(m), m.goesTo(k)...), true
+	}
+	d.hint, d.sample = "Enter takes it, Esc or a prompt skips", sampled
 	return d
 }
 
