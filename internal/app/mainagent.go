@@ -74,7 +74,7 @@ func (r *Running) mainTools(set tool.Set) tool.Set {
 	if r.main == nil {
 		return set
 	}
-	return ext.Offered(set, *r.main, r.kit.Aliases, r.kit.Always()...)
+	return ext.Offered(set, *r.main, r.kit.Always()...)
 }
 
 // replace is what stands in the place of adze's own instructions: the text of a

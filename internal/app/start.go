@@ -315,7 +315,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	r.profile = prompt.Choose(cfg.Profile, target.Local, target.Window)
 	set, err = r.narrowed(cfg, rules)
 	if r.main != nil && err == nil {
-		if text := ext.Lacks(*r.main, set, r.kit.Aliases); text != "" {
+		if text := ext.Lacks(*r.main, set); text != "" {
 			w.process.Notef("%s", text)
 		}
 	}

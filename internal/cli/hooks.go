@@ -146,6 +146,11 @@ func hooksCheck(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			set, problems := hs.set, hs.problems
+			for _, h := range set.All() {
+				if s := h.Reading(); s != "" {
+					fmt.Fprintln(sys.Stdout, inOneLine(fmt.Errorf("%s: %s", h.From, s)))
+				}
+			}
 			for _, file := range hs.cfg.Files {
 				if file.State == config.Broken {
 					problems = append(problems, fmt.Errorf("%s cannot be read: adze config check says why", file.Path))

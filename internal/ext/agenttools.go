@@ -14,7 +14,7 @@ import (
 // Unknown says which tools in an agent's lists no agent program has: mistakes in
 // writing. What others have, and adze does not, is none.
 func Unknown(a Agent) (out []string) {
-	for _, name := range toolNames(slices.Concat(a.Tools, a.Denied), nil) {
+	for _, name := range toolNames(slices.Concat(a.Tools, a.Denied)) {
 		if !policy.Known(name) && name != "*" {
 			out = append(out, fmt.Sprintf("the agent %s names a tool %s, which there is not%s", clip.Visible(a.Name), clip.Line(clip.Visible(name), 60), near.Hint(name, policy.Tools())))
 		}
@@ -24,10 +24,13 @@ func Unknown(a Agent) (out []string) {
 
 // Lacks says, in one sentence, which tools of an agent's list a session does not have;
 // "" when it has all. Tools of MCP servers may come later, and count as there.
-func Lacks(a Agent, set tool.Set, aliases map[string]string) string {
-	var out []string
-	for i, name := range toolNames(a.Tools, aliases) {
-		if _, ok := set.Get(name); !ok && !strings.HasPrefix(name, "mcp__") && name != "*" {
+func Lacks(a Agent, set tool.Set) string {
+	var out, have []string
+	for _, name := range set.Names() {
+		have = append(have, policy.Names(name)...)
+	}
+	for i, name := range toolNames(a.Tools) {
+		if !slices.Contains(have, name) && !strings.HasPrefix(name, "mcp__") && name != "*" {
 			out = append(out, clip.Line(clip.Visible(a.Tools[i]), 60))
 		}
 	}

@@ -94,13 +94,13 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 		env := l.Env
 		env.Dir, env.Exports = f.Env.Dir, f.Env.Exports
 		task := f.Prompt
-		text := Lacks(of(f.Agent), s.Tools(), l.Aliases)
+		text := Lacks(of(f.Agent), s.Tools())
 		if _, told := lacking.LoadOrStore(text, true); !told && text != "" {
 			if err := s.Report(event.Noted{Level: "warning", Text: text}); err != nil {
 				return "", effect.Changed{}, err
 			}
 		}
-		system, tools, back, err := c.brings(ctx, f.Agent, &rules, forkTools(s.Tools().Anew(), f.Agent, l.Aliases))
+		system, tools, back, err := c.brings(ctx, f.Agent, &rules, forkTools(s.Tools().Anew(), f.Agent))
 		if err != nil {
 			return "", effect.Changed{}, err
 		}
@@ -234,8 +234,8 @@ func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, rules *policy.Ru
 }
 
 // forkTools are the tools of the session that an agent has.
-func forkTools(set tool.Set, a *skill.Agent, aliases map[string]string) tool.Set {
-	return Offered(set, of(a), aliases).Only(func(name string) bool { return !slices.Contains(alone, name) })
+func forkTools(set tool.Set, a *skill.Agent) tool.Set {
+	return Offered(set, of(a)).Only(func(name string) bool { return !slices.Contains(alone, name) })
 }
 
 // instructions are those of the session, with an agent's own prompt in the place

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -127,8 +128,8 @@ func (w *World) agentServers(a Agent) (out []servers.Given, bad []string) {
 // Offered are the tools of a set that a definition leaves: those of its list, if it
 // has one, and none that it denies. A rule stands for its tool, and the name of an
 // MCP server for all of its tools. always stays.
-func Offered(set tool.Set, a Agent, aliases map[string]string, always ...string) tool.Set {
-	wants, denied := toolNames(a.Tools, aliases), toolNames(a.Denied, aliases)
+func Offered(set tool.Set, a Agent, always ...string) tool.Set {
+	wants, denied := toolNames(a.Tools), toolNames(a.Denied)
 	return set.Only(func(name string) bool {
 		switch {
 		case slices.Contains(always, name):
@@ -141,22 +142,19 @@ func Offered(set tool.Set, a Agent, aliases map[string]string, always ...string)
 }
 
 // toolNames are the names of the tools in a list of tools and of rules.
-func toolNames(list []string, aliases map[string]string) (out []string) {
+func toolNames(list []string) (out []string) {
 	for _, n := range list {
 		n, _, _ = strings.Cut(n, "(")
-		if to, ok := aliases[n]; ok {
-			n = to
-		}
 		out = append(out, n)
 	}
 	return out
 }
 
-// covers reports whether a list has a tool: by its name, or as one of an MCP server.
+// covers reports whether a list has a tool: by one of its names (policy.Names), or as one of an MCP server.
 func covers(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(n string) bool {
 		if !strings.HasPrefix(n, "mcp__") {
-			return n == name
+			return slices.Contains(policy.Names(name), n)
 		}
 		if stem, all := strings.CutSuffix(n, "*"); all {
 			return strings.HasPrefix(name, stem)

@@ -67,7 +67,8 @@ type Kit struct {
 	All tool.Set // before the settings took some away
 	// Facts are those of the tools of all runs, also of those that this one does not
 	// have (tool.Spec.Facts).
-	Facts      auto.Facts
+	Facts auto.Facts
+	// Aliases are names of tools that models know from elsewhere.
 	Aliases    map[string]string
 	Structured string // the name of the tool that takes the final answer
 	Tasks      *bash.Tasks
@@ -91,7 +92,7 @@ func New(c Config) (Kit, error) {
 	shell.Stays, shell.Excluded = box.Stays, box.Excluded
 	shell.Wrap, shell.Active, shell.Passes, shell.Denial, shell.Ahead = box.Wrap, box.Active, box.Passes, box.Denial, box.Ahead
 	shell.Quarantined = box.Quarantined
-	shells, aliases, tasks := bash.New(shell)
+	shells, tasks := bash.New(shell)
 	files := file.New(file.Config{Ledger: ledger})
 	for i, t := range files {
 		files[i] = box.Openly(t)
@@ -100,9 +101,7 @@ func New(c Config) (Kit, error) {
 		find.New(),
 		[]tool.Tool{todo.New(), toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
 	)
-	// What Claude Code calls the tools that MCP servers with resources bring.
-	aliases["ListMcpResourcesTool"], aliases["ReadMcpResourceTool"] = "ListMcpResources", "ReadMcpResource"
-	k := Kit{Aliases: aliases, Tasks: tasks, Facts: auto.Facts{}, conf: c, ledger: ledger}
+	k := Kit{Aliases: map[string]string{}, Tasks: tasks, Facts: auto.Facts{}, conf: c, ledger: ledger}
 	var all []tool.Tool
 	for _, t := range every {
 		s := t.Spec()
@@ -112,6 +111,13 @@ func New(c Config) (Kit, error) {
 		k.names = append(k.names, s.Name)
 		if here(c, s.Name) {
 			all = append(all, t)
+		}
+	}
+	for _, own := range policy.Tools() {
+		for _, n := range policy.Names(own)[1:] {
+			if !slices.Contains(k.names, n) { // a tool that only does the same takes other arguments
+				k.Aliases[n] = own
+			}
 		}
 	}
 	if c.Schema != nil {
@@ -173,11 +179,12 @@ func (k Kit) narrow(set tool.Set, t config.Tools) (tool.Set, error) {
 		}
 	}
 	return set.Only(func(name string) bool {
+		meant := func(n string) bool { return slices.Contains(policy.Names(name), n) }
 		switch {
 		case name == k.Structured:
 			return true
 		case slices.ContainsFunc(t.Disallowed, func(n string) bool {
-			return n == name || ofServer(n) && strings.HasPrefix(name, strings.TrimSuffix(n, "*")) && (strings.HasSuffix(n, "*") || strings.HasPrefix(name, n+"__"))
+			return meant(n) || ofServer(n) && strings.HasPrefix(name, strings.TrimSuffix(n, "*")) && (strings.HasSuffix(n, "*") || strings.HasPrefix(name, n+"__"))
 		}):
 			return false
 		case ofServer(name): // the list is of adze's own
@@ -185,7 +192,7 @@ func (k Kit) narrow(set tool.Set, t config.Tools) (tool.Set, error) {
 		case name == toolsearch.Name: // listed only where there are tools to load
 			return true
 		}
-		return len(t.Allowed) == 0 || slices.Contains(t.Allowed, name) || slices.Contains(t.Allowed, "default")
+		return len(t.Allowed) == 0 || slices.ContainsFunc(t.Allowed, meant) || slices.Contains(t.Allowed, "default")
 	}), nil
 }
 

@@ -28,7 +28,7 @@ func (c *call) granted(a Action) bool {
 // matches reports whether a rule speaks about an action. Deny and ask rules
 // look at every spelling; an allow rule only at the plain one.
 func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
-	if rule.Spec == "" && family(rule.Tool) == family(c.req.Tool) {
+	if rule.Spec == "" && rule.names(c.req.Tool) {
 		return true
 	}
 	switch a := a.(type) {

@@ -17,8 +17,21 @@ var known = []string{
 	"McpElicitation", "McpSampling", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
 }
 
+// otherNames are those by which files for other agents know tools of adze: of one that is
+// theirs under another name, and of one that they have not, the tool that does the same. The
+// names are those of Claude Code 2.1.332 (its SDK's sdk-tools.d.ts, 2026-11), which has MultiEdit no
+// more, and its older ones.
+var otherNames = map[string][]string{
+	"BashOutput": {"TaskOutput"}, "KillShell": {"TaskStop", "KillBash"}, "MultiEdit": {"Edit"},
+	"ListMcpResources": {"ListMcpResourcesTool"}, "ReadMcpResource": {"ReadMcpResourceTool"},
+}
+
 // Tools lists the names of tools that a rule can begin with.
 func Tools() []string { return slices.Clone(known) }
+
+// Names are the names by which lists and matchers may mean a tool: its own first, then those
+// that files for other agents have for it.
+func Names(tool string) []string { return append([]string{tool}, otherNames[tool]...) }
 
 // Known reports whether a rule can name this tool.
 func Known(tool string) bool {
@@ -100,7 +113,12 @@ func (r Rule) Wholly(tool string) bool {
 	if shellTool(r.Tool) && r.Tool == tool {
 		return compileCommand(r.Spec).any
 	}
-	return r.Spec == "" && family(r.Tool) == family(tool)
+	return r.Spec == "" && r.names(tool)
+}
+
+// names reports whether the rule's tool is this one, or one that the same rules govern.
+func (r Rule) names(tool string) bool {
+	return family(r.Tool) == family(tool) || slices.Contains(otherNames[tool], r.Tool)
 }
 
 // elsewhere are the tools of Claude Code 2.1.332 that adze has not (its SDK's sdk-tools.d.ts and

@@ -33,6 +33,7 @@ func TestWholly(t *testing.T) {
 	}{
 		{"Bash", "Bash", true}, {"Bash(*)", "Bash", true}, {"Bash(:*)", "Bash", true}, {"Bash(rm:*)", "Bash", false}, {"Bash", "BashOutput", false},
 		{"Read", "Grep", true}, {"Read", "Glob", true}, {"Read(**)", "Read", false}, {"Edit", "Write", true}, {"Write", "Edit", true}, {"WebFetch", "WebFetch", true}, {"Grep", "Bash", false},
+		{"TaskStop", "KillShell", true}, {"TaskOutput", "BashOutput", true}, {"TaskOutput", "KillShell", false}, {"ReadMcpResourceTool", "ReadMcpResource", true}, {"KillShell", "TaskStop", false},
 	} {
 		if got := rule(t, "deny "+c.rule).Wholly(c.tool); got != c.want {
 			t.Errorf("%s and %s: %v", c.rule, c.tool, got)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
@@ -158,11 +159,14 @@ func translated(d Dialect, e Event, raw []byte, disabled []string) (group []byte
 	return group, errors.Join(append(left, err)...)
 }
 
-// compile reads a matcher as the dialect does: one that is about a tool is a pattern,
-// others are words.
-func (d Dialect) compile(e Event, text string) (m matcher, err error) {
-	if d == "" || e.Subject() != "tool_name" || text == "" || text == "*" {
+// compile reads a matcher as the dialect of the place does: of another agent's, one that is
+// about a tool is a pattern, others are words.
+func (at Place) compile(e Event, text string) (m matcher, err error) {
+	switch {
+	case e.Subject() != "tool_name" || text == "" || text == "*":
 		return compile(text)
+	case at.Dialect == "":
+		return compileTools(text, at)
 	}
 	if m.expr, err = regexp.Compile(text); err != nil {
 		return m, fmt.Errorf("it cannot be used as a pattern (RE2 syntax, without look-around and back references): %w", err)
@@ -172,17 +176,22 @@ func (d Dialect) compile(e Event, text string) (m matcher, err error) {
 
 // names are what a subject is called in the dialect, none when it has no name there
 // that means the same.
-func (d Dialect) names(e Event, subject string) []string {
+func (d Dialect) names(e Event, subject string) (out []string) {
 	switch {
 	case d == Gemini && e == Notification:
 		if subject == "permission_prompt" {
 			return []string{"ToolPermission"}
 		}
 		return nil
-	case d == "" || e.Subject() != "tool_name" || strings.HasPrefix(subject, "mcp__"):
+	case e.Subject() != "tool_name" || strings.HasPrefix(subject, "mcp__"):
 		return []string{subject}
+	case d == "":
+		return policy.Names(subject)
 	case d == Gemini:
-		return geminiTools[subject]
+		for _, name := range policy.Names(subject) {
+			out = append(out, geminiTools[name]...)
+		}
+		return out
 	case subject == "Bash": // edits are patches to Codex
 		return []string{subject}
 	}
@@ -192,7 +201,10 @@ func (d Dialect) names(e Event, subject string) []string {
 // Spoken is what the hook reads of an event, in its dialect.
 func (h Hook) Spoken(text []byte, now time.Time) []byte {
 	var in map[string]any
-	if h.Dialect == "" || json.Unmarshal(text, &in) != nil {
+	if h.Dialect == "" {
+		return h.named(text)
+	}
+	if json.Unmarshal(text, &in) != nil {
 		return text
 	}
 	switch h.Dialect {
@@ -228,6 +240,34 @@ func (h Hook) Spoken(text []byte, now time.Time) []byte {
 		return text
 	}
 	return append(out, '\n')
+}
+
+// named is an event with the name of its tool that the hook's matcher has, where it has
+// not adze's own: a program that looks at the name again knows that one.
+func (h Hook) named(text []byte) []byte {
+	var in map[string]json.RawMessage
+	var tool string
+	if h.Event.Subject() != "tool_name" || h.match.all || json.Unmarshal(text, &in) != nil || json.Unmarshal(in["tool_name"], &tool) != nil {
+		return text
+	}
+	for _, name := range h.Dialect.names(h.Event, tool) {
+		if !h.match.knows(name) {
+			continue
+		}
+		var err error
+		if in["tool_name"], err = json.Marshal(name); err != nil || name == tool {
+			return text
+		}
+		if out, err := json.Marshal(in); err == nil {
+			return append(out, '\n')
+		}
+	}
+	return text
+}
+
+// knows reports whether a matcher has a name, also in a rule.
+func (m matcher) knows(name string) bool {
+	return m.matches(name) || slices.ContainsFunc(m.rules, func(r policy.Rule) bool { return r.Tool == name })
 }
 
 // heard is an answer in the words of this format. A yes of another agent's hook is

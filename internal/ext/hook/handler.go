@@ -136,39 +136,15 @@ func (h Hook) Name() string {
 // Doubts say what of the hook is probably not what was meant: a matcher that never
 // matches, and fields that have no effect.
 func (h Hook) Doubts() (out []string) {
-	if s := h.Never(); s != "" {
-		out = append(out, s)
-	}
-	for _, name := range h.match.list {
-		if h.Event.Subject() == "tool_name" && !policy.Known(name) && !strings.HasPrefix(name, "mcp__") {
-			out = append(out, fmt.Sprintf("hooks of %s: there is no tool %q%s", h.Event, name, near.Hint(name, policy.Tools())))
-			break
+	for _, s := range []string{h.noServer(), h.noTool()} {
+		if s != "" {
+			out = append(out, s)
 		}
 	}
 	for _, s := range h.idle {
 		out = append(out, fmt.Sprintf("hooks of %s: %s", h.Event, s))
 	}
 	return out
-}
-
-// Never says that a matcher means tools of MCP servers and is the name of none: a server
-// alone, or no more than the prefix of all. A matcher without signs of a pattern is a
-// whole name (code.claude.com/docs/en/hooks, "Match MCP tools"). "" is that it does not.
-func (h Hook) Never() string {
-	if h.Event.Subject() != "tool_name" {
-		return ""
-	}
-	for _, name := range h.match.list {
-		server, ok := strings.CutPrefix(name, "mcp__")
-		if server = strings.TrimSuffix(server, "__"); !ok || strings.Contains(server, "__") {
-			continue
-		}
-		if server == "" {
-			return fmt.Sprintf("hooks of %s: the matcher %q is the name of no tool, so this hook never runs; \"mcp__.*\" is all tools of MCP servers", h.Event, h.Matcher)
-		}
-		return fmt.Sprintf("hooks of %s: the matcher %q is the name of no tool, so this hook never runs; \"mcp__%s__.*\" is all tools of that server", h.Event, h.Matcher, server)
-	}
-	return ""
 }
 
 // A Group is the handlers of one matcher, as settings write them.
@@ -205,7 +181,7 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 	if g.Hooks == nil {
 		return nil, []error{fmt.Errorf("hooks of %s: the list \"hooks\" is missing", name)}
 	}
-	match, err := at.Dialect.compile(e, g.Matcher)
+	match, err := at.compile(e, g.Matcher)
 	if e == FileChanged && !match.all { // names of files, whose dots are dots
 		match, err = matcher{list: split(g.Matcher)}, nil
 	}

@@ -12,9 +12,12 @@ import (
 
 // A matcher says what an event has to be about.
 type matcher struct {
-	all  bool
-	list []string
-	expr *regexp.Regexp
+	all   bool
+	list  []string
+	expr  *regexp.Regexp
+	rules []policy.Rule // each is about calls of its tool that do what it says
+	named []string      // the tools that it names, in whatever form
+	said  string        // how it is read, where that is not what it says
 }
 
 // listed is a matcher that names its subjects one by one.
@@ -98,7 +101,7 @@ type Scene struct {
 func (s Set) Matching(in Input, at Scene) (out []Hook) {
 	seen := map[string]bool{}
 	for _, h := range s.by[in.Event()] {
-		if h.Agent != "" && h.Agent != at.Agent || !h.matches(in.Subject()) || h.rule != nil && !at.does(*h.rule, in.Subject()) {
+		if h.Agent != "" && h.Agent != at.Agent || !h.matches(in.Subject(), at) || h.rule != nil && !at.does(*h.rule, in.Subject()) {
 			continue
 		}
 		if k := h.identity(); !seen[k] {
@@ -110,8 +113,11 @@ func (s Set) Matching(in Input, at Scene) (out []Hook) {
 }
 
 // matches reports whether a subject is what the hook is about.
-func (h Hook) matches(subject string) bool {
-	return slices.ContainsFunc(h.Dialect.names(h.Event, subject), h.match.matches)
+func (h Hook) matches(subject string, at Scene) bool {
+	names := h.Dialect.names(h.Event, subject)
+	return slices.ContainsFunc(names, h.match.matches) || slices.ContainsFunc(h.match.rules, func(r policy.Rule) bool {
+		return slices.Contains(names, r.Tool) && at.does(r, subject)
+	})
 }
 
 // identity is the same for hooks that would do the same.

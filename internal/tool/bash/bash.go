@@ -90,11 +90,10 @@ type Config struct {
 	Now              func() time.Time // nil is time.Now
 }
 
-// New returns the tools, the further names they answer to (not for the
-// model's list), and the registry of what runs. Close the registry at the end.
-func New(c Config) (tools []tool.Tool, aliases map[string]string, tasks *Tasks) {
+// New returns the tools, and the registry of what runs. Close the registry at the end.
+func New(c Config) (tools []tool.Tool, tasks *Tasks) {
 	b := newRunner(c)
-	return b.tools(), map[string]string{"TaskOutput": "BashOutput", "TaskStop": "KillShell", "KillBash": "KillShell"}, b.tasks
+	return b.tools(), b.tasks
 }
 
 func newRunner(c Config) *runner {

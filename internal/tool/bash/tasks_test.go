@@ -324,11 +324,6 @@ func TestSpecs(t *testing.T) {
 	if s := r.tools["Bash"].Spec(); !s.Shell || s.Limit != 30000 {
 		t.Errorf("%+v", s)
 	}
-	_, aliases, tasks := New(Config{})
-	defer tasks.Close(0)
-	if !reflect.DeepEqual(aliases, map[string]string{"TaskOutput": "BashOutput", "TaskStop": "KillShell", "KillBash": "KillShell"}) {
-		t.Errorf("%v", aliases)
-	}
 	if _, err := tool.NewSet(r.tools["Bash"], r.tools["BashOutput"], r.tools["KillShell"]); err != nil {
 		t.Error(err)
 	}
