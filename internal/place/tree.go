@@ -25,6 +25,7 @@ func Tree(dir string, most int) (l world.Listing, ok bool) {
 		todo = todo[:len(todo)-1]
 		f, err := openFolder(filepath.Join(dir, filepath.FromSlash(at)))
 		if err != nil {
+			l.Closed = l.Closed || errors.Is(err, fs.ErrPermission)
 			continue
 		}
 		for {

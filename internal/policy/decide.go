@@ -166,7 +166,7 @@ func (c *call) one(a Action) Verdict {
 		if e, ok := a.(Exec); ok && e.Guess {
 			return c.unlessDontAsk(byRule(Ask, rule, a, "whether this program runs the command that its words are is not known, and a rule denies that"))
 		}
-		return byRule(Deny, rule, a, "a rule denies it")
+		return byRule(Deny, rule, a, c.denies(rule, a))
 	}
 	if v, ok := c.mayBeDenied(a); ok {
 		return v
@@ -186,6 +186,11 @@ func (c *call) one(a Action) Verdict {
 	}
 	if c.mode == PlanMode && !maybe(a) { // a yes would run it all the same
 		if v, ok := c.inPlan(a); ok {
+			return v
+		}
+	}
+	if w, ok := a.(Write); ok && w.Tree {
+		if v, ok := c.mayHold(w); ok {
 			return v
 		}
 	}
@@ -224,6 +229,30 @@ func (c *call) one(a Action) Verdict {
 		return v
 	}
 	return c.nothing(a)
+}
+
+// denies is what a rule says of an action: of a folder with all below it, what stands there.
+func (c *call) denies(rule *compiledRule, a Action) string {
+	if w, ok := a.(Write); ok && w.Tree && !c.matchFile(rule, w.Path, w.Named, w.Asked) {
+		if found, _ := c.stands(rule, w); found != "" {
+			return "a rule denies to change " + found
+		}
+	}
+	return "a rule denies it"
+}
+
+// mayHold asks about a folder of which not all is known, and a rule denies to change some.
+func (c *call) mayHold(w Write) (Verdict, bool) {
+	for i := range c.rules.by[Deny] {
+		rule := &c.rules.by[Deny][i]
+		if family(rule.Tool) != "Edit" {
+			continue
+		}
+		if _, sure := c.stands(rule, w); sure == maybeIs {
+			return c.unlessDontAsk(byRule(Ask, rule, w, "what stands below "+c.show(w.Asked, w.Path)+" is not all known, and a rule denies to change some of it")), true
+		}
+	}
+	return Verdict{}, false
 }
 
 // mayBeDenied asks about a command that may turn out to be one which a rule denies or

@@ -77,6 +77,15 @@ func requests() (out []policy.Request) {
 		}
 		return b
 	}
+	standing := func(all bool, paths ...string) *policy.Standing {
+		for i, p := range paths {
+			paths[i] = in(p)
+		}
+		return policy.NewStanding(func() ([]string, bool) { return paths, all })
+	}
+	removed := func(p string, s *policy.Standing) []policy.Action {
+		return one(write(p, func(w *policy.Write) { w.Remove, w.Tree, w.Standing = true, true, s }))
+	}
 	linked := &policy.Below{Paths: []policy.Place{{Path: in("x"), Named: in("secret/link")}, {Path: in("y"), Named: in("prod/link")}}}
 	mk := policy.Exec{Argv: []string{"make", "all"}, Why: "make runs programs", Dir: dir}
 	ls := policy.Exec{Argv: []string{"ls"}, ReadOnly: true}
@@ -137,6 +146,7 @@ func requests() (out []policy.Request) {
 		one(write("src/a", func(w *policy.Write) { w.Remove = true })), one(write("src", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("src", func(w *policy.Write) { w.Tree = true })), one(write("src", func(w *policy.Write) { w.Remove, w.Tree, w.Moved = true, true, true })),
 		one(write("secret", func(w *policy.Write) { w.Remove, w.Tree, w.Moved = true, true, true })), one(write("secret", func(w *policy.Write) { w.Remove, w.Tree, w.Moved, w.Maybe = true, true, true, true })), one(write("secret", func(w *policy.Write) { w.Remove, w.Moved = true, true })),
 		one(write(".git/config", nil)), one(write(".github/workflows/x.yml", nil)), one(write("Jenkinsfile", nil)), one(write("build/hooks.path", nil)), one(policy.Write{Path: dir + "/elsewhere", Asked: ".git/config"}), one(write("/etc/crontab", nil)), one(policy.Write{Path: home + "/.bashrc", Asked: "~/.bashrc"}),
+		removed("out", standing(true, "out/a")), removed(".", standing(true, "a.go")), removed(".", standing(false, "a.go")), removed(".", standing(false, "prod/a")), removed("prod", standing(true)), removed("prod", standing(false)), one(write(".", func(w *policy.Write) { w.Within, w.Standing = true, standing(true, "a.go") })),
 		one(write("/w/project", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("/w", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("/w/lib", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("/opt", func(w *policy.Write) { w.Remove, w.Tree = true, true })),
 		one(write("/opt/x", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("/", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("/home/u", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("/home/u", func(w *policy.Write) { w.Remove = true })), one(policy.Write{Path: "C:/", Remove: true, Tree: true}),
 		one(write(`a\..\b`, nil)), one(write(`\\host\x`, nil)), one(write("//?/x", nil)), one(write("PROD/a", nil)))
@@ -163,6 +173,11 @@ func describe(q policy.Request) string {
 			case f.IsZero():
 			case f.Kind() == reflect.Bool:
 				facts = append(facts, name)
+			case name == "Standing":
+				paths, all := f.Interface().(*policy.Standing).Look()
+				if facts = append(facts, fmt.Sprint("standing=", paths)); !all {
+					facts = append(facts, "and more")
+				}
 			case f.Kind() == reflect.Pointer:
 				below := f.Interface().(*policy.Below)
 				for _, p := range below.Paths {

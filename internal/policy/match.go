@@ -70,7 +70,11 @@ func (c *call) matchWrite(rule *compiledRule, e Effect, a Write) bool {
 	if c.matchFile(rule, a.Path, a.Named, a.Asked) {
 		return true
 	}
-	return a.Tree && e != Allow && rule.Spec != "" && rule.matchBelow(c.rules.Rules, a.Path)
+	if !a.Tree || e == Allow {
+		return false
+	}
+	_, sure := c.stands(rule, a)
+	return sure == surely || e == Ask && sure == maybeIs
 }
 
 // wholeShell reports whether the rule is Bash or Bash(*), and the request is

@@ -148,6 +148,9 @@ type (
 		Named       string // as in Read
 		Arg         bool   // as in Read
 		Tree        bool   // everything below Path is removed or changed too
+		// Standing, of a Tree and of what is Within, is what may be meant below Path; nil
+		// when nobody can look, and a rule that names some of it is a question then.
+		Standing *Standing
 		// Moved means that what is removed goes on under another name.
 		Moved bool
 		// Content, of what is removed, means what is in Path and not Path itself.

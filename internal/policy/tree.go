@@ -175,7 +175,7 @@ func (c *call) writeWithin(a Write) Verdict {
 	below := a.Below
 	a.Within, a.Tree, a.Below = false, false, nil
 	v := c.judge(a)
-	speaks := func(rule *compiledRule) bool { return rule.matchBelow(c.rules.Rules, a.Path) }
+	speaks := func(rule *compiledRule) bool { _, sure := c.stands(rule, a); return sure != not }
 	if below != nil {
 		speaks = func(rule *compiledRule) bool {
 			return slices.ContainsFunc(below.Paths, func(p Place) bool { return rule.matchPath(c.rules.Rules, p.Path) })

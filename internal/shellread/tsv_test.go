@@ -173,6 +173,12 @@ func packed(file string, zipped bool) ([]string, bool) {
 // decide judges one command in the fixture with rules as the TSV writes them.
 func decide(t testing.TB, f fixture, command string, mode policy.Mode, rules ...string) policy.Verdict {
 	t.Helper()
+	return decideIn(t, f.world(), command, mode, rules...)
+}
+
+// decideIn is decide in another world.
+func decideIn(t testing.TB, w world.World, command string, mode policy.Mode, rules ...string) policy.Verdict {
+	t.Helper()
 	r := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u"}
 	for _, text := range rules {
 		effect := policy.Allow
@@ -185,7 +191,7 @@ func decide(t testing.TB, f fixture, command string, mode policy.Mode, rules ...
 		}
 		r.List = append(r.List, rule)
 	}
-	return policy.Decide(r, mode, policy.Request{Tool: "Bash", Actions: shellread.Read(command, f.world()).Actions})
+	return policy.Decide(r, mode, policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions})
 }
 
 // TestShellCases holds the whole corpus against us and counts by tier: no

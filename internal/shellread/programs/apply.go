@@ -281,7 +281,9 @@ func applyMode(u *Invocation) bool {
 		args = args[1:]
 	}
 	tree := u.has("-R", "--recursive")
-	u.all(args, policy.Write{Tree: tree})
+	for _, w := range args {
+		u.putStanding(w, policy.Write{Tree: tree}, func(dir string) *policy.Standing { return u.r.standing(dir, u.has("-L", "-H"), nil) })
+	}
 	return false
 }
 

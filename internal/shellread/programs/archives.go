@@ -107,7 +107,11 @@ func takesNone(w Word) bool {
 func (u *Invocation) gitTrees(rest []Word) {
 	all := false
 	switch rest[0].Text {
-	case "clean", "checkout-index", "archive", "sparse-checkout", "apply", "am", "read-tree":
+	case "clean":
+		if all = true; cleansNamed(rest[1:]) {
+			return
+		}
+	case "checkout-index", "archive", "sparse-checkout", "apply", "am", "read-tree":
 		all = true
 	case "stash":
 		_, _, all = gitTakes("stash", rest[1:])
@@ -124,6 +128,9 @@ func (u *Invocation) gitTrees(rest []Word) {
 	for _, d := range u.dirs {
 		top := u.r.GitTop(d)
 		w := policy.Write{Path: top, Named: top, Asked: top, Arg: true, Within: true, Maybe: true}
+		if rest[0].Is("clean") {
+			w.Standing = u.gitStanding(rest, top)
+		}
 		if u.r.World.Tracked != nil && !all {
 			if files, ok := u.r.World.Tracked(top, world.MaxListed); ok {
 				w.Below = &policy.Below{}

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -50,6 +51,19 @@ func (u *Invocation) changed(ws []Word) (acts []policy.Action, ok bool) {
 func (u *Invocation) put(w Word, like policy.Write) {
 	like.Arg, like.Blind = true, u.r.Piped && u.name == "tee"
 	u.Actions = append(u.Actions, u.r.apart(func() { u.r.Write(w, u.dirs, like) })...)
+}
+
+// putStanding is put of a folder with all below it, of which the command touches what stands
+// returns; nil is all.
+func (u *Invocation) putStanding(w Word, like policy.Write, stands func(dir string) *policy.Standing) {
+	from := len(u.Actions)
+	u.put(w, like)
+	for i, a := range u.Actions[from:] {
+		if wr, ok := a.(policy.Write); ok && (wr.Tree || wr.Within) {
+			wr.Standing = cmp.Or(stands(wr.Path), wr.Standing)
+			u.Actions[from+i] = wr
+		}
+	}
 }
 
 func (u *Invocation) get(w Word, like policy.Read) {

@@ -64,9 +64,7 @@ func (u *Invocation) losesMost(ws []Word) {
 // removes are the trees that find and rm remove.
 func (u *Invocation) removes(ws []Word) {
 	if u.name == "find" {
-		if len(ws) > 1 && ws[1].Kind == Exact && slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-delete") }) {
-			u.put(ws[1], policy.Write{Remove: true, Tree: true})
-		}
+		u.findDeletes(ws[1:])
 		return
 	}
 	if !mayRecurse(ws[1:]) {
@@ -124,7 +122,8 @@ func (u *Invocation) gitOutput(rest []Word) {
 		case w.Is("--"):
 			named = true
 		case named && w.Kind == Exact && !strings.HasPrefix(w.Text, "-"):
-			u.put(w, policy.Write{Remove: rest[0].Text == "rm", Tree: u.folder(w)})
+			like := policy.Write{Remove: rest[0].Text == "rm", Tree: u.folder(w)}
+			u.putStanding(w, like, func(dir string) *policy.Standing { return u.gitStanding(rest, dir) })
 		}
 	}
 }

@@ -28,8 +28,9 @@ func (u *Invocation) mayWrite(ws []Word) []policy.Action {
 		}
 	case writers[u.name] || u.r.Table.changes[u.name] != nil:
 		var kept []Word
+		archives, made := packs(u.name, ws)
 		for i, w := range ws[1:] {
-			if !u.excluded(ws, i+1) {
+			if !u.excluded(ws, i+1) && (!made || slices.Contains(archives, i+1)) {
 				kept = append(kept, w)
 			}
 		}
@@ -124,11 +125,18 @@ func (u *Invocation) mayTouch(w Word) {
 	}
 }
 
+// extracts reports the words of a tar that unpacks: what it writes below a folder, Unpacks
+// says.
+func extracts(ws []Word) bool {
+	return ws[0].Is("--extract") || ws[0].Is("--get") || ws[0].Kind == Exact && !strings.HasPrefix(ws[0].Text, "--") && strings.Contains(ws[0].Text, "x") && strings.Trim(ws[0].Text, "-xzjJvkpmofaC") == ""
+}
+
 // writers are programs that may write any file they are told of.
 var writers = map[string]bool{"tar": true, "unzip": true, "zip": true, "split": true, "csplit": true, "xxd": true, "patch": true, "mkfifo": true, "mknod": true, "perl": true, "yq": true, "busybox": true, "install": true, "zstd": true}
 
 // eachWord adds each operand, and each value of a flag, as written.
 func (u *Invocation) eachWord(ws []Word) {
+	unpacks := u.name == "unzip" || u.name == "tar" && len(ws) > 0 && extracts(ws)
 	for _, w := range ws[:min(len(ws), 100)] {
 		if w.Kind != Exact || w.Text == "" || len(w.Text) > 1000 || strings.Contains(w.Text, "\n") {
 			continue
@@ -139,6 +147,10 @@ func (u *Invocation) eachWord(ws []Word) {
 		}
 		if text != "" {
 			w.Text = text
+			if u.folder(w) && unpacks {
+				u.putStanding(w, policy.Write{Maybe: true, Within: true}, func(dir string) *policy.Standing { return u.r.standing(dir, false, nil) })
+				continue
+			}
 			u.put(w, policy.Write{Maybe: true, Tree: u.folder(w)})
 		}
 	}

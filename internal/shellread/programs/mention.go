@@ -38,8 +38,12 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 	for i := 1; i < len(ws) && strings.HasPrefix(ws[i].Text, "-"); i++ {
 		script = script && !strings.ContainsAny(ws[i].Text, " (;/\"'`") // what it runs stands there
 	}
+	archives, made := packs(u.name, ws)
 	for i := 1; i < len(ws); i++ {
 		before, flag := ws[i-1].Text, strings.HasPrefix(ws[i].Text, "-")
+		if made && !slices.Contains(archives, i) {
+			continue
+		}
 		switch u.name {
 		case "git":
 			told[i] = slices.Contains(gitWritingFlags, before) || gluedOutput(ws[i].Text) || i > 1 && before == "create" && ws[i-2].Is("bundle")

@@ -43,6 +43,7 @@ type Recorder struct {
 	processes int              // how often the path being resolved has gone through /proc
 	fits      map[string]*fits // what words that are not known may name
 	fitted    int              // names that were compared for that
+	stand     map[string]*policy.Standing
 }
 
 // Read adds a Read of a word in every folder the shell may stand in. like
@@ -82,6 +83,9 @@ func (r *Recorder) Write(w Word, dirs []string, like policy.Write) {
 		a.Path, a.Named, a.Asked = p.Real, p.Named, p.Asked
 		if p.Named == "/dev/null" && !a.Remove {
 			continue
+		}
+		if a.Tree && a.Standing == nil {
+			a.Standing = r.standing(a.Path, !a.Remove, nil)
 		}
 		r.Add(a)
 	}

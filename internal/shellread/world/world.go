@@ -59,6 +59,8 @@ type Listing struct {
 	// Unhides means that an ignore file in the folder, above or below it may
 	// make a search look at names that begin with a dot.
 	Unhides bool
+	// Closed means that a folder could not be listed.
+	Closed bool
 }
 
 // An Entry is one file, folder or link. Name is its path below the folder of
