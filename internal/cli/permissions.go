@@ -47,9 +47,6 @@ func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 				return openError(cmd.Context(), err)
 			}
 			opts := permcheck.Options{Rules: rules, Mode: cfg.Permissions.Mode(), Dir: p.Dir, Home: p.Home, Sandbox: cfg.Sandbox.Enabled && cfg.Sandbox.AutoAllow}
-			if o.batch != "" {
-				opts.Rules = policy.Rules{} // a batch brings its own rules
-			}
 			if err := o.addRules(&opts.Rules, p); err != nil {
 				return err
 			}

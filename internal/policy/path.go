@@ -229,7 +229,52 @@ func pathSpecs(spec string, wide bool) (out []string) {
 		add(tidy)
 		add(withoutBlanks(tidy))
 	}
+	for _, s := range out {
+		for _, one := range braced(s, maxBraced) {
+			add(one)
+		}
+	}
 	return out
+}
+
+// maxBraced bounds the paths that one with braces stands for.
+const maxBraced = 64
+
+// braced are the texts that {a,b} in a path stands for, at most some; none where it has no
+// braces with a comma.
+func braced(s string, most int) (out []string) {
+	open := strings.IndexByte(s, '{')
+	if open < 0 {
+		return nil
+	}
+	depth, from, parts := 0, open+1, []string(nil)
+	for i := open; i < len(s); i++ {
+		switch {
+		case s[i] == '{':
+			depth++
+		case s[i] == ',' && depth == 1:
+			parts, from = append(parts, s[from:i]), i+1
+		case s[i] == '}':
+			if depth--; depth > 0 {
+				continue
+			}
+			for _, p := range append(parts, s[from:i]) {
+				one := s[:open] + p + s[i+1:]
+				more := braced(one, most-len(out))
+				if len(more) == 0 {
+					more = []string{one}
+				}
+				if out = append(out, more...); len(parts) == 0 || len(out) >= most {
+					break
+				}
+			}
+			if len(parts) == 0 {
+				return nil
+			}
+			return out
+		}
+	}
+	return nil
 }
 
 // withoutBlanks leaves out blanks that stand beside a star or a slash, or before what

@@ -18,7 +18,12 @@ func ParseRule(text string, effect Effect, scope Scope, source, root string) (Ru
 	if open < 0 {
 		r.Tool = text
 	} else {
-		if !strings.HasSuffix(text, ")") {
+		switch {
+		case several(text):
+			return r, fmt.Errorf("reading rule %q: it holds more than one rule; each is a text of its own in the list", text)
+		case !strings.HasSuffix(text, ")") && strings.Contains(text, ")"):
+			return r, fmt.Errorf("reading rule %q: a rule ends with its closing parenthesis, and something stands outside of it", text)
+		case !strings.HasSuffix(text, ")"):
 			return r, fmt.Errorf("reading rule %q: the closing parenthesis is missing", text)
 		}
 		r.Tool, r.Spec = text[:open], strings.TrimSpace(text[open+1:len(text)-1])
@@ -30,10 +35,57 @@ func ParseRule(text string, effect Effect, scope Scope, source, root string) (Ru
 		// Tool() is what people write for "any call".
 		return r, nil
 	}
+	if shellTool(r.Tool) && effect != Allow && closesEarly(r.Spec) {
+		return r, fmt.Errorf("reading rule %q: a rule ends with its closing parenthesis, and something stands behind it", text)
+	}
 	if err := checkSpec(r); err != nil {
 		return r, fmt.Errorf("reading rule %q: %w", text, err)
 	}
 	return r, nil
+}
+
+// several reports a text that holds more than one rule: behind a parenthesis, another tool
+// begins.
+func several(text string) bool {
+	for i := strings.IndexByte(text, ')'); i >= 0 && i < len(text); i++ {
+		if text[i] != ')' {
+			continue
+		}
+		rest := strings.TrimLeft(text[i+1:], " \t\r\n,;|&")
+		for _, word := range []string{"and ", "or "} {
+			rest = strings.TrimPrefix(rest, word)
+		}
+		name, _, open := strings.Cut(rest, "(")
+		if open && slices.ContainsFunc(known, func(tool string) bool { return strings.EqualFold(tool, name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// closesEarly reports a command with a parenthesis, outside of quotes, that closes what the
+// rule opens.
+func closesEarly(spec string) bool {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(spec); i++ {
+		switch c := spec[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\\':
+			i++
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func checkToolName(name string) error {

@@ -46,6 +46,9 @@ func Dead(r Rule) string {
 	case shellTool(r.Tool):
 		return deadCommand(r)
 	case family(r.Tool) == "Read" || family(r.Tool) == "Edit":
+		if r.Effect != Allow && pathList(r.Spec) {
+			return "this rule can never match: it names several paths; write a rule for each"
+		}
 		return deadPath(r.Spec, onWindows)
 	case r.Tool == "WebFetch":
 		if r.Spec != "" && !strings.HasPrefix(r.Spec, "domain:") {
@@ -61,12 +64,47 @@ func Dead(r Rule) string {
 	return ""
 }
 
+// pathList reports several paths with commas between them.
+func pathList(spec string) bool {
+	parts := strings.Split(spec, ",")
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); p == "" || !strings.ContainsAny(p[:1], "./~*$") && !strings.ContainsAny(p, "/*") || strings.ContainsAny(p, "{}[]") {
+			return false
+		}
+	}
+	return len(parts) > 1
+}
+
+// miswritten says why the text of a rule that forbids or asks is no command, though it
+// could be read as one.
+func miswritten(r Rule) string {
+	s := r.Spec
+	should := func(text string) string { return "; commands that begin so are " + r.Tool + "(" + text + ":*)" }
+	for _, end := range []string{":＊", "：*", "：＊"} {
+		if head, ok := strings.CutSuffix(s, end); ok {
+			return "this rule can never match: its colon or star is a full-width one" + should(head)
+		}
+	}
+	if head, ok := strings.CutSuffix(strings.Trim(s, "\"'`"), ":*"); ok && len(s) > len(head)+2 && s[0] == s[len(s)-1] && !strings.ContainsAny(head, "\"'`") {
+		return "this rule can never match: the quotes around it belong to the command" + should(head)
+	}
+	if strings.Contains(s, ":*\n") {
+		return "this rule can never match: it holds several lines; write a rule for each command"
+	}
+	return ""
+}
+
 func deadCommand(r Rule) string {
 	if functionOf(r.Spec).name != "" {
 		if r.Effect == Allow {
 			return "this rule can never match: it is a function, and no command"
 		}
 		return ""
+	}
+	if r.Effect != Allow {
+		if why := miswritten(r); why != "" {
+			return why
+		}
 	}
 	all := readings(r.Spec, r.Effect != Allow, nil)
 	why := ""
@@ -95,6 +133,9 @@ func deadStep(r Rule, p commandPattern) string {
 	words := p.words()
 	if len(words) == 0 || strings.ContainsAny(words[0], `/\`) {
 		return ""
+	}
+	if at := strings.IndexAny(words[0], "{}^!"); r.Effect != Allow && len(words[0]) > 1 && (at >= 0 || strings.HasSuffix(words[0], ",")) {
+		return fmt.Sprintf("this rule can never match: no program has the name %q; write a rule for each command", words[0])
 	}
 	if name, _, colon := strings.Cut(words[0], ":"); colon {
 		if strings.HasSuffix(words[0], ":"+string(star)) { // of that, Lint says more

@@ -15,6 +15,8 @@ func TestDead(t *testing.T) {
 		"Bash(ls && rm x)": "", "Bash(A=1 ls)": "", "Bash(A=1)": "names no program", "Bash(ls && )": "a command is missing", "Bash(&& ls)": "a command is missing", "Bash(ls > x)": "", "Bash(ls < x)": "redirects", "Bash(:(){ :|:& };:)": "",
 		"Bash(curl:x)": "no program has a colon in its name; commands that begin with curl are Bash(curl:*)", "Bash(curl:**)": "", "Bash(a:b c:*)": "no program has a colon",
 		"Bash(npm run test:unit)": "", "Bash(npm run test:*)": "", "Bash(C:/x/y.exe:*)": "", "Bash(curl http://x:80)": "",
+		"Bash(rm:＊)": "full-width", "Bash(rm：*)": "are Bash(rm:*)", `Bash("rm:*")`: "quotes", "Bash(curl:*\nrm:*)": "several lines", "Bash({rm,curl}:*)": "no program", "Bash(^rm)": "no program", "Bash(!rm:*)": "no program", "Bash(rm, curl:*)": "no program",
+		"Read(.env, .env.local)": "several paths", "Edit(a/**,b/**)": "several paths", "Read(Smith, John.pdf)": "", `Bash("/opt/my tool" x:*)`: "", "Bash(!)": "", "Bash([:*)": "",
 		"TodoWrite": "", "Bash": "", "Bash(*)": "", "Bash(ls:*)": "", "Read(src/**)": "", "Grep(src/**)": "", "Write(x)": "", "mcp__a": "", "mcp__a__*": "", "mcp__09azAZ": "", "Bash(1=2 ls)": "", "Task(x)": "", "Skill(x)": "", "WebFetch(domain:x.org)": "",
 	} {
 		got := policy.Dead(rule(t, "deny "+text))
@@ -37,6 +39,32 @@ func TestWholly(t *testing.T) {
 	} {
 		if got := rule(t, "deny "+c.rule).Wholly(c.tool); got != c.want {
 			t.Errorf("%s and %s: %v", c.rule, c.tool, got)
+		}
+	}
+}
+
+// TestBracesInPaths: a rule that forbids means each of the paths that its braces stand for.
+func TestBracesInPaths(t *testing.T) {
+	for spec, files := range map[string]string{"**/*.{key,pem}": "a.key b/c.pem", "{.env,.env.*}": ".env x/.env.local", "{a,b/{c,d}}/**": "a/x b/c/x b/d/x", "a{b": "a{b"} {
+		for file := range strings.FieldsSeq(files) {
+			if v := policy.Decide(rules(t, "deny Read("+spec+")"), policy.Default, policy.Request{Tool: "Read", Actions: []policy.Action{policy.Read{Path: dir + "/" + file, Asked: file}}}); v.Effect != policy.Deny {
+				t.Errorf("%s: %s: %s", spec, file, v.Effect)
+			}
+		}
+	}
+}
+
+// TestSeveralRules: a text that holds more than a rule is no rule, whatever stands between.
+func TestSeveralRules(t *testing.T) {
+	for text, want := range map[string]string{
+		"Bash(npm publish:*), Bash(rm:*)": "more than one rule", "Bash(a:*)\nBash(b:*)": "more than one rule", "Bash(a:*);bash(b:*)": "more than one rule", "Bash(a) Read(b)": "more than one rule", "Bash(a) or Bash(b)": "more than one rule", "Read(.env), Edit(x)": "more than one rule",
+		"Bash(rm:*) // comment": "stands outside", "Bash(rm:*),": "stands outside", `"Bash(rm:*)"`: "stands outside", "Bash(rm -rf *) (never)": "stands behind", "Bash(rm:*))": "stands behind",
+		"Bash（rm:*）": "cannot stand in a tool's name", "Bash(rm:*), Read": "stands outside", "Bash, Read": "cannot stand",
+		"Bash(echo $(date))": "", `Bash(echo "a) b(")`: "", `Bash(sed 's/)/(/':*)`: "", "Bash(f() { g; })": "", "Bash(echo done\\) (x)": "", "Read(a (1).txt)": "",
+	} {
+		_, err := policy.ParseRule(text, policy.Deny, policy.User, "", "/")
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
 }
