@@ -136,10 +136,12 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 				if given(c.Origin) {
 					missing(unusable(c, err.Error()))
 				}
+				severity := config.Warning
 				if part.effect != policy.Allow { // without it, more would be allowed than was meant
+					severity = config.Error
 					r.Unsafe = fmt.Sprintf("the %s rule %q at %s cannot be read: %s", part.effect, c.Text, c.Origin, unread(err, c.Text))
 				}
-				problems = append(problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Rule: c.Text, Message: fmt.Sprintf("rule %q is not used: %s", c.Text, unread(err, c.Text))})
+				problems = append(problems, config.Problem{Severity: severity, Origin: c.Origin, Key: "permissions." + part.effect.String(), Rule: c.Text, Message: fmt.Sprintf("rule %q is not used: %s", c.Text, unread(err, c.Text))})
 				continue
 			}
 			if p.Home == "" && part.effect != policy.Allow && policy.NamesHome(rule) {
