@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/charset"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/pattern"
@@ -199,7 +200,8 @@ func piped(ctx context.Context, r io.Reader, stderr io.Writer, text string) (str
 	case clip.Binary(b):
 		return "", usagef("put it in a file and name the file in the prompt", "what came on stdin is not text (it has NUL bytes)")
 	}
-	in := strings.TrimRight(clip.Clean(string(b)), "\n")
+	came, _ := charset.Decode(b)
+	in := strings.TrimRight(clip.Clean(came), "\n")
 	switch {
 	case in == "":
 		return text, nil

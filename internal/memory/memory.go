@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/charset"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
@@ -420,7 +421,8 @@ func (r *Reader) open(path string, of owner) (real, text, note string) {
 	if clip.Binary(b) {
 		return real, "", "not read: it is not text"
 	}
-	return real, strings.TrimPrefix(string(b), "\ufeff"), ""
+	text, _ = charset.Decode(b)
+	return real, strings.TrimPrefix(text, "\ufeff"), ""
 }
 
 // between lists the folders from root down to dir, both included.

@@ -32,7 +32,10 @@ func Absolute(dir, home, asked string) (string, error) {
 		}
 		return home + asked[1:], nil
 	case shellSpelling().MatchString(asked):
-		return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
+		if asked[0] == '/' || asked[0] == '\\' {
+			return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
+		}
+		return "", fmt.Errorf("%s: only a shell expands this; write the path in full (./%s where the file has this name)", asked, asked)
 	case filepath.IsAbs(asked):
 		return asked, nil
 	case dir == "":

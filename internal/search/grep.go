@@ -3,7 +3,6 @@ package search
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,8 +11,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/text/charset"
 )
 
 // Bounds of a search, in bytes.
@@ -172,7 +172,7 @@ func (s *scan) run(src source) error {
 	if s.w.buf == nil {
 		s.w.buf = make([]byte, firstRead)
 	}
-	have, checked := 0, false
+	have, checked, first := 0, false, true
 	defer func() {
 		if len(s.w.buf) > keepBuffer {
 			s.w.buf = nil
@@ -212,9 +212,14 @@ func (s *scan) run(src source) error {
 				end = i + 1
 			}
 		}
+		if eof && first {
+			s.whole(s.w.buf[:end])
+			return nil
+		}
 		if stop := s.window(s.w.buf[:end], eof); stop || eof {
 			return nil
 		}
+		first = false
 		have = copy(s.w.buf, s.w.buf[end:have])
 	}
 }
@@ -237,17 +242,27 @@ func (s *scan) utf16(src source, have int) error {
 			break
 		}
 	}
-	raw := s.w.buf[:have]
-	var order binary.ByteOrder = binary.LittleEndian
-	if raw[0] == 0xfe {
-		order = binary.BigEndian
-	}
-	units := make([]uint16, 0, have/2)
-	for i := 2; i+1 < have; i += 2 {
-		units = append(units, order.Uint16(raw[i:]))
-	}
-	s.window([]byte(string(utf16.Decode(units))), true)
+	text, _, _ := charset.UTF16(s.w.buf[:have&^1])
+	s.window([]byte(text), true)
 	return nil
+}
+
+// whole searches all of a file. One in another encoding is searched as the text that Read
+// shows: where the pattern may be about more than ASCII, or a line that matches is no UTF-8.
+func (s *scan) whole(b []byte) {
+	fresh := *s
+	if s.g.m.beyond {
+		if text, name := charset.Decode(b); name != "" {
+			b = []byte(text)
+		}
+	}
+	s.window(b, true)
+	if slices.ContainsFunc(s.out.Lines, func(l Line) bool { return !utf8.ValidString(l.Text) || strings.Contains(l.Text, "\x1b$") }) {
+		if text, name := charset.Decode(b); name != "" {
+			*s = fresh
+			s.window([]byte(text), true)
+		}
+	}
 }
 
 // fill reads on until the buffer is full or the file ends. A full buffer is

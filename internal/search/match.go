@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A matcher is a compiled pattern. It is read-only; a finder uses it.
@@ -19,7 +21,12 @@ type matcher struct {
 	pre   *prefilter // nil when nothing is easy to look for
 	sure  bool       // what pre finds is a match
 	cr    bool       // the pattern asks for CR, so one before a newline is text
+	// beyond: the pattern names characters above ASCII, which bytes of other encodings are not.
+	beyond bool
 }
+
+// beyondASCII finds what names characters above ASCII by class or number.
+var beyondASCII = pattern.Lazy(`\\[pPx]`)
 
 // compile reads a pattern in RE2 syntax. ^ and $ are the ends of lines.
 func compile(pattern string, fold, multi bool) (*matcher, error) {
@@ -51,6 +58,7 @@ func compileFor(pattern string, fold, multi bool, limit float64) (*matcher, erro
 		return nil, syntaxError(pattern, err)
 	}
 	m := &matcher{multi: multi, re: re, cr: namesCR(tree)}
+	m.beyond = strings.ContainsFunc(pattern, func(r rune) bool { return r >= utf8.RuneSelf }) || beyondASCII().MatchString(pattern)
 	need := require(tree)
 	if !multi {
 		if m.auto, err = build(tree.Simplify()); err != nil {

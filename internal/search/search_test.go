@@ -248,3 +248,36 @@ func TestOrderDoesNotDependOnTiming(t *testing.T) {
 		t.Errorf("%d files, sorted %v", len(first), slices.IsSorted(first))
 	}
 }
+
+// Grep finds what Read shows, in whatever encoding a file is.
+func TestGrepOtherEncodings(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"sjis": "x\n\x93\xfa\x96\x7b\x8c\xea and\n", "iso2022": "\x1b$BF|K\\8l\x1b(B and\n", "latin1": "caf\xe9 d\xe9j\xe0 vu and\n",
+		"utf16": "\xff\xfe\xe5\x65\x2c\x67\x9e\x8a\x20\x00a\x00n\x00d\x00", "utf8": "日本語 and\n", "broken": "é é \xff and\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for pattern, want := range map[string]string{
+		"日本":        "iso2022:1:日本語 and; sjis:2:日本語 and; utf16:1:日本語 and; utf8:1:日本語 and; ",
+		"caf.":      "latin1:1:café déjà vu and; ",
+		`\p{Han} a`: "iso2022:1:日本語 and; sjis:2:日本語 and; utf16:1:日本語 and; utf8:1:日本語 and; ",
+		"and":       "broken:1:é é \xff and; iso2022:1:日本語 and; latin1:1:café déjà vu and; sjis:2:日本語 and; utf16:1:日本語 and; utf8:1:日本語 and; ",
+	} {
+		files, _, err := Grep(t.Context(), Tree{Root: dir}, Query{Pattern: pattern})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range files {
+			for _, l := range f.Lines {
+				got += fmt.Sprintf("%s:%d:%s; ", f.Rel, l.Number, l.Text)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s\nwant %s", pattern, got, want)
+		}
+	}
+}

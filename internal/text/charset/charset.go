@@ -1,8 +1,7 @@
 // Package charset reads and writes text that is stored otherwise than in UTF-8:
 // in the code pages and national encodings that came before it. It finds out
 // which one a file uses, and says so only when it is sure and the text leads
-// back to the same bytes. UTF-8 and UTF-16 with a byte order mark are not its
-// business.
+// back to the same bytes. What has no byte order mark is never taken for UTF-16.
 package charset
 
 import (

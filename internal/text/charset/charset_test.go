@@ -137,3 +137,30 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+// All doors of text read what common programs write: PowerShell, editors of other systems.
+func TestDecode(t *testing.T) {
+	for _, c := range []struct{ in, text, name string }{
+		{"plain", "plain", ""},
+		{"\xef\xbb\xbfé", "é", ""},
+		{"\xff\xfeh\x00\xe9\x00", "hé", "UTF-16LE"},
+		{"\xfe\xff\x00h\x00\xe9", "hé", "UTF-16BE"},
+		{"caf\xe9 d\xe9j\xe0 vu\n", "café déjà vu\n", "windows-1252"},
+		{"\x93\xfa\x96\x7b\x8c\xea\n", "日本語\n", "Shift_JIS"},
+		{"\x1b$BF|K\\8l\x1b(B x\n", "日本語 x\n", "ISO-2022-JP"},
+		{"\x1b$BF|K", "\x1b$BF|K", ""}, // it does not lead back
+		{"\x1b[31mred\x1b[0m", "\x1b[31mred\x1b[0m", ""},
+		{"h\x00i\x00", "h\x00i\x00", ""},
+		{"é \xff", "é \xff", ""},
+		{"bad \xff text", "bad \xff text", ""},
+	} {
+		if text, name := Decode([]byte(c.in)); text != c.text || name != c.name {
+			t.Errorf("%q: %q, %q", c.in, text, name)
+		}
+	}
+	for in, want := range map[string]string{"h\x00e\x00l\x00l\x00o\x00": "UTF-16LE", "\x00h\x00e\x00l\x00l\x00o": "UTF-16BE", "hello, world": "", "\x7fELF\x00\x00\x00\x00\x00\x00\x00\x00": "", "\x00\x00\x00\x00\x00\x00\x00\x00": "", "a\x00": ""} {
+		if got := Bare16([]byte(in)); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}

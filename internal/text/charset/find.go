@@ -17,13 +17,18 @@ const (
 	confident = 20       // of the detector, in percent, for single bytes of another script
 )
 
-// Find returns the encoding of bytes that are no UTF-8, and their text. ok is
+// Find returns the encoding of bytes that are no UTF-8, or shifted, and their text. ok is
 // false when that is not sure.
 //
 // The detector compares the bytes with tables of languages and is good with
 // long texts. Source code often has three words of comment: there, what the
 // characters would be decides which encodings remain.
 func Find(b []byte) (e *Encoding, text string, ok bool) {
+	if Shifted(b) && isASCII(b) {
+		e = shifted()
+		text, ok = e.decode(b)
+		return e, text, ok
+	}
 	s := sample(b)
 	if len(s) == 0 || bytes.IndexByte(b, 0) >= 0 || mostlyUTF8(b) {
 		return nil, "", false
@@ -185,7 +190,7 @@ func sensible(t string) float64 {
 
 func fits(before, r, after rune) bool {
 	switch {
-	case r == 'ÿ': // 0xff, which is rarely meant as text
+	case r == 'ÿ' || r == '˙': // 0xff, which is rarely meant as text
 		return false
 	case unicode.IsMark(r):
 		return true

@@ -147,6 +147,7 @@ func (t *Tasks) news(j *job, re *regexp.Regexp) tool.Result {
 	t.mu.Unlock()
 	more := k.Size - next
 	text := ""
+	b = inUnicode(proc.Kept{Head: b}).Head
 	if binary(b) {
 		text = hexPreview(proc.Kept{Head: b, Total: int64(len(b))}, k.Path)
 	} else {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/text/charset"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -166,6 +167,7 @@ func join(text string, notes []string) string {
 // show turns what was kept of an output into text that is clean and bounded;
 // dropped counts the raw bytes that are not in it.
 func show(k proc.Kept, path string) (text string, dropped int64) {
+	k = inUnicode(k)
 	if binary(k.Head) {
 		return hexPreview(k, path), k.Total
 	}
@@ -196,6 +198,27 @@ func show(k proc.Kept, path string) (text string, dropped int64) {
 		head += "\n"
 	}
 	return head + "[" + note + "]\n" + strings.TrimSuffix(tail, "\n"), dropped
+}
+
+// inUnicode is an output as UTF-8 where it came otherwise, as from cat of a file in a
+// national encoding. A line or a character that was cut is left out before.
+func inUnicode(k proc.Kept) proc.Kept {
+	if k.Gone == 0 {
+		whole := append(slices.Clip(k.Head), k.Tail...)
+		if text, name := charset.Decode(whole); name != "" {
+			k.Head, k.Tail = []byte(text), nil
+		}
+		return k
+	}
+	if i := bytes.LastIndexByte(k.Head, '\n'); i >= 0 {
+		if text, name := charset.Decode(k.Head[:i+1]); name != "" {
+			k.Head = []byte(text)
+		}
+	}
+	if text, name := charset.Decode(trimStart(k.Tail)); name != "" {
+		k.Tail = []byte("\n" + text) // as it is trimmed again
+	}
+	return k
 }
 
 // clean is clip.Clean for a piece of output, without the newlines at its end.

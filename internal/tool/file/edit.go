@@ -174,7 +174,7 @@ func (t *tools) draftEdit(path, asked string, changes []change, env tool.Env) (d
 	old, seen, err := t.current(path, asked, "Edit")
 	if errors.Is(err, fs.ErrNotExist) {
 		if changes[0].OldString == "" {
-			if err := foreignPath(path, asked); err != nil {
+			if err := makeable(path, asked); err != nil {
 				return draft{}, err
 			}
 			d := draft{whole: true}
@@ -233,7 +233,7 @@ func (d draft) change(changes []change) (draft, error) {
 func (t *tools) draftWrite(path, asked, content string) (draft, error) {
 	old, seen, err := t.current(path, asked, "Write")
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := foreignPath(path, asked); err != nil {
+		if err := makeable(path, asked); err != nil {
 			return draft{}, err
 		}
 		d := draft{new: document{raw: content}, whole: true}

@@ -251,3 +251,20 @@ func FuzzEdit(f *testing.F) {
 		draft{old: d, new: out}.diff("f")
 	})
 }
+
+// A name that means something else makes no file.
+func TestNamesOfFolders(t *testing.T) {
+	b := newBench(t, Config{})
+	for _, name := range []string{"new/", "new/sub//", "new/."} {
+		b.fails("names a folder", "Write", in{"file_path": name, "content": "x"})
+		b.fails("names a folder", "Edit", in{"file_path": name, "old_string": "", "new_string": "x"})
+	}
+	b.fails("`mkdir -p new/sub` in Bash", "Write", in{"file_path": "new/sub/", "content": "x"})
+	if list, _ := os.ReadDir(b.dir); len(list) > 0 {
+		t.Error("it was made all the same")
+	}
+	b.fails("./~x where the file has this name", "Write", in{"file_path": "~x", "content": "x"})
+	b.ok("Write", in{"file_path": "./~x", "content": "x"})
+	b.put("w", "h\x00e\x00l\x00l\x00o\x00")
+	b.fails("`iconv -f UTF-16LE -t UTF-8`", "Read", in{"file_path": "w"})
+}

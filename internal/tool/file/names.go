@@ -61,6 +61,15 @@ func isASCII(s string) bool { return !strings.ContainsFunc(s, func(r rune) bool 
 // drive is how a path of Windows starts.
 var drive = pattern.Lazy(`^[A-Za-z]:[\\/]`)
 
+// makeable refuses to make a file of a name that means something else.
+func makeable(path, asked string) error {
+	if last := asked[strings.LastIndexByte(filepath.ToSlash(asked), '/')+1:]; last == "" || last == "." {
+		folder := clip.Pictures(strings.TrimRight(asked, `./\`))
+		return fmt.Errorf("%s names a folder, and this makes files: name a file in it, and its folders are made, too; an empty folder is made by `mkdir -p %s` in Bash", clip.Pictures(asked), folder)
+	}
+	return foreignPath(path, asked)
+}
+
 // foreignPath refuses to make a file by a path of Windows elsewhere: there it
 // is a strange name in the working folder.
 func foreignPath(path, asked string) error {

@@ -159,6 +159,10 @@ func (r *reading) run(ctx context.Context) (tool.Result, error) {
 		}
 		br.Reset(r.o.f)
 	case clip.Binary(head):
+		if name := charset.Bare16(head); name != "" {
+			return tool.Errorf("%s looks like text stored as %s without a byte order mark, which Read and Edit do not take; "+
+				"`iconv -f %s -t UTF-8` (with the file's name) shows it in Bash", clip.Pictures(r.in.FilePath), name, name), nil
+		}
 		return tool.Errorf("%s is a binary file (%s) and cannot be read as text; its first bytes:\n%s",
 			clip.Pictures(r.in.FilePath), clip.Size(r.o.fi.Size()), hexDump(head)), nil
 	}
@@ -182,7 +186,7 @@ func (r *reading) text(ctx context.Context, br *bufio.Reader, head []byte) (tool
 	sum := sha256.New()
 	var seen int64
 	var d document
-	if utf16 := bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")); utf16 || size <= maxCharset {
+	if utf16 := bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")); utf16 || size <= charset.MaxFind {
 		raw, err := io.ReadAll(io.LimitReader(br, maxFile+1))
 		if err != nil {
 			return r.failed(err)

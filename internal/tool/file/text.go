@@ -39,9 +39,6 @@ type document struct {
 
 var errUTF16 = errors.New("the file has a UTF-16 byte order mark but an odd number of bytes")
 
-// maxCharset bounds the files whose encoding is looked for, in bytes.
-const maxCharset = 8 << 20
-
 // decode reads bytes as text. Where they are no UTF-8 and their encoding is not
 // known, or only some are broken, they stay as they are in raw, so that a write
 // changes only what was meant.
@@ -61,34 +58,30 @@ func decodeRaw(b []byte) (document, error) {
 		d.enc = utf16LE
 	case bytes.HasPrefix(b, []byte("\xfe\xff")):
 		d.enc = utf16BE
-	case utf8.Valid(b):
+	case utf8.Valid(b) && !charset.Shifted(b):
 		d.raw = string(b)
 	default:
 		d.unUTF8(b)
 	}
 	if d.enc == utf16LE || d.enc == utf16BE {
-		if len(b)%2 != 0 {
+		var ok bool
+		if d.raw, _, ok = charset.UTF16(b); !ok {
 			return d, errUTF16
 		}
-		units := make([]uint16, 0, len(b)/2-1)
-		for i := 2; i < len(b); i += 2 {
-			units = append(units, d.order().Uint16(b[i:]))
-		}
-		d.raw = string(utf16.Decode(units))
 	}
 	return d, nil
 }
 
 // unUTF8 reads bytes that are no UTF-8, or not all of them.
 func (d *document) unUTF8(b []byte) {
-	if len(b) <= maxCharset {
+	if len(b) <= charset.MaxFind {
 		if e, text, ok := charset.Find(b); ok {
 			d.enc, d.set, d.raw = legacy, e, text
 			return
 		}
 	}
 	d.raw = string(b)
-	if good, bad := charset.Count(b); bad > good {
+	if good, bad := charset.Count(b); bad > good || charset.Shifted(b) {
 		d.enc = unknown
 	}
 }
