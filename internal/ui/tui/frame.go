@@ -268,15 +268,16 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 		if rows-len(said) < leastDialog {
 			said = nil
 		}
-		typed := m.holds() && !p.Plain && rows-len(said) > leastDialog
+		typed := (m.holds() || m.drafts()) && !p.Plain && rows-len(said) > leastDialog
 		if typed {
 			rows--
 		}
 		lines, cur := m.dialogs[0].view(m, p, clampLow(rows-1-len(said)))
 		if typed {
-			var l draw.Line
-			l, cur = m.stillTyped(p)
-			cur.Row = len(lines)
+			l, at := m.stillTyped(p)
+			if m.holds() { // keys go there
+				cur, cur.Row = at, len(lines)
+			}
 			lines = append(lines, l)
 		}
 		return append(lines, said...), cur

@@ -15,6 +15,9 @@ const (
 	// typingPause is how long the keyboard must have been quiet when somebody was
 	// typing as a dialog came up.
 	typingPause = 500 * time.Millisecond
+	// draftPause is how long, where a prompt stands half written in the box: people
+	// stop to think in the middle of one.
+	draftPause = 2 * time.Second
 )
 
 // guarded is what is known of the first dialog: keys count for it only when a
@@ -73,7 +76,11 @@ func (m *Model) listensAt() time.Time {
 		return time.Time{}
 	}
 	at := g.painted.Add(guard)
-	if typed := m.keyed.Add(typingPause); typed.After(at) {
+	pause := typingPause
+	if !m.box.Empty() {
+		pause = draftPause
+	}
+	if typed := m.keyed.Add(pause); typed.After(at) {
 		return typed
 	}
 	return at
@@ -116,6 +123,10 @@ func (m *Model) tooSoon(k keymap.Key) []effect {
 	}
 	return nil
 }
+
+// drafts reports whether a prompt stands half written in the box while the first dialog
+// asks: it stays in view.
+func (m *Model) drafts() bool { return m.waitsForPerson() && !m.box.Empty() }
 
 // holds reports whether the first dialog waits for the end of what somebody is typing.
 func (m *Model) holds() bool { return m.waitsForPerson() && m.guards(m.dialogs[0]).held }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -36,7 +37,7 @@ func TestStrayKeysAnswerNothing(t *testing.T) {
 	r.keys("'ing ") // before it is painted
 	r.shown()
 	for range 100 { // and on, for as long as it takes
-		r.now = r.now.Add(typingPause - time.Millisecond)
+		r.now = r.now.Add(draftPause - time.Millisecond)
 		r.do(tickMsg{})
 		r.shown().keys("'1", "shift+tab", "down").unanswered()
 	}
@@ -44,7 +45,7 @@ func TestStrayKeysAnswerNothing(t *testing.T) {
 	if got := r.m.box.Text(); got != "I was typing "+strings.Repeat("1", 100) {
 		t.Errorf("what was typed became %q", got)
 	}
-	r.now = r.now.Add(typingPause)
+	r.now = r.now.Add(draftPause)
 	if at := r.m.wake(); !at.Equal(r.now) {
 		t.Errorf("it wakes at %s, not %s", at, r.now)
 	}
@@ -52,10 +53,10 @@ func TestStrayKeysAnswerNothing(t *testing.T) {
 	if p, _ := last[op.Prompt](r); !strings.HasPrefix(p.Text, "I was typing 1") {
 		t.Errorf("what was being typed was not sent: %+v", p)
 	}
-	r.now = r.now.Add(typingPause)
+	r.now = r.now.Add(draftPause)
 	r.do(tickMsg{})
 	r.keys("'1").unanswered() // the frame that says so is on its way
-	r.pass(typingPause).hasNot("waits for a pause").keys("'1")
+	r.pass(draftPause).hasNot("waits for a pause").keys("'1")
 	if a, ok := last[op.Answer](r); !ok || !a.Allow {
 		t.Error("it cannot be answered any more")
 	}
@@ -111,7 +112,7 @@ func TestHeldDialogsSaySo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 80, 24).open().event(b).shown().hasNot("waits for a pause")
 			r.keys("'so").do(pasteMsg{" on"})
-			r.has("waits for a pause in your typing", "› so on").pass(typingPause).hasNot("waits for a pause", "› so on")
+			r.has("waits for a pause in your typing", "› so on").pass(typingPause).has("waits for a pause in your typing").pass(draftPause).hasNot("waits for a pause").has("› so on")
 			if r.m.box.Text() != "so on" {
 				t.Errorf("the box has %q", r.m.box.Text())
 			}
@@ -125,5 +126,19 @@ func TestDialogBehindTheTranscript(t *testing.T) {
 	r.pass(time.Second).keys("q", "enter").unanswered().pass(time.Second).keys("enter")
 	if _, ok := last[op.Answer](r); !ok {
 		t.Error("it cannot be answered")
+	}
+}
+
+// Where something would be lost for good, Enter alone is no yes.
+func TestLossIsNoAtFirst(t *testing.T) {
+	v := verdict()
+	v.Check = policy.CheckRemoval
+	r := newRig(t, 80, 24).open().event(asked("c", "git push --force", v)).pass(time.Second).keys("enter")
+	if a, ok := last[op.Answer](r); ok && a.Allow {
+		t.Errorf("it was allowed: %+v", a)
+	}
+	r = newRig(t, 80, 24).open().event(asked("c", "git push --force", v)).pass(time.Second).keys("'1")
+	if a, ok := last[op.Answer](r); !ok || !a.Allow {
+		t.Errorf("a chosen yes is none: %+v", a)
 	}
 }
