@@ -121,7 +121,7 @@ func (r running) face() *tui.Session {
 		Aside:  r.Aside,
 		Fills:  func() view.Block { return r.Map().View() },
 		Memory: r.memory,
-		Rules:  r.Session.Rules,
+		Rules:  func() (policy.Rules, policy.Mode) { return r.Session.Rules(), cmp.Or(r.State().Mode, d.Mode) },
 	}
 }
 

@@ -49,6 +49,7 @@ type runFlags struct {
 
 	clients    clientFlags
 	extensions extensionFlags
+	in         *within // the run that a command is given in; nil: it is the whole run
 }
 
 // later are flags of features that this version does not have. They are

@@ -396,7 +396,7 @@ func TestHost_RequestsBesides(t *testing.T) {
 		{"reload_output_styles", nil, "available_output_styles", "default"},
 		{"set_has_subscribers", map[string]any{"has_subscribers": true}, "-", ""},
 		{"set_color", nil, "", "no colour"},
-		{"mcp_call", nil, "", "adze mcp"},
+		{"mcp_call", nil, "", "no MCP server"},
 		{"dance", nil, "", "not supported"},
 	} {
 		body := map[string]any{"subtype": tt.request}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/permcheck"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
@@ -22,6 +24,19 @@ import (
 func newPermissions(sys System, f *runFlags) *cobra.Command {
 	return group("permissions", "Check, list and change permission rules",
 		permissionsCheck(sys, f), permissionsList(sys, f), permissionsChange(sys, f, "add"), permissionsChange(sys, f, "rm"))
+}
+
+// rules are the rules and the mode of the run: those of its session, where it has one.
+func (f *runFlags) rules(ctx context.Context, cfg *config.Config, p settings.Paths) (policy.Rules, policy.Mode, error) {
+	if f.in != nil && f.in.rules != nil {
+		r, m := f.in.rules()
+		return r, m, nil
+	}
+	r, _, err := settings.Rules(cfg, p)
+	if err != nil {
+		return r, "", openError(ctx, err)
+	}
+	return r, cfg.Permissions.Mode(), nil
 }
 
 type checkFlags struct {
@@ -42,11 +57,11 @@ func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rules, _, err := settings.Rules(cfg, p)
+			rules, mode, err := f.rules(cmd.Context(), cfg, p)
 			if err != nil {
-				return openError(cmd.Context(), err)
+				return err
 			}
-			opts := permcheck.Options{Rules: rules, Mode: cfg.Permissions.Mode(), Dir: p.Dir, Home: p.Home, Sandbox: cfg.Sandbox.Enabled && cfg.Sandbox.AutoAllow}
+			opts := permcheck.Options{Rules: rules, Mode: mode, Dir: p.Dir, Home: p.Home, Sandbox: cfg.Sandbox.Enabled && cfg.Sandbox.AutoAllow}
 			if err := o.addRules(&opts.Rules, p); err != nil {
 				return err
 			}
@@ -151,9 +166,9 @@ func permissionsList(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rules, _, err := settings.Rules(cfg, p)
+			rules, mode, err := f.rules(cmd.Context(), cfg, p)
 			if err != nil {
-				return openError(cmd.Context(), err)
+				return err
 			}
 			type row struct {
 				Effect  policy.Effect `json:"effect"`
@@ -167,9 +182,9 @@ func permissionsList(sys System, f *runFlags) *cobra.Command {
 			}
 			order.By(rows, func(a, b row) int { return int(b.Effect) - int(a.Effect) })
 			if asJSON {
-				return printJSON(sys, map[string]any{"mode": cfg.Permissions.Mode(), "rules": rows, "folders": rules.Dirs, "unsafe": rules.Unsafe})
+				return printJSON(sys, map[string]any{"mode": mode, "rules": rows, "folders": rules.Dirs, "unsafe": rules.Unsafe})
 			}
-			fmt.Fprintf(sys.Stdout, "mode %s, folders %s\n", cfg.Permissions.Mode(), clip.Visible(strings.Join(rules.Dirs, ", ")))
+			fmt.Fprintf(sys.Stdout, "mode %s, folders %s\n", mode, clip.Visible(strings.Join(rules.Dirs, ", ")))
 			if rules.Unsafe != "" {
 				fmt.Fprintf(sys.Stdout, "nothing is allowed without a question: %s\n", oneLine(rules.Unsafe))
 			}

@@ -67,8 +67,9 @@ func Main(sys System) int {
 	return report(sys.Stderr, sys.Stdout.judged(err))
 }
 
-func newRoot(sys System) *cobra.Command {
-	f := &runFlags{}
+func newRoot(sys System) *cobra.Command { return newRootOf(sys, &runFlags{}) }
+
+func newRootOf(sys System, f *runFlags) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "adze [flags] [PROMPT]",
 		Short: "An AI agent for the terminal that works on your code with any model",

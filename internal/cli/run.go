@@ -36,6 +36,9 @@ import (
 
 // options gathers what every command that loads settings needs.
 func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
+	if f.in != nil {
+		return f.in.options(f.cwd, fs)
+	}
 	o := invocation{Process: app.Process{
 		Environment: settings.Environment{Env: sys.Env, Note: func(s string) { tell(sys.Stderr, "adze: ", s) }},
 		Version:     sys.Version, Environ: sys.Environ, Proxy: http.ProxyFromEnvironment,

@@ -20,7 +20,9 @@ type invocation struct {
 	spec app.Spec
 	// callbacks are hooks that the program which drives adze answers.
 	callbacks *print.Callbacks
-	unused    []string // members of its initialize that mean nothing here
+	// now has the folders and the settings of a run that has begun; nil: they are read.
+	now    func() (settings.Paths, *config.Config, error)
+	unused []string // members of its initialize that mean nothing here
 }
 
 // quiet is the same for what must not speak.
@@ -60,6 +62,9 @@ func (f *runFlags) opened(sys System, cmd *cobra.Command) (invocation, *settings
 
 // load finds the folders and loads the settings.
 func (i invocation) load() (settings.Paths, *config.Config, error) {
+	if i.now != nil {
+		return i.now()
+	}
 	return settings.Load(i.Environment, i.Sources)
 }
 

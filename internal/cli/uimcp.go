@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
@@ -68,6 +69,14 @@ func (h *uiHost) mcp(ctx context.Context, _ *tui.Session, args string) (string, 
 // came to count here.
 func (h *uiHost) mcpCommand(ctx context.Context, w *ext.World, word string, s mcp.Status) (string, error) {
 	name := s.Server.Name
+	if word == "logout" {
+		if _, err := h.command(ctx, nil, "mcp", word, "--", name); err != nil {
+			f := sorted(err)
+			return "", hint.With(errors.New(f.cause), f.hint)
+		}
+		text, err := again(ctx, w, name)
+		return "Signed out. " + text, err
+	}
 	args := []string{"mcp", word}
 	if s.Server.Scope == servers.Flag || s.Server.Scope == servers.FromPlugin { // it may be this start's own
 		x := h.f.extensions
@@ -79,18 +88,7 @@ func (h *uiHost) mcpCommand(ctx context.Context, w *ext.World, word string, s mc
 		}
 	}
 	args = append(args, "--", name)
-	switch word {
-	case "logout":
-		c, err := h.own(ctx, args...)
-		if err != nil {
-			return "", err
-		}
-		if out, err := c.CombinedOutput(); err != nil {
-			return "", failureOf(string(out), err)
-		}
-		text, err := again(ctx, w, name)
-		return "Signed out. " + text, err
-	case "approve":
+	if word == "approve" {
 		err := h.inTerminal(ctx, "adze mcp approve", args...)
 		if left := new(endedError); errors.As(err, &left) && left.code == exitRefused {
 			return "`" + name + "` was not approved.", nil

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/auth"
@@ -76,35 +75,6 @@ func (h *uiHost) own(ctx context.Context, args ...string) (*exec.Cmd, error) {
 
 // reportMargin is how much narrower text stands in a report than the terminal.
 const reportMargin = 4
-
-// subcommand runs a command of adze and shows what it prints. With arguments
-// they follow its first word.
-func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session, string) (string, error) {
-	return func(ctx context.Context, _ *tui.Session, args string) (string, error) {
-		line := words
-		if args != "" {
-			line = append([]string{words[0]}, argumentsOf(words[0], args)...)
-		}
-		c, err := h.own(ctx, line...)
-		if err != nil {
-			return "", err
-		}
-		c.Env = append(slices.Clip(c.Env), columnsVariable+"="+strconv.Itoa(h.sys.columns()-reportMargin))
-		out, err := c.CombinedOutput()
-		var failed *exec.ExitError
-		switch {
-		case err != nil && !errors.As(err, &failed):
-			return "", err
-		case err != nil && failed.ExitCode() == exitUsage: // what was typed cannot be done, and what can is told in the words of here
-			bad := failureOf(string(out), err)
-			if strings.Contains(hint.Of(bad), "adze ") {
-				bad = hint.With(errors.New(bad.Error()), "/help says what can stand behind /"+words[0])
-			}
-			return "", bad
-		}
-		return tui.Fenced(string(out)), nil
-	}
-}
 
 // doctor looks at what there is, for the model of the session.
 func (h *uiHost) doctor(ctx context.Context, s *tui.Session, _ string) (string, error) {
@@ -245,12 +215,10 @@ func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (strin
 	if err != nil {
 		return "", err
 	}
-	c, err := h.own(ctx, "export", s.ID, "--format", format, "--output", file)
-	if err != nil {
-		return "", err
-	}
-	if out, err := c.CombinedOutput(); err != nil {
-		return "", failureOf(strings.Replace(string(out), "-o "+file, tilde(file, h.o.Home), 1), err)
+	if _, err := h.command(ctx, s, "export", s.ID, "--format", format, "--output", file); err != nil {
+		f := sorted(err)
+		here := strings.NewReplacer("-o "+file, tilde(file, h.o.Home))
+		return "", hint.With(errors.New(here.Replace(f.cause)), here.Replace(f.hint))
 	}
 	return "Written to `" + tilde(file, h.o.Home) + "`.", nil
 }
@@ -266,19 +234,6 @@ func exportFormat(file string) (string, error) {
 		return end[1:], nil
 	}
 	return "", hint.With(fmt.Errorf("no session can be written as %q", filepath.Ext(file)), "the endings are .md, .html, .json and .jsonl")
-}
-
-// failureOf is the error of a command of adze that failed, by what it printed:
-// the cause, and what mends it.
-func failureOf(printed string, err error) error {
-	cause, fix, _ := strings.Cut(strings.TrimSpace(printed), "\nhint: ")
-	if cause = oneLine(strings.TrimPrefix(cause, "adze: ")); cause == "" {
-		return err
-	}
-	if fix = oneLine(fix); fix == "" {
-		return errors.New(cause)
-	}
-	return hint.With(errors.New(cause), fix)
 }
 
 func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (string, error) {

@@ -21,14 +21,14 @@ func withRules(r *rig) *rig {
 	r.open()
 	r.m.host.Reports = map[string]Report{"permissions": {About: "the rules", Args: "[check COMMAND]"}}
 	r.m.host.Forget = func(context.Context, policy.Rule) error { return nil }
-	r.m.s.Rules = func() policy.Rules {
+	r.m.s.Rules = func() (policy.Rules, policy.Mode) {
 		rule := func(tool, spec string, e policy.Effect, s policy.Scope, from string) policy.Rule {
 			return policy.Rule{Tool: tool, Spec: spec, Effect: e, Scope: s, Source: from}
 		}
 		return policy.Rules{Dirs: []string{"/home/u/src/calc", "/home/u/src/lib"}, List: []policy.Rule{
 			rule("Bash", "pytest:*", policy.Allow, policy.Local, "~/src/calc/.adze/settings.local.json:4:7"), rule("WebFetch", "", policy.Ask, policy.User, "~/.adze/settings.json:3:1"),
 			rule("Bash", "git push --force:*", policy.Deny, policy.Managed, "/etc/adze/settings.json:9:3"), rule("Bash", "", policy.Allow, policy.Session, "this session"),
-		}}
+		}}, policy.Default
 	}
 	return r
 }

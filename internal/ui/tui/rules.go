@@ -45,7 +45,7 @@ func (m *Model) rulesCommand() []effect {
 	m.open(d)
 	read := m.s.Rules
 	return []effect{work{func(context.Context) func(*Model) []effect {
-		rules := read()
+		rules, _ := read()
 		return func(m *Model) []effect {
 			d.loading, list = false, inOrder(rules.List)
 			d.about = m.permitted(rules)

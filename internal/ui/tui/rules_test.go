@@ -62,8 +62,8 @@ func TestPlacesOfRules(t *testing.T) {
 	} {
 		r := withRules(newRig(t, c.cols, 24))
 		r.m.s.Home = "/home/u"
-		r.m.s.Rules = func() policy.Rules {
-			return policy.Rules{List: []policy.Rule{{Tool: "Bash", Spec: "git push --force:*", Effect: policy.Deny, Scope: policy.User, Source: c.source}}}
+		r.m.s.Rules = func() (policy.Rules, policy.Mode) {
+			return policy.Rules{List: []policy.Rule{{Tool: "Bash", Spec: "git push --force:*", Effect: policy.Deny, Scope: policy.User, Source: c.source}}}, policy.Default
 		}
 		r.keys("'/permissions", "enter").has("Bash(git push --force:*)", c.want)
 	}
@@ -92,7 +92,7 @@ func TestRulesThatRefuseAreTakenBack(t *testing.T) {
 	with := func(x policy.Rule) *rig {
 		r := withRules(newRig(t, 100, 30))
 		r.m.host.Forget = func(_ context.Context, x policy.Rule) error { gone = append(gone, x); return nil }
-		r.m.s.Rules = func() policy.Rules { return policy.Rules{List: []policy.Rule{x}} }
+		r.m.s.Rules = func() (policy.Rules, policy.Mode) { return policy.Rules{List: []policy.Rule{x}}, policy.Default }
 		return r.keys("'/permissions", "enter", "enter")
 	}
 	rule := policy.Rule{Tool: "Bash", Spec: "rm:*", Effect: policy.Deny, Scope: policy.Session, Source: "this session"}

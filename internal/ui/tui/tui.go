@@ -93,8 +93,8 @@ type Session struct {
 	Fills func() view.Block
 	// Memory lists the memory files that were read so far, and notes. nil: none.
 	Memory func() []Choice
-	// Rules are the permission rules in force. nil: nobody knows.
-	Rules func() policy.Rules
+	// Rules are the permission rules and the mode in force. nil: nobody knows.
+	Rules func() (policy.Rules, policy.Mode)
 }
 
 // Settings are those of ui.*, and the status line's.
