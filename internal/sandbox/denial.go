@@ -51,6 +51,10 @@ var (
 	busy      = pattern.Lazy(`(?i)device or resource busy|EBUSY`)
 	crossed   = pattern.Lazy(`(?i)(invalid )?cross-device link|EXDEV`)
 	gitWrites = pattern.Lazy(`(?i)could not (?:write|lock) config file ([^\s:]+)`)
+	// A file that git makes before it writes, in any folder of its own.
+	gitLock = pattern.Lazy(`Unable to create '(/[^'\n]+\.lock)': Read-only file system`)
+	// What git says of a file that it tracks and cannot read; the path is one of the repository.
+	gitReads  = pattern.Lazy(`cannot hash ([^'\n]+)|unable to index file '([^'\n]+)'|Unable to process path ([^'\n]+)`)
 	noNetwork = pattern.Lazy(`(?i)network is unreachable|ENETUNREACH|could not resolve host|temporary failure in name resolution|name or service not known|getaddrinfo|EAI_AGAIN|no such host|failed to connect|couldn't connect to|name resolution|connection refused.*proxy|lookup .* on .*: (dial|read) udp`)
 	// A host that a line says cannot be reached.
 	farHost = pattern.Lazy(`(?i)(?:could not resolve (?:host(?:name)?|proxy):?|connect to host|getaddrinfo(?: [A-Z_]+)?|failed to connect to|connection to|\blookup|connectionpool\(host=|resolve)\s*['"(]*([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})\b`)
@@ -86,6 +90,19 @@ const protectedWhy = ": it is protected, as it steers other programs"
 // outsideWhy ends what is said of a path that is in no writable folder.
 const outsideWhy = ": it is outside the writable folders; sandbox.filesystem.allow_write can allow it"
 
+// gitElsewhere ends what is said of a git folder that a .git leads to.
+const gitElsewhere = ": this .git leads to a folder that does not lead back here, and is read-only in the sandbox"
+
+// leaveOut is how git goes on without a file that it tracks and may not read, where that is
+// what failed.
+func leaveOut(blocked, output string) string {
+	m := gitReads().FindStringSubmatch(output)
+	if m == nil || !strings.HasPrefix(blocked, "reading ") {
+		return ""
+	}
+	return fmt.Sprintf("; git reads each changed file that it tracks: leave it out with -- . ':!%s' at the end, of git diff, git commit (without -a), git add -A or git stash push", m[1]+m[2]+m[3])
+}
+
 // maxExplained is how much of the end of an output is looked at.
 const maxExplained = 16 << 10
 
@@ -94,6 +111,14 @@ func denial(command string, exit int, output string, p Policy) (blocked string, 
 	output = output[max(0, len(output)-maxExplained):]
 	if m := gitWrites().FindStringSubmatch(output); m != nil && (readOnly().MatchString(output) || busy().MatchString(output)) {
 		return "writing " + strings.TrimSuffix(m[1], ".lock") + ": git's settings are protected; the git command that changes them can do so when no other program runs beside it", true
+	}
+	if m := gitLock().FindStringSubmatch(output); m != nil {
+		switch {
+		case paths.WithinAny(p.Protected, m[1]):
+			return "writing " + m[1] + gitElsewhere, true
+		case !paths.WithinAny(p.Writable, m[1]):
+			return "writing " + m[1] + outsideWhy, true
+		}
 	}
 	if exit == 0 { // it went on, so only what is certain is told
 		for _, line := range strings.Split(output, "\n") {
@@ -116,7 +141,7 @@ func denial(command string, exit int, output string, p Policy) (blocked string, 
 	lines := strings.Split(output, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if s := explainLine(lines[i], p); s != "" {
-			return s, true
+			return s + leaveOut(s, output), true
 		}
 	}
 	if noFamily().MatchString(output) || socketCall().MatchString(output) && noAccess().MatchString(output) {

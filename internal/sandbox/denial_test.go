@@ -7,7 +7,7 @@ import (
 
 func TestExplain(t *testing.T) {
 	p := Policy{
-		Writable: []string{"/tmp/t", "/w/project"}, Protected: []string{"/w/project/.claude", "/w/project/.mcp.json", "/w/project/deps/.vscode"},
+		Writable: []string{"/tmp/t", "/w/project"}, Protected: []string{"/w/project/.claude", "/w/project/.mcp.json", "/w/project/linked/.git", "/w/project/deps/.vscode"},
 		Git: []string{"/w/project/.git"}, Hidden: []string{"/home/u/.ssh", "/home/u/.aws"},
 		Network: Network{Allowed: []string{"example.com"}},
 	}
@@ -35,6 +35,11 @@ func TestExplain(t *testing.T) {
 		{1, "mv: cannot move 'src' to 'lib': Device or resource busy", "moving or removing a folder that holds something protected"},
 		{1, "OSError: [Errno 18] Invalid cross-device link: 'a' -> 'src/a'", "renaming into or out of a folder"},
 		{1, "mv: cannot move '.git' to 'g': Device or resource busy", "writing .git: it is protected"},
+		{128, "fatal: Unable to create '/srv/sep.git/index.lock': Read-only file system", "writing /srv/sep.git/index.lock: it is outside"},
+		{0, "fatal: Unable to create '/srv/sep.git/index.lock': Read-only file system\nrc=128", "writing /srv/sep.git/index.lock: it is outside"},
+		{128, "fatal: Unable to create '/w/project/linked/.git/index.lock': Read-only file system", "writing /w/project/linked/.git/index.lock: this .git leads to a folder"},
+		{0, "fatal: Unable to create '/w/project/.git/index.lock': File exists", ""},
+		{128, "error: open(\"/home/u/.ssh/config\"): Permission denied\nfatal: cannot hash .ssh/config", "reading /home/u/.ssh/config: it is hidden, as it may hold secrets; git reads each changed file that it tracks: leave it out with -- . ':!.ssh/config'"},
 		{4, "error: could not lock config file .git/config: Device or resource busy", "writing .git/config: git's settings"},
 		{1, "touch: cannot touch '.git/hooks/pre-commit': Read-only file system", "writing .git/hooks/pre-commit: it is protected"},
 		{6, "curl: (6) Could not resolve host: example.org", "the network: only programs"},
