@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -151,10 +152,16 @@ type Target struct {
 	Cost func(llm.Usage) (usd float64, known bool)
 	// Plan is the model in its place while the mode is plan; nil: itself.
 	Plan *Target
+	// Wish is the name that makes this target again, where ID does not: that of two
+	// models, or of a wider window.
+	Wish string
 }
 
 // ID is provider/name.
 func (t Target) ID() string { return t.Provider + "/" + t.Name }
+
+// Wished is the name that makes this target again.
+func (t Target) Wished() string { return cmp.Or(t.Wish, t.ID()) }
 
 // A Loop is what all turns of a session have in common. It does not change;
 // what can change between two requests or calls, the model above all, is asked

@@ -133,7 +133,7 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 	if makes&config.MakesTarget == 0 || r.spec.Target != nil {
 		return nil, bad
 	}
-	name := r.Session.Target().ID()
+	name := r.Session.Target().Wished()
 	t, err := m.Named(ctx, name)
 	if err != nil {
 		return nil, append(bad, fmt.Sprintf("the model %s goes on as it was: %v", name, err))

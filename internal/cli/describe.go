@@ -27,7 +27,7 @@ import (
 func (r running) about() print.About {
 	d := r.Describe()
 	return print.About{
-		SessionID: d.ID, Cwd: d.Dir, Branch: d.Branch, Tools: d.Tools, Model: d.Model.ID(), Mode: string(d.Mode),
+		SessionID: d.ID, Cwd: d.Dir, Branch: d.Branch, Tools: d.Tools, Model: d.Model.ID(), Wish: d.Model.Wished(), Mode: string(d.Mode),
 		ToolNames: func() []string { return r.Tools().Names() }, Extended: r.Extended, MCP: r.servers, Mistakes: r.Mistakes,
 		KeySource: d.Key, Version: d.Version, Prefix: r.world.Config().Print.ProviderPrefix, NewID: newUUID, Now: time.Now,
 		Auto:  slices.Contains(d.Modes, policy.Auto),

@@ -49,7 +49,7 @@ func samples() []event.Body {
 			Changed: &effect.Changed{Files: []effect.Change{{Path: "/p", Before: effect.Version{Kind: effect.IsFile, Hash: "h"}}}, Missed: []string{"m"}}},
 		event.InputQueued{ID: "i", Text: "t", Typed: op.Span{To: 1}, Images: []llm.Image{img}, Attached: attached, Tokens: 1, Later: true, Command: true},
 		event.InputRemoved{ID: "i", Why: "w"},
-		event.TurnStarted{ID: "t", Model: "m", Mode: policy.PlanMode},
+		event.TurnStarted{ID: "t", Model: "m", Wish: "w", Mode: policy.PlanMode},
 		event.Replied{
 			Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
 				llm.Thinking{S: "h", Opaque: json.RawMessage(`"sig"`), From: "a/b"}, llm.Text{S: "x"},
@@ -74,7 +74,7 @@ func samples() []event.Body {
 			},
 		},
 		event.Ran{ID: "r", Command: "ls", Text: "t", View: blocks, IsErr: true, Took: 1, Dir: "/d"},
-		event.ModelChanged{Model: "m", Cause: event.CauseFallback, Why: "w"},
+		event.ModelChanged{Model: "m", Wish: "w", Cause: event.CauseFallback, Why: "w"},
 		event.ModeChanged{Mode: policy.Auto, Cause: event.CauseAsked, Why: "w"},
 		event.ToolsChanged{Added: []string{"a"}, Removed: []string{"b"}, Named: []string{"a"}, Reworded: []string{"c 1x"}, Text: "there is a"},
 		event.Extended{Commands: []event.Offer{{Name: "n", Args: "a", About: "b", From: "f", Path: "p"}}, Skills: []event.Offer{{Name: "n"}}, Agents: []event.Offer{{Name: "n"}}, Plugins: []event.Offer{{Name: "n", Version: "1"}}, PluginErrors: []event.PluginError{{Plugin: "p", Kind: "k", Text: "t", Path: "/p"}}, Styles: []event.Offer{{Name: "n"}}, Style: "s"},

@@ -104,6 +104,7 @@ type (
 	TurnStarted struct {
 		ID    string      `json:"id"`
 		Model string      `json:"model"`
+		Wish  string      `json:"wish,omitempty"` // the name of the session's model, where that is not Model
 		Mode  policy.Mode `json:"mode"`
 	}
 	// Replied is one finished reply of the model.
@@ -202,6 +203,7 @@ type (
 	}
 	ModelChanged struct {
 		Model string `json:"model"`
+		Wish  string `json:"wish,omitempty"` // as in TurnStarted
 		Cause Cause  `json:"cause,omitempty"`
 		Why   string `json:"why,omitempty"`
 	}

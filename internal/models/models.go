@@ -500,13 +500,15 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 	}
 	t := Target{Key: cmp.Or(c.KeySource, "none"), Local: c.Local, Target: m.target(c)}
 	t.Deaf = func(effort llm.Effort, tokens int) string { return m.deaf(c, effort, tokens) }
-	if i := slices.IndexFunc(wishes, func(w string) bool { return strings.TrimSpace(w) != "" }); i >= 0 && opusPlan(wishes[i]) {
-		plan, err := m.Choose(ctx, "opus")
-		if err != nil {
-			return Target{}, err
+	if i := slices.IndexFunc(wishes, func(w string) bool { return strings.TrimSpace(w) != "" }); i >= 0 {
+		if both, opus, ok := m.OpusPlan(wishes[i]); ok {
+			plan, err := m.Choose(ctx, opus)
+			if err != nil {
+				return Target{}, err
+			}
+			other := m.target(plan)
+			t.Plan, t.Wish = &other, both
 		}
-		other := m.target(plan)
-		t.Plan = &other
 	}
 	if m.conf.Note != nil {
 		if text := t.Deaf(t.Effort, t.Thinking); text != "" {
@@ -520,12 +522,6 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 	return t, nil
 }
 
-// opusPlan reports whether a name stands for two models.
-func opusPlan(name string) bool {
-	name = strings.ToLower(strings.TrimSpace(name))
-	return strings.TrimSuffix(strings.TrimPrefix(name, "anthropic/"), choose.Wide) == price.OpusPlan
-}
-
 // target is a model with the facts of it and the wishes of the settings.
 func (m *Set) target(c choose.Choice) agent.Target {
 	f := c.Facts
@@ -534,6 +530,9 @@ func (m *Set) target(c choose.Choice) agent.Target {
 		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
 		Edits:  m.cfg.Context.ProviderEditing && c.Provider == "anthropic",
 		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, Cost: f.Cost,
+	}
+	if c.Wide {
+		t.Wish = t.ID() + choose.Wide
 	}
 	if most := int(m.cfg.MaxOutput); most > 0 { // what somebody said is not raised
 		if f.OutputMax > 0 {

@@ -238,7 +238,11 @@ func (s *Session) turn(st *state) (t agent.Turn, err error) {
 func (s *Session) started(st *state) (id string, err error) {
 	id = fmt.Sprintf("t%d", st.Turns+1)
 	st.helped = st.Helpers[event.ForSkill].Helped
-	if err := s.record(context.Background(), st, event.TurnStarted{ID: id, Model: st.asked().ID(), Mode: st.mode}); err != nil {
+	began := event.TurnStarted{ID: id, Model: st.asked().ID(), Mode: st.mode}
+	if wish := st.target.Wished(); wish != began.Model {
+		began.Wish = wish
+	}
+	if err := s.record(context.Background(), st, began); err != nil {
 		return id, err
 	}
 	return id, s.sayAside(context.Background(), st)

@@ -55,7 +55,7 @@ func (s *Session) handle(st *state, o op.Op, with prepared) error {
 	case op.Answer:
 		return s.answer(ctx, st, o)
 	case op.SetModel:
-		if err := s.record(ctx, st, event.ModelChanged{Model: with.target.ID(), Cause: event.CauseAsked}); err != nil {
+		if err := s.record(ctx, st, event.ModelChanged{Model: with.target.ID(), Wish: with.target.Wish, Cause: event.CauseAsked}); err != nil {
 			return err
 		}
 		st.target = with.target

@@ -124,7 +124,7 @@ func (s *Session) defers() bool { return s.cfg.MoreTools || s.cfg.DeferAbove != 
 func (h host) Switch(to agent.Target, why event.Cause) error {
 	var res error
 	err := h.s.do(func(st *state) {
-		if res = h.s.record(context.Background(), st, event.ModelChanged{Model: to.ID(), Cause: why}); res == nil {
+		if res = h.s.record(context.Background(), st, event.ModelChanged{Model: to.ID(), Wish: to.Wish, Cause: why}); res == nil {
 			st.target = to
 			st.lent = slices.Clone(st.lent)
 			for i := range st.lent { // whom a skill had answer has failed

@@ -138,7 +138,8 @@ type Info struct {
 	Title  string      `json:"title,omitempty"`
 	First  string      `json:"first_prompt"` // on one line of at most 200 characters, as Last
 	Last   string      `json:"last_prompt"`
-	Model  string      `json:"model"`
+	Model  string      `json:"model"`          // that was asked last
+	Wish   string      `json:"wish,omitempty"` // the name of the session's model, where that is not Model
 	Mode   policy.Mode `json:"mode,omitempty"`
 	Turns  int         `json:"turns"`
 	Cost   float64     `json:"cost_usd"` // of requests with a known price
@@ -202,7 +203,7 @@ func (i *Info) Count(b event.Body) {
 		i.First = cmp.Or(i.First, i.Last)
 	case event.TurnStarted:
 		i.Turns++
-		i.Open, i.Model, i.Mode = true, b.Model, b.Mode
+		i.Open, i.Model, i.Wish, i.Mode = true, b.Model, b.Wish, b.Mode
 	case event.TurnEnded:
 		i.Open = false
 	case event.Replied:
@@ -214,7 +215,7 @@ func (i *Info) Count(b event.Body) {
 	case event.ModeChanged:
 		i.Mode = b.Mode
 	case event.ModelChanged:
-		i.Model = b.Model
+		i.Model, i.Wish = b.Model, b.Wish
 	case event.Titled:
 		i.Title = clip.Line(clip.Clean(b.Title), promptChars)
 	default: // a list shows nothing of the others

@@ -35,7 +35,7 @@ func (c *Chooser) describe(ctx context.Context, p provider, model string) Choice
 		_, known := c.table.Lookup(p.name, model)
 		facts = widened(facts, known)
 	}
-	return Choice{Provider: p.name, Name: model, Facts: facts, Local: p.near()}
+	return Choice{Provider: p.name, Name: model, Facts: facts, Wide: wide, Local: p.near()}
 }
 
 // build makes the model of a provider.

@@ -82,6 +82,8 @@ type Choice struct {
 	Provider string
 	Name     string // the provider's own name of the model
 	Facts    price.Facts
+	// Wide: it was asked for with Wide.
+	Wide bool
 	// KeySource says where the key came from; "" when none was needed.
 	KeySource string
 	// Local: the model runs on this machine or beside it.

@@ -101,6 +101,28 @@ func (c *Chooser) resolve(wish string, depth int) (provider, string, error) {
 	return c.bare(wish)
 }
 
+// OpusPlan reports whether a wish, or what the aliases of the settings make of it, stands for
+// two models: both is its name, and opus that of the model for the mode plan.
+func (c *Chooser) OpusPlan(wish string) (both, opus string, ok bool) {
+	wish = strings.TrimSpace(wish)
+	for range maxAliases {
+		full, ok := lookupFold(c.c.Aliases, wish)
+		if !ok || full == wish {
+			break
+		}
+		wish = strings.TrimSpace(full)
+	}
+	name, wide := narrow(wish)
+	if strings.TrimPrefix(strings.ToLower(name), "anthropic/") != price.OpusPlan {
+		return "", "", false
+	}
+	both, opus = price.OpusPlan, "opus"
+	if wide {
+		both, opus = both+Wide, opus+Wide
+	}
+	return both, opus, true
+}
+
 // isAlias reports whether a name is an alias of the provider anthropic, which has no
 // model of that name.
 func (c *Chooser) isAlias(model string) bool {

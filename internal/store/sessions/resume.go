@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -86,7 +87,7 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Opened{ID: old.ID, Begin: r.begin(old.ID), Model: old.Model, Mode: old.Mode, run: r}
+	l := &Opened{ID: old.ID, Begin: r.begin(old.ID), Model: cmp.Or(old.Wish, old.Model), Mode: old.Mode, run: r}
 	if old.Start != "" && old.Start != r.Dir && !info.Siblings(old.Start, r.Dir) {
 		r.Note("this session was in %s; it goes on in %s (to go on there: cd %s && adze --resume %s)", old.Start, r.Dir, hint.Shell(old.Start), old.ID)
 	}
@@ -351,7 +352,7 @@ func (r Run) pick(ctx context.Context, c Choice, st Store, project string) (old 
 			}
 		}
 		copied, err := st.Fork(ctx, old, at, project, r.begin(id))
-		copied.Model, copied.Mode = old.Model, old.Mode
+		copied.Model, copied.Wish, copied.Mode = old.Model, old.Wish, old.Mode
 		return copied, false, err
 	}
 	return old, false, nil
@@ -368,7 +369,7 @@ func (r Run) copied(ctx context.Context, c Choice, st Store, project, of string,
 		return old, false, err
 	}
 	now, err := st.Fork(ctx, old, upTo, project, r.begin(c.Resume))
-	now.Model, now.Mode = old.Model, old.Mode
+	now.Model, now.Wish, now.Mode = old.Model, old.Wish, old.Mode
 	if err != nil || !c.Fork && c.At == "" {
 		return now, false, err
 	}

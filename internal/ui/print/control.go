@@ -174,9 +174,9 @@ func (r *runner) unqueued(id string) {
 // setModel switches the model; none is the one the session began with. A name
 // that a line of ours used means the model that it was used for.
 func (r *runner) setModel(ctx context.Context, name *string) error {
-	to := r.About.Model
+	to := cmp.Or(r.About.Wish, r.About.Model)
 	switch {
-	case name == nil || *name == "" || *name == "default" || *name == r.About.name(to):
+	case name == nil || *name == "" || *name == "default" || *name == r.About.name(r.About.Model):
 	case *name == r.About.name(r.p.about.Model):
 		to = r.p.about.Model
 	default:

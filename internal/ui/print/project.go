@@ -20,6 +20,7 @@ type About struct {
 	Branch    string // of git, "" without one
 	Tools     []string
 	Model     string // provider/model
+	Wish      string // the name that a host means with no model
 	Mode      string
 	KeySource string // the name of the variable the key came from, "none" without one
 	Version   string
