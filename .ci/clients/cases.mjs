@@ -186,7 +186,7 @@ for (const [name, main, no] of [
       assert.equal(started.protocolVersion, 1)
       const { sessionId } = await editor.ask('session/new', { cwd: p.work, mcpServers: [] })
       const prompt = editor.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'Make the green one blue.' }] })
-      // A no from claude-code-acp ends the turn; docs/rough-edges.md says what is seen of it.
+      // A no from claude-code-acp ends the turn, which it tells as an error: docs/print-protocol.md.
       if (no.interrupts && choose === 'reject_once') await assert.rejects(prompt, /interrupted/)
       else assert.equal((await prompt).stopReason, 'end_turn')
       assert.equal(editor.asked.length, 1, 'one question, for the change')

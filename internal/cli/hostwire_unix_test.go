@@ -413,3 +413,41 @@ func TestHost_RequestsBesides(t *testing.T) {
 	h.prompt("go")
 	h.end()
 }
+
+// A host's /compact, as clients of the published protocol read it:
+// what it does, the boundary, the summary as nobody's word, what the command printed, and a
+// result without text or turns.
+func TestHost_CompactsWhenItIsAsked(t *testing.T) {
+	p := newPlace(t)
+	h := p.host("> " + strings.Repeat("much of what was asked, ", 400) + "\n---\n> the summary of what was said\n---\n? prompt contains \"the summary of what was said\"\n> and on\n")
+	h.prompt("first of all")
+	h.next("result")
+	h.prompt("/compact")
+	if l := h.next("system/status"); l["status"] != "compacting" {
+		t.Errorf("it begins with %v", l)
+	}
+	if l := h.next("system/status"); l["status"] != nil || l["compact_result"] != "success" {
+		t.Errorf("it is over with %v", l)
+	}
+	l := h.next("system/compact_boundary")
+	meta, _ := l["compact_metadata"].(map[string]any)
+	before, _ := meta["pre_tokens"].(float64)
+	after, _ := meta["post_tokens"].(float64)
+	if meta["trigger"] != "manual" || after <= 0 || before <= after {
+		t.Errorf("the boundary is %v", meta)
+	}
+	if l = h.next("user"); l["isSynthetic"] != true || !strings.Contains(fmt.Sprint(dig(l, "message", "content")), "the summary of what was said") {
+		t.Errorf("the summary came as %v", l)
+	}
+	if l = h.next("user"); l["isReplay"] != true || !strings.HasPrefix(fmt.Sprint(dig(l, "message", "content")), "<local-command-stdout>") {
+		t.Errorf("what the command printed came as %v", l)
+	}
+	if l = h.next("result"); l["subtype"] != "success" || l["result"] != "" || l["num_turns"] != 0.0 || l["is_error"] != false {
+		t.Errorf("the result is %v", l)
+	}
+	h.prompt("go on") // the script's last step reads the summary
+	if l = h.next("result"); l["result"] != "and on" {
+		t.Errorf("the next turn came to %v", l)
+	}
+	h.over()
+}

@@ -54,6 +54,7 @@ var publishedFlags = []publishedFlag{
 	{name: "teleport", takes: maybeValue, why: "takes a session over from the vendor's machines; adze import takes those of this one"},
 	{name: "remote-control", takes: maybeValue, why: "has the session controlled from elsewhere, which this version cannot"},
 	{name: "from-pr", takes: maybeValue, why: "finds a session by a pull request; adze --resume finds one by its title or words"},
+	{name: "await-claim", why: "parks a process before its session is known (prewarm() of the SDK); query() and startup() begin one that is"},
 	{name: "channels", takes: oneValue, why: "has servers write into the session, which this version does not let them"},
 }
 

@@ -31,7 +31,7 @@ func (p *projection) result(b event.TurnEnded) resultLine {
 	r := resultLine{
 		Type: "result", Subtype: subtype(b), Duration: ms(b.Took), API: ms(b.API), IsError: b.How != event.Done, Status: b.Status,
 		Turns: b.Steps, TTFT: ms(p.turn.first), Cost: p.cost, Usage: toUsage(p.turn.usage), ModelUsage: p.models,
-		Denials: p.turn.denials, Structured: b.Answer, Reason: b.Reason, UUID: p.about.NewID(), SessionID: p.about.SessionID,
+		Denials: p.turn.denials, Structured: b.Answer, Reason: terminal(b.Reason), UUID: p.about.NewID(), SessionID: p.about.SessionID,
 	}
 	if r.Denials == nil {
 		r.Denials = []denialLine{}
@@ -89,6 +89,24 @@ func subtype(b event.TurnEnded) string {
 		return "error_max_structured_output_retries"
 	}
 	return "error_during_execution"
+}
+
+// terminal is a reason as hosts know it (TerminalReason of the published SDK, 0.3.332);
+// those that it has no name for are adze's own.
+func terminal(reason string) string {
+	switch reason {
+	case "interrupted_tools":
+		return "aborted_tools"
+	case "interrupted_streaming", event.InterruptedSummary:
+		return "aborted_streaming"
+	case "max_budget_usd", "token_budget":
+		return "budget_exhausted"
+	case "structured_output_retries":
+		return "structured_output_retry_exhausted"
+	case "media_too_large":
+		return "image_error"
+	}
+	return reason
 }
 
 // problem says in words why a turn did not end well.
