@@ -90,7 +90,8 @@ func says(texts ...string) func(wire.Answer) bool {
 // Stream implements llm.Model.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
 	from := c.c.Provider + "/" + r.Model
-	return c.c.Memory.Learning(c.c.BaseURL, r.Model, habits, func(without []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
+	server := wire.Server{Base: c.c.BaseURL, Reader: from, Habits: habits}
+	return c.c.Memory.Learning(server, r, func(r llm.Request, without []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
 		body, past, betas := c.request(r, from, without...)
 		h := http.Header{"Anthropic-Version": {apiVersion}}
 		switch {

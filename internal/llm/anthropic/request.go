@@ -242,8 +242,8 @@ func startsThinking(msgs []llm.Message) bool {
 	if !running {
 		return true
 	}
-	_, ok := msgs[n-2].Parts[0].(llm.Thinking)
-	return ok
+	first, ok := msgs[n-2].Parts[0].(llm.Thinking)
+	return ok && len(first.Opaque) > 0 // what has no signature is not sent
 }
 
 // A marker ends blocks with cache breakpoints.

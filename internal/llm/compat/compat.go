@@ -73,7 +73,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	if !wire.Bare(base) {
 		known = known[:len(known)-1] // the last one is about the path
 	}
-	return c.c.Memory.Learning(base, r.Model, known, func(refused []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
+	return c.c.Memory.Learning(wire.Server{Base: base, Reader: from, Habits: known}, r, func(r llm.Request, refused []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
 		q := c.c.Quirks.without(refused)
 		body, past := c.request(r, from, q)
 		call := wire.Call{URL: address(base, q.Version), Header: h, Body: body}

@@ -77,7 +77,8 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 		h.Set("X-Goog-Api-Key", c.c.Key)
 	}
 	to := wire.Join(c.c.BaseURL, "/models/"+url.PathEscape(strings.TrimPrefix(r.Model, "models/"))+":streamGenerateContent?alt=sse")
-	return c.c.Memory.Learning(c.c.BaseURL, r.Model, habits, func(without []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
+	server := wire.Server{Base: c.c.BaseURL, Reader: from, Habits: habits, SealedCalls: true}
+	return c.c.Memory.Learning(server, r, func(r llm.Request, without []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
 		body, past := c.request(r, from, without...)
 		return body, c.wire.Stream(ctx, wire.Call{URL: to, Header: h, Body: body}, &decoder{reply: wire.NewReply(r, past, from)})
 	})

@@ -60,6 +60,7 @@ func Run(t *testing.T, a Adapter) {
 		{"line_of_10_mb", true, bigLine},
 		{"gzip_bomb", true, bomb},
 		{"handoff", true, handoff},
+		{"refused_reasoning_is_not_sent_again", true, refusedReasoning},
 		{"same_request_same_bytes", true, sameBytes},
 		{"prefix_stays", true, prefix},
 		{"headers", true, headers},

@@ -143,6 +143,33 @@ func handoff(t *testing.T, a Adapter) {
 	}
 }
 
+// refusedReasoning: a server does not take back the reasoning that it gave, which happens after a change of the key.
+func refusedReasoning(t *testing.T, a Adapter) {
+	if a.NoOpaque {
+		t.Skip("this wire has no token for reasoning")
+	}
+	think := func(token string) Reply {
+		return Reply{Stop: llm.EndTurn, Parts: []Part{
+			{Part: llm.Thinking{S: "Let me think.", Opaque: json.RawMessage(`"` + token + `"`)}}, {Part: llm.Text{S: "Four."}}}}
+	}
+	refused := a.Wire.ErrorBody(400, "Invalid `signature` in `thinking` block, or encrypted content that could not be verified")
+	f := newFixture(t, a, 0, Step{Reply: think("OLD")}, Step{Status: 400, Body: refused}, Step{Reply: think("NEW")}, Step{Reply: Say("ok")})
+	r := f.ask("2+2?")
+	for range 3 {
+		g := f.send(t, r)
+		if g.Err != nil {
+			t.Fatal(g.Err)
+		}
+		r.Messages = append(r.Messages, g.Finished.Message, llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{S: "again"}}})
+	}
+	for i, want := range []struct{ before, now bool }{{}, {before: true}, {}, {now: true}} {
+		body := string(f.body(i))
+		if strings.Contains(body, "OLD") != want.before || strings.Contains(body, "NEW") != want.now {
+			t.Errorf("request %d: %s", i, body)
+		}
+	}
+}
+
 func sameBytes(t *testing.T, a Adapter) {
 	f := newFixture(t, a, 0, Step{Reply: Say("ok")}, Step{Reply: Say("ok")})
 	r := conversation(f, 3)

@@ -85,7 +85,8 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	if c.c.Key != "" {
 		h.Set("Authorization", "Bearer "+c.c.Key)
 	}
-	return c.c.Memory.Learning(c.c.BaseURL, r.Model, habits, func(without []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
+	server := wire.Server{Base: c.c.BaseURL, Reader: from, Habits: habits}
+	return c.c.Memory.Learning(server, r, func(r llm.Request, without []string) (wire.Body, iter.Seq2[llm.Chunk, error]) {
 		body, past := c.request(r, from, without...)
 		call := wire.Call{URL: wire.Join(c.c.BaseURL, "/responses"), Header: h, Body: body}
 		return body, c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, past, from), items: map[int]*item{}, search: loader(r)})

@@ -169,31 +169,46 @@ func (h Habit) sent(body []byte) bool {
 	return bytes.Contains(body, []byte(what)) != h.Missed
 }
 
-// A Try is one request, as far as it is made without some habits.
-type Try func(without []string) (Body, iter.Seq2[llm.Chunk, error])
+// A Server is whom Learning asks.
+type Server struct {
+	Base   string // its address
+	Reader string // Rules.Reader
+	Habits []Habit
+	// SealedCalls: the token of a call vouches for reasoning, too.
+	SealedCalls bool
+}
+
+// A Try is one request, as far as it is made without some habits. The request's messages have
+// no reasoning that the server would not read again.
+type Try func(r llm.Request, without []string) (Body, iter.Seq2[llm.Chunk, error])
 
 // Learning sends a request to a server, and sends it again, in the same attempt,
 // without what the server refuses. What an answer came to is kept for later requests.
 // Of habits the first that fits a refusal is given up; where none fits, all
-// that are of Shape are, once.
-func (m *Memory) Learning(base, model string, habits []Habit, try Try) iter.Seq2[llm.Chunk, error] {
-	key := keyOf(base, model)
+// that are of Shape are, once. Reasoning in the history that is refused (see seal.go) comes before habits.
+func (m *Memory) Learning(s Server, r llm.Request, try Try) iter.Seq2[llm.Chunk, error] {
+	key := keyOf(s.Base, r.Model)
 	return func(yield func(llm.Chunk, error) bool) {
 		without := m.of(key)
 		var first error // before shapes were changed on a guess
 		for {
-			body, chunks := try(without)
-			var more []string
+			asked := r
+			asked.Messages = s.unsealed(r.Messages, without)
+			body, chunks := try(asked, without)
+			var again []string // nil: the request is over
 			for chunk, err := range chunks {
 				if err == nil && len(without) > 0 {
 					m.keep(key, without)
 				}
 				if err != nil {
-					var guess bool
-					if more, guess = givenUp(err, body, habits, without, first == nil); len(more) > 0 {
+					if again = s.sealsGivenUp(err, asked, body, without, try); again != nil {
+						break
+					}
+					if more, guess := givenUp(err, body, s.Habits, without, first == nil); len(more) > 0 {
 						if guess && first == nil {
 							first = err
 						}
+						again = slices.Concat(without, more)
 						break
 					}
 					if status := refusal(err).Status; first != nil && status >= 400 && status < 500 {
@@ -204,10 +219,10 @@ func (m *Memory) Learning(base, model string, habits []Habit, try Try) iter.Seq2
 					return
 				}
 			}
-			if len(more) == 0 {
+			if again == nil {
 				return
 			}
-			without = slices.Concat(without, more)
+			without = again
 		}
 	}
 }
