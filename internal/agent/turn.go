@@ -71,7 +71,7 @@ func (r *run) first() func(context.Context) (outcome, error) {
 		calls := newCalls(r, inner, cancel)
 		defer calls.cancel()
 		calls.add(*r.Deferred)
-		return r.results(ctx, calls, outcome{calls: 1})
+		return r.results(ctx, calls, outcome{calls: 1}, llm.Message{})
 	}
 }
 
@@ -363,12 +363,12 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 	if err := r.Host.Emit(r.record(rep)); err != nil {
 		return outcome{}, errors.Join(err, calls.stop())
 	}
-	return r.results(ctx, calls, o)
+	return r.results(ctx, calls, o, rep.fin.Message)
 }
 
-// results waits for the results of all calls of a reply, and for what they mean
+// results waits for the results of all calls of a reply, and for what they, and what was said with them, mean
 // for the turn.
-func (r *run) results(ctx context.Context, calls *calls, o outcome) (outcome, error) {
+func (r *run) results(ctx context.Context, calls *calls, o outcome, said llm.Message) (outcome, error) {
 	calls.shift(func() { calls.whole = true })
 	if err := calls.wait(); err != nil {
 		return outcome{}, err
@@ -388,6 +388,9 @@ func (r *run) results(ctx context.Context, calls *calls, o outcome) (outcome, er
 	}
 	o.futile = calls.futile()
 	o.rejected, r.answer = calls.structured()
+	if r.answer == nil && o.calls == 0 && o.stop == llm.EndTurn && o.written == "" {
+		r.answer = r.writtenAnswer(said)
+	}
 	r.final = calls.final()
 	o.answered = r.answer != nil || r.final != ""
 	if ctx.Err() != nil {

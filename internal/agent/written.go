@@ -109,3 +109,20 @@ func (r *run) askForCall(name string) error {
 	}
 	return r.say(fmt.Sprintf(writtenText, name))
 }
+
+// writtenAnswer is the structured answer that a reply has as text, nil where it has none. Local
+// models often write it in place of the call, also when they are asked for the call; then it may have words around it.
+func (r *run) writtenAnswer(said llm.Message) json.RawMessage {
+	t, ok := r.find(r.Structured)
+	if !ok || r.Structured == "" {
+		return nil
+	}
+	reader, ok := t.(interface {
+		Written(text string, anywhere bool) (json.RawMessage, bool)
+	})
+	if !ok {
+		return nil
+	}
+	answer, _ := reader.Written(said.Text(), r.mem.structured > 0)
+	return answer
+}

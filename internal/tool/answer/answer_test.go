@@ -53,6 +53,39 @@ func TestAccept(t *testing.T) {
 	}
 }
 
+// A model that calls nothing may write its answer.
+func TestWritten(t *testing.T) {
+	const a = `{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}`
+	for _, c := range []struct {
+		schema, text   string
+		once, anywhere string // what is taken; "" for nothing
+	}{
+		{a, `{"a":1}`, `{"a":1}`, `{"a":1}`},
+		{a, "\n```json\n{\"a\": \"1\"}\n```\n", `{"a":1}`, `{"a":1}`},
+		{a, "```\n{\n \"a\": 1\n}\n```", `{"a":1}`, `{"a":1}`},
+		{a, "Here it is:\n```json\n{\"a\":1}\n```\nAnything else?", "", `{"a":1}`},
+		{a, `The answer is {"a":1}.`, "", `{"a":1}`},
+		{a, `{"b":1}`, "", ""},
+		{a, "such as {\"a\":1} or {\"a\":2}", "", ""},
+		{a, "{a:1}", "", ""},
+		{a, "I cannot", "", ""},
+		{`{"type":"array"}`, `[1]`, `[1]`, `[1]`},
+		{`{"type":"array"}`, `{"value":[1]}`, `[1]`, `[1]`},
+		{`{"type":"string"}`, `yes`, "", ""},
+	} {
+		o, err := New(json.RawMessage(c.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for anywhere, want := range map[bool]string{false: c.once, true: c.anywhere} {
+			got, ok := o.(*output).Written(c.text, anywhere)
+			if string(got) != want || ok != (want != "") {
+				t.Errorf("%s, %v: %s", c.text, anywhere, got)
+			}
+		}
+	}
+}
+
 // What the model is given is always an object schema with the user's inside.
 func TestInputSchema(t *testing.T) {
 	for schema, want := range map[string]string{
