@@ -169,6 +169,8 @@ func (t Target) Wished() string { return cmp.Or(t.Wish, t.ID()) }
 type Loop struct {
 	Fallbacks []Target // to switch to, in this order, when the model is overloaded for long
 	System    []string
+	Light     *Light // to take by itself in the place of System and of the tools; nil: these are the ones to have
+	Full      bool   // a person chose the full ones
 	// Aliases are further names a model may call a tool by.
 	Aliases map[string]string
 	// Redirects are the names of tools that run in the place of others, by the names

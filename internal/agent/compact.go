@@ -63,7 +63,7 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 		return false, r.Host.Emit(event.CompactFailed{Trigger: c.Trigger, Why: why})
 	}
 	target := r.Host.Model()
-	overhead := window.Overhead(r.System, r.tools.Specs())
+	overhead := window.Overhead(r.Instructions(), r.specs())
 	effective := window.Effective(target.Window, target.Cap)
 	if err := r.bound(effective); err != nil {
 		return false, err
@@ -263,7 +263,7 @@ func (r *run) over(failed *llm.Error, req llm.Request, ms []llm.Message, ratio *
 	if input == 0 {
 		return 0
 	}
-	if bytes := window.Bytes(ms) + 4*window.Overhead(r.System, r.tools.Specs()); bytes > 0 {
+	if bytes := window.Bytes(ms) + 4*window.Overhead(r.Instructions(), r.specs()); bytes > 0 {
 		*ratio = max(*ratio, float64(4*input)/float64(bytes))
 	}
 	return max(1, input+req.MaxTokens-limit)

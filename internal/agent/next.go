@@ -21,6 +21,8 @@ const (
 	TokenBudgetNudge   Continue = "token_budget_nudge"
 	FallbackModel      Continue = "fallback_model"
 	MediaStrippedRetry Continue = "media_stripped_retry"
+	// LightRetry asks again with shorter instructions and tools.
+	LightRetry Continue = "light_retry"
 	// StructuredRetry asks for the structured answer a reply ended without.
 	StructuredRetry Continue = "structured_output_retry"
 	// CallCut goes on after a call that the output limit cut off: its result
@@ -46,6 +48,7 @@ const (
 	InterruptedTools     End = "interrupted_tools"
 	InterruptedSummary   End = event.InterruptedSummary
 	PromptTooLong        End = event.PromptTooLong
+	InstructionsTooLong  End = event.InstructionsTooLong
 	OutputCap            End = "output_cap"
 	MediaTooLarge        End = "media_too_large"
 	ModelError           End = "model_error"
@@ -135,6 +138,8 @@ type means struct {
 	compactable bool
 	lopsided    bool // most of the conversation is results that the model has not seen yet
 	cuttable    bool // there are results that can be shortened
+	light       bool // there are shorter instructions and tools
+	heavy       bool // they are most of what does not fit
 	structured  bool // an answer that fits a schema is demanded
 	budget      int  // tokens the turn is asked to use, 0 for none
 }
@@ -277,6 +282,8 @@ func afterCutCall(m memory, o outcome, can means) (memory, choice) {
 // afterTooLong decides when the prompt does not fit the window.
 func afterTooLong(m memory, can means) (memory, choice) {
 	switch {
+	case can.light && can.heavy:
+		return m.again(LightRetry)
 	case can.clearable && m.drained < maxDrains:
 		m.drained++
 		return m.again(WindowDrainedRetry)
@@ -286,6 +293,8 @@ func afterTooLong(m memory, can means) (memory, choice) {
 	case can.cuttable && m.squeezed < maxSqueezes:
 		m.squeezed++
 		return m.again(ResultsCutRetry)
+	case can.light:
+		return m.again(LightRetry)
 	}
 	return m, choice{end: PromptTooLong}
 }
@@ -322,7 +331,7 @@ func (m memory) again(c Continue) (memory, choice) {
 		m.resumed, m.cutCalls, m.drained, m.squeezed, m.compacted, m.stripped = 0, 0, 0, 0, false, false
 	}
 	switch c {
-	case OutputCapRaised, OutputResumed, WindowDrainedRetry, CompactedRetry, ResultsCutRetry, MediaStrippedRetry, FallbackModel, EmptyRetry, CallWritten:
+	case OutputCapRaised, OutputResumed, WindowDrainedRetry, CompactedRetry, ResultsCutRetry, MediaStrippedRetry, LightRetry, FallbackModel, EmptyRetry, CallWritten:
 		m.recoveries++
 	case NextStep, StopHookBlocked, TokenBudgetNudge, StructuredRetry, CallCut:
 	}

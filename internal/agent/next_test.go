@@ -70,6 +70,8 @@ func TestNext(t *testing.T) {
 		{"too long: shortened often", memory{compacted: true, squeezed: maxSqueezes}, outcome{err: fault(llm.TooLong)}, means{compactable: true, cuttable: true}, choice{end: PromptTooLong}},
 		{"too long: both tried", memory{drained: 2, compacted: true}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{end: PromptTooLong}},
 		{"too long: nothing to do", memory{}, outcome{err: fault(llm.TooLong)}, means{}, choice{end: PromptTooLong}},
+		{"too long: the instructions are, shorten them", memory{}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true, light: true, heavy: true}, choice{again: LightRetry}},
+		{"too long: shorter instructions are the last thing to try", memory{drained: 2, compacted: true}, outcome{err: fault(llm.TooLong)}, means{clearable: true, light: true}, choice{again: LightRetry}},
 		{"window full", memory{}, outcome{stop: llm.WindowFull}, means{clearable: true}, choice{again: WindowDrainedRetry}},
 
 		{"media: strip", memory{}, outcome{err: fault(llm.MediaTooBig)}, means{media: true}, choice{again: MediaStrippedRetry}},

@@ -122,6 +122,23 @@ func TestRecovery(t *testing.T) {
 			}},
 		{name: "too long, little is old: all that can go at once", tools: []tool.Tool{read(1000)},
 			replies: append(reads(2), fails(llm.TooLong), fake.Say("done")), end: agent.Completed, requests: 4, clear: []string{"r0"}},
+		{name: "too long: the instructions are, and there are shorter ones", change: func(r *rig) {
+			r.loop.System = []string{strings.Repeat("s", 16_000)}
+			r.loop.Light = &agent.Light{System: func() []string { return []string{"brief"} }, Tools: func(s tool.Set) tool.Set { return s }}
+		}, replies: []fake.Reply{fails(llm.TooLong), fake.Say("done")}, end: agent.Completed, requests: 2,
+			check: func(t *testing.T, r *rig, out agent.Outcome) {
+				if notes := said[event.Noted](r.host); len(notes) != 1 || !strings.Contains(notes[0].Text, "profile small") || r.last().System[0] != "brief" {
+					t.Errorf("%v, %q", notes, r.last().System)
+				}
+			}},
+		{name: "too long: the instructions are, and a person chose them", change: func(r *rig) {
+			r.loop.System, r.loop.Full = []string{strings.Repeat("s", 16_000)}, true
+		}, replies: []fake.Reply{fails(llm.TooLong)}, end: agent.InstructionsTooLong, requests: 1,
+			check: func(t *testing.T, r *rig, out agent.Outcome) {
+				if !strings.Contains(out.Hint, "profile small") || strings.Contains(out.Hint, "new session") {
+					t.Errorf("%q", out.Hint)
+				}
+			}},
 		{name: "too long, and nothing can go", tools: []tool.Tool{keep(100)}, change: stuck(0), replies: []fake.Reply{fake.Use(use("k", "keep")), fails(llm.TooLong)}, end: agent.PromptTooLong, requests: 2,
 			check: func(t *testing.T, r *rig, out agent.Outcome) {
 				if out.Text == "" || !strings.Contains(out.Hint, "--model") || out.Err == nil {
@@ -329,7 +346,7 @@ func TestRecovery(t *testing.T) {
 					t.Errorf("ended with %q (%s, %v) after %d requests; want %q after %d", out.Reason, out.Text, out.Err, len(r.model.Requests()), c.end, c.requests)
 				}
 				switch out.Reason { // people are told why, and what to do
-				case agent.OutputCap, agent.PromptTooLong, agent.BlockingLimit, agent.MediaTooLarge, agent.Refused, agent.StructuredRetries:
+				case agent.OutputCap, agent.PromptTooLong, agent.InstructionsTooLong, agent.BlockingLimit, agent.MediaTooLarge, agent.Refused, agent.StructuredRetries:
 					if out.Text == "" || out.Hint == "" {
 						t.Errorf("%+v", out)
 					}

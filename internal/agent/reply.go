@@ -99,7 +99,7 @@ func (r *run) request(target Target) llm.Request {
 	most := window.Reply(max(target.Cap, r.cap), target.Window, window.Estimate(st))
 	r.asked = most
 	return llm.Request{
-		Clear: r.clearing(target), Model: target.Name, System: r.System, Tools: r.tools.Specs(), Names: r.names(), Force: r.force, MaxTokens: most,
+		Clear: r.clearing(target), Model: target.Name, System: r.Instructions(), Tools: r.specs(), Names: r.names(), Force: r.force, MaxTokens: most,
 		Messages: window.Build(st),
 		Effort:   target.Effort, ThinkingTokens: target.Thinking, CacheKey: r.CacheKey,
 	}

@@ -116,7 +116,7 @@ func (r *run) squeeze(tokens int, ratio float64) (ok bool, err error) {
 func (r *run) squeezed(failed *llm.Error) (ok bool, err error) {
 	target, st := r.Host.Model(), r.Host.State()
 	effective := window.Effective(target.Window, target.Cap)
-	bytes := st.Gauge().Bytes + 4*window.Overhead(r.System, r.tools.Specs())
+	bytes := st.Gauge().Bytes + 4*window.Overhead(r.Instructions(), r.specs())
 	used, limit := max(window.Estimate(st), bytes/4, target.Window), 0
 	if failed != nil {
 		if n, l := window.Counted(failed.Err.Error(), r.asked); n > 0 {

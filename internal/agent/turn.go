@@ -189,6 +189,8 @@ func (r *run) means(o outcome) means {
 		can.compactable = r.compactable(st)
 		can.lopsided, can.cuttable = window.Lopsided(st), len(window.Squeeze(st, 1, false)) > 0
 		can.media = hasMedia(window.Build(st))
+		can.light = r.Light != nil && !r.Light.on.Load()
+		_, _, can.heavy = r.heavy(o)
 	}
 	return can
 }
@@ -254,6 +256,8 @@ func (r *run) carryOn(ctx context.Context, c Continue, o outcome) (full bool, er
 		r.mem.fellBack = next + 1
 		r.mem.elsewhere += r.mem.attempts
 		return false, r.Host.Switch(r.Fallbacks[next], event.CauseFallback)
+	case LightRetry:
+		return false, r.lighten()
 	case MediaStrippedRetry:
 		return false, r.Host.Emit(event.Stripped{Cause: event.CauseMedia, Why: "the provider refused an image or a document"})
 	}
@@ -304,6 +308,7 @@ func (r *run) ending(e End, o outcome) Outcome {
 			out.Text += ": " + o.err.Error()
 		}
 		out.Hint = again + "start a new session, or go on with a model that has a larger window: adze --continue --model … -p \"…\""
+		out = r.tooHeavy(o, out)
 	case MediaTooLarge:
 		out.Text = "the provider refused an image or a document, and it is not the conversation's only problem"
 		out.Hint = "leave the image out, or make it smaller"
@@ -318,7 +323,7 @@ func (r *run) ending(e End, o outcome) Outcome {
 		out.Hint = "say what it should do instead, or use a more capable model"
 	case StopHookPrevented, HookStopped:
 		out.Text = r.stopped
-	case Completed, ToolDeferred, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming, InterruptedTools, InterruptedSummary:
+	case InstructionsTooLong, Completed, ToolDeferred, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming, InterruptedTools, InterruptedSummary:
 	}
 	return out
 }

@@ -88,6 +88,7 @@ type Running struct {
 	known     situation.Facts
 	notes     string        // the folder of the model's own notes, "" for none
 	parts     []prompt.Part // of the instructions
+	light     *agent.Light  // to take when they do not fit, nil where they are the shorter ones, or a person chose them
 	kit       kit.Kit
 	sandboxes *confine.Set
 	loop      agent.Loop // what settings do not change
@@ -331,7 +332,7 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 	if !slices.Contains(tools, "Skill") {
 		skills = nil
 	}
-	r.parts = prompt.Assemble(prompt.Input{
+	in := prompt.Input{
 		Skills: skills, Style: style, Notes: notes,
 		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
 		Replace: r.replace(cfg), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: r.ownNotes(set),
@@ -339,11 +340,22 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 			Dir: w.Paths.Dir, Root: w.Paths.Root, Dirs: w.added(), OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
 			Date: time.Now(), Model: model, Git: known.Git,
 		},
-	})
+	}
+	r.parts = prompt.Assemble(in)
 	now := situation.Event(prompt.Situation(r.parts))
 	told, err := r.log.Situation(ctx)
 	if err == nil && len(told.Parts) > 0 {
 		r.parts = prompt.Keep(r.parts, situation.Parts(told))
+	}
+	if r.profile == prompt.Full && cfg.Profile != string(prompt.Full) {
+		r.light = &agent.Light{Tools: kit.Small, System: sync.OnceValue(func() []string {
+			in.Profile, in.Tools, in.Skills = prompt.Small, kit.Small(set).Names(), nil // no tool loads them
+			parts := prompt.Assemble(in)
+			if len(told.Parts) > 0 {
+				parts = prompt.Keep(parts, situation.Parts(told))
+			}
+			return prompt.Blocks(parts)
+		})}
 	}
 	return now, err
 }
@@ -354,7 +366,7 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 	w, touched := r.world, known.Touched()
 	return agent.Loop{
 		Record: (&situation.Watcher{Paths: w.Paths, Session: r.ID, Beside: r.recorded.Beside}).Over(r.recorded.Begin),
-		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases, Redirects: r.spec.Redirects,
+		System: prompt.Blocks(r.parts), Light: r.light, Full: r.profile == prompt.Full && r.light == nil, Aliases: r.kit.Aliases, Redirects: r.spec.Redirects,
 		Env: tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
 		Touched: func(begins event.Seq, paths []string) []string {
 			out := r.ext.Touched(begins, paths)

@@ -165,7 +165,7 @@ var modelKeys = []Key{
 }
 
 var promptKeys = []Key{
-	{Name: "profile", When: NextSession, Kind: String, Default: "auto", Enum: []string{"auto", "full", "small"}, Doc: "Size of the instructions: small is for small windows; auto chooses small for local models with at most 32,000 tokens."},
+	{Name: "profile", When: NextSession, Kind: String, Default: "auto", Enum: []string{"auto", "full", "small"}, Doc: "Size of the instructions: small is for small windows; auto chooses small for local models with at most 32,000 tokens, and when a server says that the full ones do not fit."},
 	{Name: "output_style", When: NextSession, Kind: String, CC: true, Doc: "How the model answers: concise, explanatory, learning, or an output style of yours or of a plugin."},
 	{Name: "language", When: NextSession, Kind: String, Doc: "Language the model answers in. Unset: that of the prompt."},
 	{Name: "agent", When: NextSession, Kind: String, Flag: "agent", CC: true, Runs: true, Doc: "Agent that sessions begin as: its definition has their instructions, tools, model, mode and the rest (adze agents list)."},

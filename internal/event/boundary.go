@@ -143,15 +143,18 @@ type (
 const ToolDeferred = "tool_deferred"
 
 // Reasons of a turn that ended because the conversation does not fit the window of
-// the model: as adze reckons, and as the provider says.
+// the model: as adze reckons, as the provider says, and where what every request has is too long for it.
 const (
-	BlockingLimit = "blocking_limit"
-	PromptTooLong = "prompt_too_long"
+	BlockingLimit       = "blocking_limit"
+	PromptTooLong       = "prompt_too_long"
+	InstructionsTooLong = "instructions_too_long"
 )
 
 // Overfull reports whether a turn ended because the conversation does not fit the
 // window of the model.
-func (b TurnEnded) Overfull() bool { return b.Reason == BlockingLimit || b.Reason == PromptTooLong }
+func (b TurnEnded) Overfull() bool {
+	return b.Reason == BlockingLimit || b.Reason == PromptTooLong || b.Reason == InstructionsTooLong
+}
 
 // InterruptedSummary is the reason of a turn that only compacted and was
 // interrupted: nothing that a person asked the model for was left undone.

@@ -149,7 +149,7 @@ func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules, more
 	keep := offered(rules)
 	set = set.Only(func(name string) bool { return name == k.Structured || keep(name) })
 	if p == prompt.Small {
-		set = small(set)
+		set = Small(set)
 	}
 	return set, err
 }
@@ -214,8 +214,8 @@ func ofServer(name string) bool { return strings.HasPrefix(name, "mcp__") }
 // noTools is what stands for none in the list of the tools to have.
 const noTools = "none"
 
-// small is the set for small windows: what work needs, in short words.
-func small(set tool.Set) tool.Set {
+// Small is the set for small windows: what work needs, in short words.
+func Small(set tool.Set) tool.Set {
 	spare := []string{ask.Name, "MultiEdit", "Skill"}
 	return set.Only(func(name string) bool { return !slices.Contains(spare, name) }).Map(tool.Brief)
 }

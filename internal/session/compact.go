@@ -156,7 +156,7 @@ func (s *Session) whole(ctx context.Context, target agent.Target) (e event.Compa
 
 // system is the instructions of the turns.
 func (s *Session) system() (out []string) {
-	_ = s.do(func(st *state) { out = st.loop.System })
+	_ = s.do(func(st *state) { out = st.loop.Instructions() })
 	return out
 }
 

@@ -405,7 +405,7 @@ func ended(out agent.Outcome, err error) event.TurnEnded {
 		e.How = event.Interrupted
 	case agent.MaxTurns, agent.MaxBudget, agent.TokenBudget, agent.StopHookPrevented, agent.HookStopped:
 		e.How = event.Stopped
-	case agent.BlockingLimit, agent.PromptTooLong, agent.OutputCap, agent.MediaTooLarge,
+	case agent.BlockingLimit, agent.PromptTooLong, agent.InstructionsTooLong, agent.OutputCap, agent.MediaTooLarge,
 		agent.ModelError, agent.Refused, agent.StructuredRetries, agent.RepeatedFailure:
 		e.How = event.Failed
 	}
