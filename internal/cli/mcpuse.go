@@ -90,7 +90,7 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 			return environ, allow
 		},
 		Once: true, Roots: func() []string { return []string{c.Paths.Dir} },
-		Timeout: connect, ToolTimeout: call,
+		Timeout: connect, ToolTimeout: call, Proxy: c.Proxy,
 	})
 	h.Use(list)
 	h.rules, _, err = settings.Rules(cfg, c.Paths)

@@ -43,9 +43,9 @@ func (w *World) ready() {
 }
 
 // AwaitTools is AwaitAll for the servers of which a rule names a tool: mcp__server,
-// mcp__server__tool, either with * in it.
+// mcp__server__tool, either with * in it. Ones that are there and have no tool are among missing.
 func (w *World) AwaitTools(ctx context.Context, rules []string) (missing []mcp.Status) {
-	return w.await(ctx, func(s servers.Server) bool {
+	return w.await(ctx, true, func(s servers.Server) bool {
 		tools := nameable("mcp__" + s.Name)
 		return s.Transport != servers.Host && slices.ContainsFunc(rules, func(rule string) bool { return mayName(rule, tools) || mayName(rule, "mcp__"+s.Name) })
 	})
@@ -54,7 +54,7 @@ func (w *World) AwaitTools(ctx context.Context, rules []string) (missing []mcp.S
 // AwaitAll is Await for all servers but those that the program which drives adze
 // serves: it answers them when the session is there, so a start cannot wait for them.
 func (w *World) AwaitAll(ctx context.Context) (missing []mcp.Status) {
-	return w.await(ctx, func(s servers.Server) bool { return s.Transport != servers.Host })
+	return w.await(ctx, false, func(s servers.Server) bool { return s.Transport != servers.Host })
 }
 
 // mayName reports whether a rule may be of the tools that begin so.
@@ -68,7 +68,7 @@ func mayName(rule, tools string) bool {
 // Await waits until none of these servers is connecting, and returns how those are that
 // could be connected and are not by then, or when ctx ends.
 func (w *World) Await(ctx context.Context, names ...string) (missing []mcp.Status) {
-	return w.await(ctx, func(s servers.Server) bool { return slices.Contains(names, s.Name) })
+	return w.await(ctx, false, func(s servers.Server) bool { return slices.Contains(names, s.Name) })
 }
 
 // Missed says of servers that were waited for in vain, for people, which ones still
@@ -79,6 +79,8 @@ func Missed(missing []mcp.Status) (late, why []string) {
 		switch {
 		case s.State == event.ServerConnecting:
 			late = append(late, name)
+		case s.State == event.ServerConnected:
+			why = append(why, fmt.Sprintf("the MCP server %s offers no tools, and an allow rule names some of it", name))
 		case s.State == event.ServerNeedsAuth:
 			why = append(why, fmt.Sprintf("the MCP server %s wants you to sign in: adze mcp login %s", name, hint.Shell(s.Server.Name)))
 		case s.Why == "":
@@ -90,7 +92,7 @@ func Missed(missing []mcp.Status) (late, why []string) {
 	return late, why
 }
 
-func (w *World) await(ctx context.Context, which func(servers.Server) bool) (missing []mcp.Status) {
+func (w *World) await(ctx context.Context, tools bool, which func(servers.Server) bool) (missing []mcp.Status) {
 	w.Refresh()
 	select {
 	case w.hurry <- struct{}{}:
@@ -127,7 +129,7 @@ func (w *World) await(ctx context.Context, which func(servers.Server) bool) (mis
 	h.Wait(ctx, names...)
 	for _, s := range h.Status() {
 		// What is wrong with a configuration is told when it is read.
-		if slices.Contains(names, s.Server.Name) && s.Server.Problem == "" && absent(s.State) {
+		if slices.Contains(names, s.Server.Name) && s.Server.Problem == "" && (absent(s.State) || tools && s.State == event.ServerConnected && s.Tools == 0) {
 			missing = append(missing, s)
 		}
 	}

@@ -240,6 +240,13 @@ func (c client) Changed(server, uri string) {
 	}
 }
 
+// waits tells people why a call of a server may wait for nothing.
+func (w *World) waits(server, why string) {
+	for _, x := range w.attached() {
+		x.report(event.Noted{Level: "warning", Text: clip.Line(clip.Visible(fmt.Sprintf("a call waits for the MCP server %s, and %s", server, why)), 1000)})
+	}
+}
+
 // turned tells people of tools that say something else than when they allowed them.
 func (w *World) turned(server string, tools []string) {
 	const named = 8

@@ -258,8 +258,8 @@ func (w *World) Further(list []servers.Given) <-chan struct{} {
 func (w *World) hubConfig() mcp.Config {
 	c := w.conf
 	out := mcp.Config{
-		Version: c.Version, Dir: c.Live.Paths.Dir, Apart: c.Live.Paths.ServerDirs(), Environ: c.Environ, Private: c.Live.Private, HTTP: c.HTTP, Auth: SignedIn(w.auth), Host: c.Host, Client: client{w},
-		Fresh: w.fresh, Roots: c.Roots, Tell: w.told, Changed: w.changed, Turned: w.turned, Debug: w.wrote, Hide: c.Hide,
+		Version: c.Version, Dir: c.Live.Paths.Dir, Apart: c.Live.Paths.ServerDirs(), Environ: c.Environ, Private: c.Live.Private, HTTP: c.HTTP, Proxy: c.Proxy, Auth: SignedIn(w.auth), Host: c.Host, Client: client{w},
+		Fresh: w.fresh, Roots: c.Roots, Tell: w.told, Changed: w.changed, Turned: w.turned, Waits: w.waits, Debug: w.wrote, Hide: c.Hide,
 		Seen: filepath.Join(c.Live.Paths.State, "mcp-seen"),
 	}
 	if c.Env != nil {

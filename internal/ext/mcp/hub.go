@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"sync"
@@ -51,9 +52,9 @@ type Config struct {
 	Environ func() (environ, allow []string)
 	// Private says of a variable that it is a model provider's; nil knows none.
 	Private func(name string) bool
-	// HTTP carries requests to remote servers. nil is one of its own, which takes the
-	// proxies of this process's environment.
-	HTTP http.RoundTripper
+	// HTTP carries requests to remote servers. nil is one of its own, which goes through Proxy.
+	HTTP  http.RoundTripper
+	Proxy func(*http.Request) (*url.URL, error) // nil is none
 	// Auth signs requests to a remote server in; nil, or a nil answer: nobody does. An
 	// error that has the method NeedsSignIn says that a person has to.
 	Auth func(servers.Server) auth.OAuthHandler
@@ -75,6 +76,9 @@ type Config struct {
 	// Turned is told of tools that say something else of themselves than when they
 	// were allowed, by the server's names, once of each text.
 	Turned func(server string, tools []string)
+	// Waits is told once of a connection on which a call waits for long while what comes is no
+	// message: the server's name and what is wrong, for people.
+	Waits func(server, why string)
 	// Debug takes a line that a server wrote to its standard error or logged:
 	// cleaned, at most 2,000 characters.
 	Debug func(server, line string)
@@ -156,6 +160,9 @@ func New(c Config) *Hub {
 	if c.Changed == nil {
 		c.Changed = func() {}
 	}
+	if c.Waits == nil {
+		c.Waits = func(string, string) {}
+	}
 	if c.Turned == nil {
 		c.Turned = func(string, []string) {}
 	}
@@ -178,7 +185,7 @@ func New(c Config) *Hub {
 			return c.HTTP
 		}
 		h.used.carrier.Store(true)
-		return newCarrier()
+		return newCarrier(c.Proxy)
 	})
 	return h
 }

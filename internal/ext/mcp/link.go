@@ -51,6 +51,7 @@ type link struct {
 
 	used   atomic.Int64  // Unix seconds of the last use
 	active atomic.Int32  // calls that run
+	waited atomic.Bool   // Config.Waits was told
 	number atomic.Int64  // of the last progress token
 	person chan struct{} // a place for one question to a person
 

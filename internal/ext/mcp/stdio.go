@@ -277,6 +277,7 @@ func (l *lines) Write(b []byte) (int, error) {
 				l.w.finish(errTooLarge)
 				l.dead = true
 			}
+			l.w.rest.Store(int64(len(l.rest)))
 			break
 		}
 		line := b[:i]
@@ -284,11 +285,13 @@ func (l *lines) Write(b []byte) (int, error) {
 			line = append(l.rest, line...)
 		}
 		l.rest = nil
+		l.w.rest.Store(0)
 		switch t := bytes.TrimSpace(line); {
 		case len(t) == 0:
 		case meant(t):
 			l.dead = !l.w.arrive(bytes.Clone(t))
 		default:
+			l.w.aside.Add(1)
 			_, _ = l.aside.Write(append(bytes.Clone(t[:min(len(t), maxAside)]), '\n')) // a tail takes everything
 		}
 		b = b[i+1:]

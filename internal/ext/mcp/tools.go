@@ -364,6 +364,8 @@ func (l *link) call(ctx context.Context, name string, args json.RawMessage, time
 	c := &call{wait: timeout, until: time.Now().Add(maxCall * timeout), tell: tell, last: -1}
 	c.timer = time.AfterFunc(timeout, func() { cancel(errSlow) })
 	defer c.end()
+	unread := l.unread()
+	time.AfterFunc(waitsAfter, func() { l.sayThatItWaits(c, time.Now().Add(-waitsAfter), unread) })
 	token := "c" + strconv.FormatInt(l.number.Add(1), 10)
 	l.mu.Lock()
 	l.calls[token] = c
@@ -380,7 +382,11 @@ func (l *link) call(ctx context.Context, name string, args json.RawMessage, time
 	case err == nil:
 		return res, nil
 	case context.Cause(ctx) == errSlow:
-		return nil, fmt.Errorf("the MCP server %s did not answer within %s", l.s.conf.Name, clip.Span(timeout))
+		why := unread()
+		if why != "" {
+			why = "; " + why
+		}
+		return nil, fmt.Errorf("the MCP server %s did not answer within %s%s", l.s.conf.Name, clip.Span(timeout), why)
 	case errors.Is(err, sdk.ErrConnectionClosed):
 		return nil, &unsent{l.failed(l.reason())}
 	case l.life.Err() != nil:

@@ -32,8 +32,8 @@ const (
 	leaveWait  = 3 * time.Second  // for the answer to the end of a session
 )
 
-func newCarrier() *http.Transport {
-	return llmwire.NewTransport(llmwire.Dial{Proxy: http.ProxyFromEnvironment})
+func newCarrier(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
+	return llmwire.NewTransport(llmwire.Dial{Proxy: proxy})
 }
 
 // A courier carries the requests of one connection to a remote server: to that

@@ -41,6 +41,9 @@ type wire struct {
 	gone chan struct{} // closed by finish
 
 	spoke atomic.Bool // something came
+	// aside counts the lines of a program's output that are no messages, and rest the bytes of
+	// a line that has not ended.
+	aside, rest atomic.Int64
 
 	mu     sync.Mutex // guards what follows
 	err    error      // why it ended
