@@ -29,7 +29,7 @@ var variables = []variable{
 	{"ADZE_MCP_TOKEN", "the token that clients of adze mcp serve --http know"},
 	{"DISPLAY", "says that a browser can open here, as WAYLAND_DISPLAY and WSL_DISTRO_NAME do"},
 	{"OLLAMA_HOST", "where Ollama listens"},
-	{"HTTPS_PROXY", "proxy for providers, with HTTP_PROXY and NO_PROXY"},
+	{"HTTPS_PROXY", "proxy for providers, with HTTP_PROXY, ALL_PROXY and NO_PROXY"},
 	{"GOENV", "where sandbox.network.registries looks, with PIP_CONFIG_FILE, CARGO_HOME and the variables of go, npm, pip and uv"},
 	{"MCP_TIMEOUT", "how long one attempt to connect to an MCP server may take, in milliseconds; 30000"},
 	{"MCP_TOOL_TIMEOUT", "how long a call of an MCP server's tool may take, in milliseconds; 600000"},

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,6 +25,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -41,7 +41,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	}
 	o := invocation{Process: app.Process{
 		Environment: settings.Environment{Env: sys.Env, Note: func(s string) { tell(sys.Stderr, "adze: ", s) }},
-		Version:     sys.Version, Environ: sys.Environ, Proxy: http.ProxyFromEnvironment,
+		Version:     sys.Version, Environ: sys.Environ, Proxy: netproxy.FromEnvironment(sys.Env).Proxy,
 		Record: sys.Record, Memory: &choose.Memory{},
 	}}
 	if err := f.fill(sys, fs); err != nil {
@@ -434,7 +434,7 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 	if e.Kind == "invalid_request" && e.Hint == "" && hint != "" {
 		hint = "the same request would be refused again: change the prompt, the tools or --model, then " + hint
 	}
-	if res.Withdrawn {
+	if res.Withdrawn && e.Reason != event.InstructionsTooLong {
 		hint = "the prompt is not part of the conversation: make it shorter, or " + hint
 	}
 	return &failure{code, e.Err, hint}

@@ -487,8 +487,8 @@ func (c *Client) advise(e *llm.Error) {
 	case llm.Transport:
 		if e.Status == http.StatusProxyAuthRequired {
 			e.Permanent = true
-			e.Err = errors.New("the proxy wants a user name and password (407)")
-			e.Fix = "check HTTPS_PROXY, with user:password@host when the proxy asks for it"
+			e.Err = errors.New("the proxy wants a user name and password")
+			e.Fix = checkProxy
 		}
 	case llm.BadReply:
 		e.Fix = "check the base URL; a login page of this network or a proxy may answer instead"

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // lines is the smallest decoder: each event is a word, "end" ends.
@@ -362,6 +363,10 @@ func TestFault55NamedCauses(t *testing.T) {
 		{"proxy 502 for https", via(proxy(502)), "https://api.test/", false, "refused the connection (502)"},
 		{"proxy 407 for http", via(proxy(407)), "http://api.test/", true, "wants a user name and password (407)"},
 		{"dead proxy", via("http://127.0.0.1:1"), "https://api.test/", false, "connection refused by the proxy"},
+		{"dead proxy for http", via("http://127.0.0.1:1"), "http://api.test/", false, "connection refused by the proxy"},
+		{"a proxy without an address", NewTransport(Dial{Proxy: func(*http.Request) (*url.URL, error) {
+			return nil, &hint.Mistake{Why: "the proxy in HTTP_PROXY is no address", What: "correct HTTP_PROXY"}
+		}}), "http://api.test/", true, "the proxy in HTTP_PROXY is no address"},
 		{"unknown host", noDNS, "https://api.nowhere.example/", false, "there is no network, or no such host: api.nowhere.example (DNS lookup failed)"},
 		{"DNS trouble", shaky, "https://api.x/", false, "DNS lookup of api.x failed: server misbehaving"},
 		{"refused", nil, "http://127.0.0.1:1/", false, "connection refused by 127.0.0.1:1"},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // A Dial says how to reach the network.
@@ -64,9 +66,9 @@ type proxyError struct {
 
 func (e *proxyError) Error() string {
 	if e.status == http.StatusProxyAuthRequired {
-		return fmt.Sprintf("the proxy %s wants a user name and password (407)", e.host)
+		return fmt.Sprintf("the proxy %s wants a user name and password", e.host)
 	}
-	return fmt.Sprintf("the proxy %s refused the connection (%d)", e.host, e.status)
+	return fmt.Sprintf("the proxy %s refused the connection", e.host)
 }
 
 // A cause is a named network failure.
@@ -75,42 +77,51 @@ type cause struct {
 	permanent  bool
 }
 
+const checkProxy = "check the proxy in HTTPS_PROXY, HTTP_PROXY, ALL_PROXY or the setting network.proxy: its address, and user:password@ before it when it asks for them"
+
 // nameFailure puts a failed exchange in plain words. host is who was asked.
 func nameFailure(err error, host string) cause {
 	if px := new(proxyError); errors.As(err, &px) {
-		return cause{px.Error(), "check HTTPS_PROXY, with user:password@host when the proxy asks for it", px.status < 500}
+		return cause{px.Error(), checkProxy, px.status < 500}
 	}
-	toProxy := false
-	if op := new(net.OpError); errors.As(err, &op) && op.Op == "proxyconnect" {
-		toProxy = true
-		host = "the proxy"
+	if m := new(hint.Mistake); errors.As(err, &m) { // in what names the proxy
+		return cause{m.Why, m.What, true}
 	}
+	if op := new(net.OpError); errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")) {
+		c := nameNetwork(err, "the proxy")
+		if dns := new(net.DNSError); errors.As(err, &dns) {
+			c.text = "the proxy is not found: " + c.text
+		}
+		c.hint = checkProxy
+		return c
+	}
+	return nameNetwork(err, host)
+}
+
+func nameNetwork(err error, host string) cause {
 	if c, ok := nameDNS(err, host); ok {
 		return c
 	}
 	if c, ok := nameTLS(err, host); ok {
 		return c
 	}
-	hint := "check the network connection"
-	if toProxy {
-		hint = "check HTTPS_PROXY and HTTP_PROXY"
-	}
+	next := "check the network connection"
 	text := err.Error()
 	switch timeout := net.Error(nil); {
 	case errors.Is(err, syscall.ECONNREFUSED) || strings.Contains(text, "refused"):
-		hint = "check that a server listens there and that the base URL is right"
-		return cause{"connection refused by " + host, hint, false}
+		next = "check that a server listens there and that the base URL is right"
+		return cause{"connection refused by " + host, next, false}
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return cause{"there is no network: no route to " + host + " (network unreachable)", hint, false}
+		return cause{"there is no network: no route to " + host + " (network unreachable)", next, false}
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), strings.Contains(text, "reset by peer"),
 		strings.Contains(text, "forcibly closed"):
-		return cause{"connection reset by " + host, hint, false}
+		return cause{"connection reset by " + host, next, false}
 	case strings.HasSuffix(text, "EOF"):
-		return cause{host + " closed the connection without an answer", hint, false}
+		return cause{host + " closed the connection without an answer", next, false}
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return cause{"no connection to " + host + " within the time limit", hint, false}
+		return cause{"no connection to " + host + " within the time limit", next, false}
 	}
-	return cause{clean(text, 300), hint, false}
+	return cause{clean(text, 300), next, false}
 }
 
 func nameDNS(err error, host string) (cause, bool) {

@@ -96,7 +96,7 @@ func upstream(o Config, cfg *config.Config) netproxy.Upstream {
 		return o.Env(name)
 	})
 	if cfg.Network.Proxy != "" {
-		u.HTTP, u.HTTPS = cfg.Network.Proxy, cfg.Network.Proxy
+		u = netproxy.Upstream{HTTP: cfg.Network.Proxy, HTTPS: cfg.Network.Proxy, No: u.No}
 	}
 	return u
 }

@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // An Upstream is the proxy that this machine needs to reach the world, as the
@@ -32,25 +34,47 @@ type Upstream struct {
 	// No are hosts to reach without it: names, with everything below them,
 	// addresses, prefixes in CIDR form, each with :port if it is for one; * is all.
 	No []string
+
+	http, https string // the variables that HTTP and HTTPS are of, "" for none
 }
 
 // FromEnvironment reads HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY; of
 // two spellings the one in capitals counts.
 func FromEnvironment(get func(name string) string) Upstream {
-	first := func(names ...string) string {
+	first := func(names ...string) (value, name string) {
 		for _, n := range names {
 			for _, n := range []string{n, strings.ToLower(n)} {
 				if v := strings.TrimSpace(get(n)); v != "" {
-					return v
+					return v, n
 				}
 			}
 		}
-		return ""
+		return "", ""
 	}
-	return Upstream{
-		HTTP: first("HTTP_PROXY", "ALL_PROXY"), HTTPS: first("HTTPS_PROXY", "ALL_PROXY"),
-		No: strings.FieldsFunc(first("NO_PROXY"), func(r rune) bool { return r == ',' || r == ' ' }),
+	var u Upstream
+	u.HTTP, u.http = first("HTTP_PROXY", "ALL_PROXY")
+	u.HTTPS, u.https = first("HTTPS_PROXY", "ALL_PROXY")
+	no, _ := first("NO_PROXY")
+	u.No = strings.FieldsFunc(no, func(r rune) bool { return r == ',' || r == ' ' })
+	return u
+}
+
+// Proxy is the proxy that a request of adze's own goes through, nil for none: nothing
+// for this machine goes through one. A *hint.Mistake says which variable is no address.
+func (u Upstream) Proxy(r *http.Request) (*url.URL, error) {
+	host := strings.ToLower(r.URL.Hostname())
+	if ip, err := netip.ParseAddr(host); host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.Unmap().IsLoopback() {
+		return nil, nil
 	}
+	plain := r.URL.Scheme == "http" || r.URL.Scheme == "ws"
+	port, _ := strconv.Atoi(r.URL.Port())
+	if port == 0 {
+		port = 443
+		if plain {
+			port = 80
+		}
+	}
+	return u.via(host, port, plain)
 }
 
 // Host is the host of the proxy, "" for none; without user and password.
@@ -65,9 +89,9 @@ func (u Upstream) Host() string {
 // via is the proxy to reach host through, nil for none. plain: by a plain
 // request.
 func (u Upstream) via(host string, port int, plain bool) (*url.URL, error) {
-	text := u.HTTPS
+	text, name := u.HTTPS, u.https
 	if plain {
-		text = u.HTTP
+		text, name = u.HTTP, u.http
 	}
 	if text == "" || slices.ContainsFunc(u.No, func(no string) bool { return direct(no, host, port) }) {
 		return nil, nil
@@ -76,8 +100,12 @@ func (u Upstream) via(host string, port int, plain bool) (*url.URL, error) {
 		text = "http://" + text
 	}
 	p, err := url.Parse(text)
+	if err == nil && p.Port() != "" {
+		_, err = strconv.ParseUint(p.Port(), 10, 16)
+	}
 	if err != nil || p.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, p.Scheme) {
-		return nil, errors.New("the proxy that the environment names (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY) is no address such as http://proxy.example.com:3128")
+		name = cmp.Or(name, "network.proxy")
+		return nil, &hint.Mistake{Why: "the proxy in " + name + " is no address such as http://proxy.example.com:3128", What: "correct " + name + ", or unset it"}
 	}
 	return p, nil
 }

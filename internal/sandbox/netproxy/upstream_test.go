@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 func TestFromEnvironment(t *testing.T) {
@@ -31,8 +33,41 @@ func TestFromEnvironment(t *testing.T) {
 		if got.No == nil {
 			got.No = []string{}
 		}
+		got.http, got.https = "", "" // see TestProxy
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%v: %+v", c.env, got)
+		}
+	}
+}
+
+// Requests of adze's own go the way that programs of the machine go.
+func TestProxy(t *testing.T) {
+	for _, c := range []struct {
+		env       map[string]string
+		url, want string // "!" begins an error that names the variable
+	}{
+		{map[string]string{"ALL_PROXY": "socks5://d:1"}, "https://api.example/v1", "socks5://d:1"},
+		{map[string]string{"all_proxy": "d:1", "HTTPS_PROXY": "http://s:2"}, "http://api.example/v1", "http://d:1"},
+		{map[string]string{"all_proxy": "d:1", "HTTPS_PROXY": "http://s:2"}, "https://api.example/v1", "http://s:2"},
+		{map[string]string{"ALL_PROXY": "d:1"}, "http://127.0.0.1:11434/v1", ""},
+		{map[string]string{"ALL_PROXY": "d:1"}, "http://[::1]:11434/v1", ""},
+		{map[string]string{"ALL_PROXY": "d:1"}, "http://LOCALHOST/v1", ""},
+		{map[string]string{"ALL_PROXY": "d:1", "NO_PROXY": "api.example"}, "https://API.example/v1", ""},
+		{map[string]string{"HTTP_PROXY": "http://exa mple:99x"}, "http://api.example/v1", "!HTTP_PROXY"},
+		{map[string]string{"https_proxy": "http://proxy:99999"}, "https://api.example/v1", "!https_proxy"},
+	} {
+		u, err := url.Parse(c.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := FromEnvironment(func(n string) string { return c.env[n] }).Proxy(&http.Request{URL: u})
+		switch name, bad := strings.CutPrefix(c.want, "!"); {
+		case bad:
+			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(hint.Of(err), name) {
+				t.Errorf("%v: %v %v", c.env, got, err)
+			}
+		case err != nil, (got == nil) != (c.want == ""), got != nil && got.String() != c.want:
+			t.Errorf("%v, %s: %v %v", c.env, c.url, got, err)
 		}
 	}
 }
