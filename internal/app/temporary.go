@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/temp"
@@ -20,17 +21,17 @@ type temporary struct {
 	swept                func()       // ends the search for folders of dead sessions
 }
 
-// makeTemp makes the folder for temporary files in root, and removes those of
-// dead sessions beside it meanwhile.
-func makeTemp(ctx context.Context, root string) (temporary, error) {
-	folder, home, err := temp.MakeIn(root)
+// makeTemp makes the folder for temporary files in root, or where that is not possible in one that
+// every machine has; in is which. It removes those of dead sessions beside it meanwhile.
+func makeTemp(ctx context.Context, root string) (made temporary, in string, err error) {
+	folder, home, root, err := temp.MakeSomewhere(append([]string{root}, temp.Others(runtime.GOOS)...))
 	if err != nil {
-		return temporary{}, err
+		return temporary{}, "", err
 	}
 	t := temporary{home: home, folder: folder, all: folder.Path, inside: filepath.Join(folder.Path, "in"), outside: filepath.Join(folder.Path, "out")}
 	for _, dir := range []string{t.inside, t.outside} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			return t, errors.Join(err, folder.Remove())
+			return t, "", errors.Join(err, folder.Remove())
 		}
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -50,7 +51,7 @@ func makeTemp(ctx context.Context, root string) (temporary, error) {
 		stop()
 		<-done
 	}
-	return t, nil
+	return t, root, nil
 }
 
 func (t temporary) remove() {

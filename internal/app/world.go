@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,8 +57,12 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 	}
 	w := &World{Paths: live.Paths, process: p, front: f, bare: s.Bare, live: live, hide: secret.New(secret.Environ(p.Environ)...)}
 	w.secrets(w.Config())
-	if w.temp, err = makeTemp(ctx, cmp.Or(p.Temp, os.TempDir())); err != nil {
-		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
+	root := cmp.Or(p.Temp, os.TempDir())
+	if w.temp, w.process.Temp, err = makeTemp(ctx, root); err != nil {
+		return nil, err
+	}
+	if w.process.Temp != root {
+		w.process.Notef("%s cannot have temporary files (TMPDIR); they go to %s", root, w.process.Temp)
 	}
 	w.ext = ext.Open(ext.WorldConfig{
 		Flags: p.Extensions, Version: p.Version, Live: live, Env: p.Env, Environment: p.Environ,

@@ -5,6 +5,7 @@
 package temp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/lock"
 	"github.com/adze-agent/adze/internal/disk/safe"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -65,6 +67,27 @@ func MakeIn(dir string) (f *Folder, home string, err error) {
 	}
 	f, err = Make(dir)
 	return f, "", err
+}
+
+// Others are where temporary files can go on a system when the folder that the environment names
+// cannot be used.
+func Others(goos string) []string {
+	if goos == "windows" {
+		return nil
+	}
+	return []string{"/tmp", "/var/tmp"}
+}
+
+// MakeSomewhere is MakeIn for the first of these folders where that is possible, which is in.
+func MakeSomewhere(dirs []string) (f *Folder, home, in string, err error) {
+	var first error
+	for _, dir := range dirs {
+		if f, home, err = MakeIn(dir); err == nil {
+			return f, home, dir, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return nil, "", "", hint.With(fmt.Errorf("make a folder for temporary files in %s: %w", dirs[0], first), "set TMPDIR to a folder that is there and that you may write to: TMPDIR=FOLDER adze …")
 }
 
 // Make makes a folder of mode 0700 in dir.
