@@ -47,10 +47,15 @@ func several(flag string) func(word string) belongs {
 // arrange writes a command line as the flag library reads it: one flag for each of several
 // values, and a value where a flag has one only sometimes. Values end at the next flag, at
 // "--", and where a word is no value; once there is a prompt, each word is a value, so that
-// none becomes a part of it. Where a word may be either, the error says how to tell.
+// none becomes a part of it. Where a word may be either, the error says how to tell. A word that begins with "-" and is
+// prose, such as an item of a list, is a prompt, and goes behind a "--" with what follows of it.
 func arrange(root *cobra.Command, args []string) ([]string, error) {
 	a := arranger{root: root, fs: root.PersistentFlags()}
 	for i := 0; i < len(args); i++ {
+		if args[i] == "--" && len(a.prose) > 0 {
+			a.prose = append(a.prose, args[i+1:]...)
+			break
+		}
 		if args[i] == "--" || a.command != "" {
 			a.out = append(a.out, args[i:]...)
 			break
@@ -61,20 +66,29 @@ func arrange(root *cobra.Command, args []string) ([]string, error) {
 		}
 		i += n - 1
 	}
-	return choosing(a.out), nil
+	out := choosing(a.out)
+	if len(a.prose) > 0 {
+		out = append(append(out, "--"), a.prose...)
+	}
+	return out, nil
 }
 
 type arranger struct {
 	root    *cobra.Command
 	fs      *pflag.FlagSet
 	out     []string
-	prompt  bool   // a word of it was there
-	command string // the one that the line is for
+	prose   []string // a prompt that begins with "-", and what follows of it
+	prompt  bool     // a word of it was there
+	command string   // the one that the line is for
 }
 
 // take arranges the first of args with what belongs to it, and returns how many these are.
 func (a *arranger) take(args []string) (int, error) {
 	word := args[0]
+	if a.isProse(word) || len(a.prose) > 0 && (word == "" || word[0] != '-') {
+		a.prose, a.prompt = append(a.prose, word), true
+		return 1, nil
+	}
 	if len(word) < 2 || word[0] != '-' {
 		if !a.prompt && slices.Contains(commandNames(a.root), word) {
 			a.command = word
@@ -97,6 +111,17 @@ func (a *arranger) take(args []string) (int, error) {
 	}
 	a.out = append(a.out, word)
 	return 1, nil
+}
+
+// isProse reports whether a word that begins with "-" is no flag: there is white space in it before anything
+// that could be a flag's value.
+func (a *arranger) isProse(word string) bool {
+	space := strings.IndexFunc(word, unicode.IsSpace)
+	if space < 1 || word[0] != '-' || strings.Contains(word[:space], "=") {
+		return false
+	}
+	fl, _ := a.flag(word)
+	return fl == nil
 }
 
 // flag is the flag that a word is, nil when there is none; of several in one word, the last.

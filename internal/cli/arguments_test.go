@@ -57,6 +57,13 @@ func TestArrange(t *testing.T) {
 		{line: "mcp|add|x|--|prog|--add-dir|a|b", want: "mcp|add|x|--|prog|--add-dir|a|b"},
 		{line: "--allowed-tools", want: "--allowed-tools"},
 		{line: "--nosuch|x|-p", want: "--nosuch|x|-p"},
+		{line: "-p|- item one\n- item two", want: "-p|--|- item one\n- item two"},
+		{line: "-p|- a|--model|m|b|-c", want: "-p|--model|m|-c|--|- a|b"},
+		{line: "- a|--|-c", want: "--|- a|-c"},
+		{line: "-p|-1 is less than 0|-C|a", want: "-p|-C|a|--|-1 is less than 0"},
+		{line: "-p|--- a/f\n+++ b/f", want: "-p|--|--- a/f\n+++ b/f"},
+		{line: "-p|--nosuch=be brief", want: "-p|--nosuch=be brief"},
+		{line: "--append-system-prompt|- be brief|-p|x", want: "--append-system-prompt|- be brief|-p|x"},
 		{line: "", want: ""},
 	} {
 		got, err := arrange(newRoot(System{}), words(tt.line))

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	unknownFlag    = pattern.Lazy(`^unknown (?:shorthand )?flag: (?:'.' in )?(-[^ ]+)`)
+	unknownFlag    = pattern.Lazy(`^unknown (?:shorthand )?flag: (?:'.' in )?(-[^ ]*)`)
 	unknownCommand = pattern.Lazy(`^unknown command "([^"]+)"`)
 	togetherFlags  = pattern.Lazy(`^if any flags in the group \[([^\]]+)\]`)
 )
