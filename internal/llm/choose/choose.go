@@ -299,12 +299,13 @@ func ollamaURL(host string) string {
 	if !strings.Contains(host, "://") {
 		host = "http://" + host
 	}
-	host = strings.TrimRight(host, "/")
-	rest := host[strings.Index(host, "://")+3:]
+	host = wire.Base(host, "/chat/completions", "/v1", "/api")
+	scheme, rest, _ := strings.Cut(host, "://")
+	rest, path, _ := strings.Cut(rest, "/")
 	if !strings.Contains(rest, ":") {
-		host += ":11434"
+		rest += ":11434"
 	}
-	return strings.Replace(host, "0.0.0.0", "127.0.0.1", 1) + "/v1"
+	return wire.Join(scheme+"://"+strings.Replace(rest, "0.0.0.0", "127.0.0.1", 1), strings.TrimRight("/"+path, "/")+"/v1")
 }
 
 // key finds the key of a provider and where it comes from.

@@ -230,6 +230,7 @@ func TestLocalServers(t *testing.T) {
 func TestOllamaHost(t *testing.T) {
 	for in, want := range map[string]string{
 		"box": "http://box:11434/v1", "box:99": "http://box:99/v1", "https://box/": "https://box:11434/v1", "0.0.0.0": "http://127.0.0.1:11434/v1",
+		"http://box:99/v1": "http://box:99/v1", "box/v1/": "http://box:11434/v1", "http://box:99/api": "http://box:99/v1", "http://box/ollama": "http://box:11434/ollama/v1",
 	} {
 		if got := ollamaURL(in); got != want {
 			t.Errorf("%s: %s", in, got)

@@ -303,13 +303,17 @@ var tooLongWords = []string{
 	"exceeds maximum input length", "range of input length should be", "max_prompt_tokens_exceeded", "context shift is disabled",
 }
 
-var promptCount = pattern.Lazy(`(?:prompt|input) token count\b.*exceed`)
+var (
+	promptCount = pattern.Lazy(`(?:prompt|input) token count\b.*exceed`)
+	// fullContext is how local servers and gateways say it, in many orders of words.
+	fullContext = pattern.Lazy(`\bcontext[ _-](?:length|window|size|limit)\b.{0,30}(?:\bexceed|overflow|\bfull\b|too small)|(?:exceed|larger than|longer than|overflow).{0,30}\bcontext[ _-](?:length|window|size|limit)\b`)
+)
 
 func tooLong(text string) bool {
 	if containsAny(text, tooLongWords) {
 		return !strings.Contains(text, "request_too_large") || !strings.Contains(text, "image")
 	}
-	return promptCount().MatchString(text)
+	return promptCount().MatchString(text) || fullContext().MatchString(text)
 }
 
 var (

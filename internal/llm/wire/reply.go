@@ -286,7 +286,8 @@ func (r *Reply) Finish(stop llm.Stop, u llm.Usage, model, id string, out *Out) {
 }
 
 // Input turns the text a model wrote as a call's input into a JSON value.
-// Nothing at all is an empty object. What is not JSON becomes a JSON string,
+// Nothing at all is an empty object, and control characters within strings are written as
+// JSON wants them: local models leave line breaks as they are. What is not JSON becomes a JSON string,
 // and bad says what is wrong.
 func Input(text string) (in json.RawMessage, bad string) {
 	raw := bytes.TrimSpace([]byte(text))
@@ -295,13 +296,41 @@ func Input(text string) (in json.RawMessage, bad string) {
 	}
 	raw = repairHalves(raw)
 	var v json.RawMessage
-	if err := json.Unmarshal(raw, &v); err != nil {
+	err := json.Unmarshal(raw, &v)
+	if err != nil {
+		if escaped := escapeControls(raw); json.Unmarshal(escaped, &v) == nil {
+			return escaped, ""
+		}
 		return quote(text), fmt.Sprintf("the input is not valid JSON: %v", err)
 	}
 	return raw, ""
 }
 
 func quote(s string) json.RawMessage { return AppendString(nil, s) }
+
+// escapeControls is raw with the control characters within its strings escaped.
+func escapeControls(raw []byte) []byte {
+	out := make([]byte, 0, len(raw)+16)
+	within := false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			within = !within
+			out = append(out, c)
+		case c == '\\' && within && i+1 < len(raw) && raw[i+1] >= ' ':
+			out = append(out, c, raw[i+1])
+			i++
+		case c == '\\' && within: // before a line break, as a shell has it
+			out = append(out, c, c)
+		case c < ' ' && within:
+			quoted := AppendString(nil, string(rune(c)))
+			out = append(out, quoted[1:len(quoted)-1]...)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // repairHalves replaces \u escapes of lone surrogates, which some readers
 // refuse, with \ufffd. The result is a copy only when something changed.

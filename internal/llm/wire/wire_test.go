@@ -196,12 +196,13 @@ func TestInput(t *testing.T) {
 	for in, want := range map[string]string{
 		"": `{}`, "  ": `{}`, `{"a":1}`: `{"a":1}`, ` {"a" : 1} `: `{"a" : 1}`, `null`: `null`,
 		`{"a":"\ud83d"}`: `{"a":"\ufffd"}`, `{"a":"\ud83d\ude00"}`: `{"a":"\ud83d\ude00"}`, `{"a":"\\ud83d"}`: `{"a":"\\ud83d"}`, `{"a":"\ude00\ud83d"}`: `{"a":"\ufffd\ufffd"}`,
+		"{\n\"a\":\"x\ny\tz\x01\"}": "{\n\"a\":\"x\\ny\\tz\\u0001\"}", "{\"a\":\"\\\"\nb\"}": `{"a":"\"\nb"}`, "{\"a\":\"cc \\\n-o\"}": `{"a":"cc \\\n-o"}`,
 	} {
 		if got, bad := Input(in); bad != "" || string(got) != want {
 			t.Errorf("%s: %s %s", in, got, bad)
 		}
 	}
-	for _, in := range []string{`{`, `{"a":1}}`, `a`, `{"a":\u}`} {
+	for _, in := range []string{`{`, `{"a":1}}`, `a`, `{"a":\u}`, "{\"a\":\"x\ny"} {
 		got, bad := Input(in)
 		var s string
 		if bad == "" || json.Unmarshal(got, &s) != nil || s != in {
@@ -255,6 +256,11 @@ func TestClassify(t *testing.T) {
 		{400, `{"object":"error","message":"Prompt contains 40000 tokens, too large for model with 32768 maximum context length"}`, llm.TooLong},
 		{400, `{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error"}}`, llm.TooLong},
 		{500, `{"error":"prompt too long; exceeded max context length by 5 tokens"}`, llm.TooLong},
+		{500, `{"error":{"message":"context length exceeded","code":500}}`, llm.TooLong},
+		{500, `{"error":{"message":"The context window was exceeded by this conversation"}}`, llm.TooLong},
+		{500, `{"error":{"message":"request is larger than the context size"}}`, llm.TooLong},
+		{500, `{"error":{"message":"no context window is configured"}}`, llm.ServerError},
+		{429, `{"error":{"message":"context length exceeded for this tier, slow down"}}`, llm.RateLimited},
 		{400, `{"error":{"message":"messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6 bytes"}}`, llm.MediaTooBig},
 		{400, `{"error":{"message":"Could not process image"}}`, llm.MediaTooBig},
 		{400, `{"error":{"message":"A maximum of 100 PDF pages may be provided."}}`, llm.MediaTooBig},
