@@ -94,6 +94,9 @@ func (m *Model) dialogKey(k keymap.Key) []effect {
 		}
 		switch a {
 		case keymap.Interrupt:
+			if m.turn.running && m.armed.action != keymap.Interrupt { // the question ends with what asked it
+				return m.interrupt(), true
+			}
 			return m.interruptOrQuit(), true
 		case keymap.Exit, keymap.Redraw, keymap.Suspend, keymap.ToggleTranscript:
 			return m.anyAct(a)

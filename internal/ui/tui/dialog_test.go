@@ -89,10 +89,14 @@ func TestSurveys(t *testing.T) {
 
 // To stop is never a mistake, however early.
 func TestEscapeStopsWhatADialogInterrupts(t *testing.T) {
-	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, asked("c", "rm -r /", verdict()))
-	r.keys("esc")
-	if _, ok := last[op.Interrupt](r); !ok {
-		t.Error("the turn goes on")
+	for _, key := range []string{"esc", "ctrl+c"} {
+		for _, late := range []time.Duration{0, time.Second} {
+			r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, asked("c", "rm -r /", verdict())).pass(late)
+			r.keys(key).hasNot("again to quit") // of a question, nobody wants to quit
+			if _, ok := last[op.Interrupt](r); !ok {
+				t.Errorf("%s after %s: the turn goes on", key, late)
+			}
+		}
 	}
 }
 
