@@ -179,7 +179,7 @@ func markdown() string {
 	var b strings.Builder
 	b.WriteString(`# Settings
 
-All keys of the settings files, made from the table in internal/config/table.go. The README says which files there are and
+All keys of the settings files, made from the table in internal/config/table.go. [configuration.md](configuration.md) says which files there are and
 which one wins. ` + "`adze config describe KEY`" + ` prints what is here, ` + "`adze config list`" + ` what is in force, and
 ` + "`adze config schema`" + ` a JSON Schema for editors. Other spellings of a key (maxTurns) mean the same; null removes what another file says.
 
