@@ -23,6 +23,7 @@ var variables = []variable{
 	{"XDG_CACHE_HOME", "where what may be lost is (in adze/)"},
 	{"HOME", "your folder, with ~/.adze and ~/.claude"},
 	{"CLAUDE_CONFIG_DIR", "your folder of Claude Code, instead of ~/.claude; adze import looks there, and where CODEX_HOME, GEMINI_CLI_HOME, XDG_DATA_HOME and CRUSH_GLOBAL_DATA say"},
+	{"CLAUDE_AGENT_SDK_VERSION", "says that an agent SDK started adze, as CLAUDE_CODE_ENTRYPOINT does; see the setting compat.transcripts"},
 	{columnsVariable, "how many characters a line of a table should have where stdout is no terminal; names that are needed whole may pass it"},
 	{"ADZE_KEYRING", "off: keys are saved in a file, not in the system's keyring"},
 	{"ADZE_BYPASS_AS_ROOT", "1: bypassPermissions may be used as root outside a container"},
