@@ -304,7 +304,7 @@ func namedNow(cfg *config.Config) (out []string) {
 func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target) (set tool.Set, err error) {
 	w := r.world
 	if r.kit, err = kit.New(kit.Config{
-		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Temp: w.temp.outside, Confined: w.temp.inside,
+		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root)), Temp: w.temp.outside, Confined: w.temp.inside,
 		Variables: r.variables, Limits: cfg.Bash, Memory: &w.memory, Hide: w.hide, Sandboxes: r.sandboxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan,
 		Resource: w.ext.ResourceTool,
 	}); err != nil {

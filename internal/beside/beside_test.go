@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -149,6 +150,9 @@ func TestNotesAreKept(t *testing.T) {
 	}
 	if b, _ := os.ReadFile(p.notes); string(b) != "# Title\nfirst" {
 		t.Errorf("they say %q", b)
+	}
+	if fi, err := os.Stat(p.notes); err != nil || runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600 {
+		t.Errorf("who may read them: %v, %v", fi, err)
 	}
 	if h := st.Helpers[event.ForNotes]; h.Usage.In != 10 || st.Total.Usage.In != 30 {
 		t.Errorf("the helper cost %+v of %+v", h, st.Total)

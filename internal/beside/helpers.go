@@ -206,7 +206,7 @@ func (w *Watch) run(ctx context.Context, st transcript.State, es []transcript.En
 	s.Budget.Turns = a.turns
 	ledger := file.NewLedger()
 	ledger.Restore(a.seen)
-	mine := file.New(file.Config{Ledger: ledger})
+	mine := file.New(file.Config{Ledger: ledger, Private: func(string) bool { return true }}) // they write notes and the memory
 	if share {
 		s.System, s.CacheKey = w.Loop.System, w.Loop.CacheKey
 		s.History = window.Build(st)[:len(es)]

@@ -39,6 +39,7 @@ type Config struct {
 	Dir     string // that is worked in
 	Home    string
 	Scratch string // the session's own folder for files, "" when nothing is kept
+	Notes   string // adze's folder for what is remembered of the project
 	// Temp is the folder for temporary files of commands, Confined of those in
 	// the sandbox.
 	Temp, Confined string
@@ -93,7 +94,9 @@ func New(c Config) (Kit, error) {
 	shell.Wrap, shell.Active, shell.Passes, shell.Denial, shell.Ahead = box.Wrap, box.Active, box.Passes, box.Denial, box.Ahead
 	shell.Quarantined = box.Quarantined
 	shells, tasks := bash.New(shell)
-	files := file.New(file.Config{Ledger: ledger})
+	files := file.New(file.Config{Ledger: ledger, Private: func(path string) bool {
+		return c.Notes != "" && policy.Within(c.Notes, path, false) || c.Scratch != "" && policy.Within(c.Scratch, path, false)
+	}})
 	for i, t := range files {
 		files[i] = box.Openly(t)
 	}

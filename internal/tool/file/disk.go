@@ -21,7 +21,8 @@ const maxFile = 64 << 20
 // tests put faults in.
 type disk struct {
 	safe.Disk
-	swept *sweeper
+	swept   *sweeper
+	private func(path string) bool // nil: never
 }
 
 func realDisk() disk { return disk{swept: &sweeper{}} }
@@ -123,7 +124,8 @@ var errStale = errors.New("the file was changed by someone else at this moment; 
 // file is replaced by a renamed temporary file of the same folder, or written
 // in place where a rename would break a hard link or a mount.
 func (d disk) save(path string, content []byte, was fs.FileInfo) (fs.FileInfo, error) {
-	root, err := d.parent(path, was == nil)
+	private := d.private != nil && d.private(path)
+	root, err := d.parent(path, was == nil, private)
 	if err != nil {
 		return nil, err
 	}
@@ -135,16 +137,19 @@ func (d disk) save(path string, content []byte, was fs.FileInfo) (fs.FileInfo, e
 	if err := unchanged(root, name, was); err != nil {
 		return nil, err
 	}
-	mode := fs.FileMode(0o666)
+	f := safe.File{Name: name, Text: content, Mode: 0o666}
 	if was != nil {
-		mode = was.Mode().Perm()
-		if mode&0o222 == 0 {
-			return nil, fmt.Errorf("the file is read-only (mode %04o); make it writable first", mode)
+		f.Mode, f.Exact = was.Mode()&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky), true
+		if f.Mode&0o222 == 0 {
+			return nil, fmt.Errorf("the file is read-only (mode %04o); make it writable first", f.Mode.Perm())
 		}
+	}
+	if private {
+		f.Mode &= 0o600
 	}
 	if was != nil && links(was) > 1 {
 		err = d.inPlace(root, name, content, was)
-	} else if err = d.replace(root, name, content, mode, was); errors.Is(err, errInPlace) {
+	} else if err = d.replace(root, f, was); errors.Is(err, errInPlace) {
 		err = d.inPlace(root, name, content, was)
 	}
 	if err != nil {
@@ -153,8 +158,9 @@ func (d disk) save(path string, content []byte, was fs.FileInfo) (fs.FileInfo, e
 	return root.Lstat(name)
 }
 
-// parent opens the folder of path; create makes it when it is missing.
-func (d disk) parent(path string, create bool) (*os.Root, error) {
+// parent opens the folder of path; create makes it when it is missing, for this
+// user alone where private says so.
+func (d disk) parent(path string, create, private bool) (*os.Root, error) {
 	dir := filepath.Dir(path)
 	if !create {
 		return pin.Dir(dir)
@@ -163,7 +169,11 @@ func (d disk) parent(path string, create bool) (*os.Root, error) {
 	if err != nil || rest == "" {
 		return root, err
 	}
-	err = root.MkdirAll(rest, 0o777)
+	mode := fs.FileMode(0o777)
+	if private {
+		mode = 0o700
+	}
+	err = root.MkdirAll(rest, mode)
 	root.Close()
 	if err != nil {
 		return nil, err
@@ -190,17 +200,13 @@ func unchanged(root *os.Root, name string, was fs.FileInfo) error {
 // errInPlace says that a file cannot be replaced by a rename.
 var errInPlace = errors.New("cannot be replaced by a rename")
 
-// replace replaces name if it is still the file that was read.
-func (d disk) replace(root *os.Root, name string, content []byte, mode fs.FileMode, was fs.FileInfo) error {
-	f := safe.File{Name: name, Text: content, Mode: mode}
-	if was != nil {
-		f.Mode, f.Exact = was.Mode()&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky), true
-	}
+// replace replaces a file if it is still the one that was read.
+func (d disk) replace(root *os.Root, f safe.File, was fs.FileInfo) error {
 	f.Check = func(temp string) error {
 		if was != nil && !sameOwner(root, temp, was) {
 			return errInPlace
 		}
-		return unchanged(root, name, was)
+		return unchanged(root, f.Name, was)
 	}
 	err := d.Replace(root, f)
 	var beside *safe.CreateError

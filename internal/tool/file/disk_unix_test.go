@@ -56,6 +56,39 @@ func TestKeepsModeAndLinks(t *testing.T) {
 	tidy(t, b.dir)
 }
 
+// What is private is for this user alone, whatever the umask allows, also a file
+// that was there before; what lies beside it is not.
+func TestPrivate(t *testing.T) {
+	var private string
+	b := newBench(t, Config{Private: func(path string) bool { return strings.HasPrefix(path, private) }})
+	private = filepath.Join(b.dir, "memory") + "/"
+	b.ok("Write", in{"file_path": "memory/deep/a.md", "content": "one"})
+	b.ok("Write", in{"file_path": "other/a.md", "content": "one"})
+	old := b.put("memory/old.md", "one\n")
+	if err := os.Chmod(old, 0o664); err != nil {
+		t.Fatal(err)
+	}
+	b.ok("Read", in{"file_path": "memory/old.md"})
+	b.ok("Edit", in{"file_path": "memory/old.md", "old_string": "one", "new_string": "two"})
+	mode := func(name string) fs.FileMode {
+		fi, err := os.Lstat(filepath.Join(b.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fi.Mode().Perm()
+	}
+	for name, want := range map[string]fs.FileMode{"memory": 0o700, "memory/deep": 0o700, "memory/deep/a.md": 0o600, "memory/old.md": 0o600} {
+		if got := mode(name); got != want {
+			t.Errorf("%s: %04o, want %04o", name, got, want)
+		}
+	}
+	mask := syscall.Umask(0)
+	syscall.Umask(mask)
+	if got, want := mode("other/a.md"), 0o666&^fs.FileMode(mask); got != want {
+		t.Errorf("beside it: %04o, want %04o", got, want)
+	}
+}
+
 // tidy checks that no temporary file is left.
 func tidy(t *testing.T, dir string) {
 	t.Helper()

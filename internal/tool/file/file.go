@@ -35,6 +35,9 @@ var writeText string
 type Config struct {
 	// Ledger is what the model has seen; nil makes a new one.
 	Ledger *Ledger
+	// Private reports whether only this user may read what is written at a path:
+	// such a file gets mode 0600, and a folder made for it 0700. nil: never.
+	Private func(path string) bool
 }
 
 // New returns Read, Edit, MultiEdit and Write.
@@ -46,6 +49,7 @@ func newTools(c Config, find func(dir, home, asked string) (string, error)) []to
 		c.Ledger = NewLedger()
 	}
 	t := &tools{Config: c, find: find, calls: &pin.Calls{}, disk: realDisk()}
+	t.disk.private = c.Private
 	return []tool.Tool{
 		tool.New(tool.Spec{Name: "Read", Again: true, Files: tool.ReadsFile, Description: strings.TrimSpace(readText), Limit: tool.NoLimit}, t.planRead, t.read),
 		tool.New(tool.Spec{Name: "Edit", Again: true, Files: tool.EditsFile, Description: strings.TrimSpace(editText)}, t.planEdit, t.edit),
