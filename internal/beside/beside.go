@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/title"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -78,6 +79,7 @@ type Watch struct {
 	prompt, reply string
 	tries         int // titles that were asked for
 
+	purse         purse
 	notes, memory meter
 	writer        job       // of notes
 	rememberer    job       // of the memory
@@ -142,6 +144,11 @@ const maxTitleTries = 2
 func (w *Watch) See(ctx context.Context, b event.Body) {
 	w.notes.add(b)
 	w.memory.add(b)
+	if _, ok := event.Request(b); ok {
+		w.purse.add(b, clip.Tokens(w.Session.State().Gauge().Bytes))
+	} else {
+		w.purse.add(b, 0)
+	}
 	switch b := b.(type) {
 	case event.InputAccepted:
 		if w.prompt == "" && !b.Hidden {

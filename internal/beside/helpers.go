@@ -63,9 +63,15 @@ func (w *Watch) note(ctx context.Context, ended bool) {
 	if !w.notes.notesDue(first, clip.Tokens(st.Gauge().Bytes), ended) || !w.writer.begin() {
 		return
 	}
+	a := w.notesTask(st, path)
+	j, ok := w.plan(ctx, st, a)
+	if !ok {
+		w.writer.end(ctx, errNobody)
+		return
+	}
 	w.notes = meter{spoken: w.notes.spoken}
 	w.jobs.Go(func() { // ends with the helper, which ends with ctx
-		err := w.writeNotes(ctx, st, path)
+		err := w.writeNotes(ctx, st, a, j)
 		if w.writer.end(ctx, err) {
 			w.giveUp("The session's notes could not be written: %v. They are left alone in this session.", err)
 		}
@@ -76,9 +82,8 @@ func (w *Watch) giveUp(format string, err error) {
 	_ = w.Session.Report(event.Noted{Level: "warning", Text: fmt.Sprintf(format, clip.Line(w.Hide(err.Error()), 300))}) // the session may have ended
 }
 
-// writeNotes has a helper write the notes of a conversation.
-func (w *Watch) writeNotes(ctx context.Context, st transcript.State, path string) error {
-	es, through := complete(st)
+// notesTask is to write the notes of a conversation.
+func (w *Watch) notesTask(st transcript.State, path string) assignment {
 	old, known := "", "It is not there yet."
 	var seen []effect.File
 	if text, f, err := memory.SessionNotes(path); err == nil {
@@ -87,11 +92,17 @@ func (w *Watch) writeNotes(ctx context.Context, st transcript.State, path string
 	if old != "" {
 		known = "It says now:\n<notes>\n" + strings.ReplaceAll(old, "</notes", "< /notes") + "\n</notes>"
 	}
-	r, err := w.run(ctx, st, es, st.Noted, assignment{
-		purpose: event.ForNotes, reply: notesReply, turns: notesTurns, dir: filepath.Dir(path), write: "Write",
+	return assignment{
+		purpose: event.ForNotes, after: st.Noted, reply: notesReply, turns: notesTurns, dir: filepath.Dir(path), write: "Write",
 		seen: seen, limit: helper.Limit{Read: is(path), Write: is(path), Ends: "Write"},
 		text: fill(notesText, "{path}", path, "{known}", known, "{words}", strconv.Itoa(notesWords)),
-	})
+	}
+}
+
+// writeNotes has a helper write the notes.
+func (w *Watch) writeNotes(ctx context.Context, st transcript.State, a assignment, j plan) error {
+	_, through := complete(st)
+	r, err := w.run(ctx, st, a, j)
 	switch {
 	case err != nil:
 		return err
@@ -124,19 +135,23 @@ func (w *Watch) remember(ctx context.Context) {
 		return
 	}
 	st := w.Session.State()
-	after := w.looked
+	a := w.memoryTask(dir)
+	j, ok := w.plan(ctx, st, a)
+	if !ok {
+		w.rememberer.end(ctx, errNobody)
+		return
+	}
 	w.memory, w.looked = meter{}, st.Seq
 	w.jobs.Go(func() { // ends with the helper, which ends with ctx
-		err := w.writeMemory(ctx, st, after, dir)
+		err := w.writeMemory(ctx, st, a, j)
 		if w.rememberer.end(ctx, err) {
 			w.giveUp("What is remembered of the project could not be looked through: %v. It is left alone in this session.", err)
 		}
 	})
 }
 
-// writeMemory has a helper take into the memory what is worth it.
-func (w *Watch) writeMemory(ctx context.Context, st transcript.State, after event.Seq, dir string) error {
-	es, _ := complete(st)
+// memoryTask is to take into the memory what is worth it.
+func (w *Watch) memoryTask(dir string) assignment {
 	known := "It is empty."
 	if index, _ := memory.Index(dir); strings.TrimSpace(index) != "" {
 		known = "The index says now:\n<index>\n" + strings.ReplaceAll(strings.TrimSpace(index), "</index", "< /index") + "\n</index>"
@@ -144,11 +159,16 @@ func (w *Watch) writeMemory(ctx context.Context, st transcript.State, after even
 	markdown := func(path string) bool {
 		return strings.HasSuffix(path, ".md") && path != dir && policy.Within(dir, path, false)
 	}
-	r, err := w.run(ctx, st, es, after, assignment{
-		purpose: event.ForMemory, reply: memoryReply, turns: memoryTurns, dir: dir, write: "Read Edit Write",
+	return assignment{
+		purpose: event.ForMemory, after: w.looked, reply: memoryReply, turns: memoryTurns, dir: dir, write: "Read Edit Write",
 		limit: helper.Limit{Read: markdown, Write: markdown},
 		text:  fill(memoryText, "{path}", dir, "{known}", known),
-	})
+	}
+}
+
+// writeMemory has a helper look through the memory, and tells a person what it wrote.
+func (w *Watch) writeMemory(ctx context.Context, st transcript.State, a assignment, j plan) error {
+	r, err := w.run(ctx, st, a, j)
 	if len(r.Changed) > 0 {
 		var names []string
 		for _, p := range r.Changed {
@@ -165,19 +185,27 @@ var errNobody = errors.New("nobody is to do it")
 // An assignment is what a helper of a session is to do.
 type assignment struct {
 	purpose      string
-	text         string // {source} is where the conversation is
-	reply, turns int    // tokens that are likely; requests
+	after        event.Seq // up to which the conversation is known already
+	text         string    // {source} is where the conversation is
+	reply, turns int       // tokens that are likely; requests
 	dir          string
 	write        string // the file tools that one without the conversation has
 	seen         []effect.File
 	limit        helper.Limit
 }
 
-// run has a helper do it: behind the conversation, or with what came into it
-// after an event, whichever is cheaper.
-func (w *Watch) run(ctx context.Context, st transcript.State, es []transcript.Entry, after event.Seq, a assignment) (out helper.Result, err error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+// A plan is how an assignment is done.
+type plan struct {
+	target agent.Target
+	share  bool         // behind the conversation, not with what is new of it
+	budget agent.Budget // with the requests that it may make
+}
+
+// plan finds the cheaper way to do an assignment. ok is false where there is no
+// model for it, no money, or where it would cost too much beside this turn: then
+// it is for a later one.
+func (w *Watch) plan(ctx context.Context, st transcript.State, a assignment) (p plan, ok bool) {
+	es, _ := complete(st)
 	m := w.Models(ctx)
 	main := m.Main
 	effective := window.Effective(main.Window, main.Cap)
@@ -191,26 +219,34 @@ func (w *Watch) run(ctx context.Context, st transcript.State, es []transcript.En
 			m.Share = false
 		}
 	}
-	t := task{whole: whole, news: min(tokens(since(es, after)), maxNews/4), prompt: clip.Tokens(len(a.text)), reply: a.reply}
-	target, share, ok := m.choose(t)
-	if !ok {
-		return out, errNobody
+	t := task{whole: whole, cached: w.purse.cached(), news: min(tokens(since(es, a.after)), maxNews/4), prompt: clip.Tokens(len(a.text)), reply: a.reply}
+	if p.target, p.share, ok = m.choose(t); !ok {
+		return p, false
 	}
+	if p.budget, ok = w.budget(p.target); !ok {
+		return p, false
+	}
+	one, own := m.costs(p.target, t.usage(p.share), w.purse.turn)
+	p.budget.Turns = w.purse.lend(one, own, a.turns)
+	return p, p.budget.Turns > 0
+}
+
+// run has a helper do it as planned.
+func (w *Watch) run(ctx context.Context, st transcript.State, a assignment, p plan) (out helper.Result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	es, _ := complete(st)
 	s := helper.Spec{
-		For: a.purpose, Target: target, Env: tool.Env{Dir: a.dir, Roots: []string{a.dir}, Home: w.Home}, Mask: w.Mask,
+		For: a.purpose, Target: p.target, Budget: p.budget, Env: tool.Env{Dir: a.dir, Roots: []string{a.dir}, Home: w.Home}, Mask: w.Mask,
 		Rules: w.rules(a.dir), Spent: func(e event.Spent) error { return w.Session.Report(e) },
 	}
-	if s.Budget, ok = w.budget(target); !ok {
-		return out, errNobody
-	}
-	s.Budget.Turns = a.turns
 	ledger := file.NewLedger()
 	ledger.Restore(a.seen)
 	mine := file.New(file.Config{Ledger: ledger, Private: func(string) bool { return true }}) // they write notes and the memory
-	if share {
+	if p.share {
 		s.System, s.CacheKey = w.Loop.System, w.Loop.CacheKey
 		s.History = window.Build(st)[:len(es)]
-		s.Tools = helper.Confine(tools, mine, a.limit)
+		s.Tools = helper.Confine(w.Session.Tools(), mine, a.limit)
 		s.Prompt = strings.Replace(a.text, "{source}", behindText, 1)
 		return helper.Run(ctx, s)
 	}
@@ -224,7 +260,7 @@ func (w *Watch) run(ctx context.Context, st transcript.State, es []transcript.En
 	if s.Target.Cap > maxReply {
 		s.Target.Cap = maxReply
 	}
-	s.Prompt = strings.Replace(a.text, "{source}", fmt.Sprintf(apartText, news(since(es, after), shownBytes(target))), 1)
+	s.Prompt = strings.Replace(a.text, "{source}", fmt.Sprintf(apartText, news(since(es, a.after), shownBytes(p.target))), 1)
 	return helper.Run(ctx, s)
 }
 
