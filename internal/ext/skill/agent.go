@@ -66,9 +66,10 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	return a, nil
 }
 
-// Idle are the fields that say something which has no effect yet.
+// Idle are the fields that say something which has no effect yet, but for a colour, which
+// nobody counts on.
 func (a Agent) Idle() (out []string) {
-	for name, set := range map[string]bool{"background": a.Background, "color": a.Color != "", "isolation": a.Isolation != ""} {
+	for name, set := range map[string]bool{"background": a.Background, "isolation": a.Isolation != ""} {
 		if set {
 			out = append(out, name)
 		}

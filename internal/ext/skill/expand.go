@@ -173,7 +173,7 @@ type values struct {
 	used bool // an argument had its place
 }
 
-var placeholder = pattern.Lazy(`\\?\$(?:\{([A-Z_]+)\}|ARGUMENTS(?:\[([0-9]{1,3})\])?|([0-9])([0-9.,]?)|([A-Za-z_][A-Za-z0-9_]*))`)
+var placeholder = pattern.Lazy(`\\?\$(?:\{([A-Z_]+)\}|ARGUMENTS(?:\[([0-9]{1,3})\])?|([0-9]{1,3})([.,]?)|([A-Za-z_][A-Za-z0-9_]*))`)
 
 // fill puts values in the place of their names. What has no value of that name
 // stays as it stands: it may be a shell's.
@@ -205,23 +205,26 @@ func (v *values) fill(text string) string {
 				value = whole
 			}
 			b.WriteString(value)
-		case m[6] >= 0: // $1; "$1.50" and "$100" are money
-			after := group(4)
-			if after != "" && (after[0] >= '0' && after[0] <= '9' || text != "" && text[0] >= '0' && text[0] <= '9') {
-				b.WriteString(whole)
-				continue
-			}
+		case m[6] >= 0: // $1; "$1.50" is money
 			n, _ := strconv.Atoi(group(3))
-			b.WriteString(v.arg(n) + after)
+			if value, ok := v.arg(n); ok && (text == "" || text[0] < '0' || text[0] > '9') {
+				whole = value + group(4)
+			}
+			b.WriteString(whole)
 		case m[8] < 0 && m[10] >= 0: // a name
 			if i := indexOf(v.s.Arguments, group(5)); i >= 0 {
-				b.WriteString(v.arg(i))
+				value, _ := v.arg(i)
+				v.used = true
+				b.WriteString(value)
 				continue
 			}
 			b.WriteString(whole)
 		case m[4] >= 0:
 			n, _ := strconv.Atoi(group(2))
-			b.WriteString(v.arg(n))
+			if value, ok := v.arg(n); ok {
+				whole = value
+			}
+			b.WriteString(whole)
 		default:
 			v.used = true
 			b.WriteString(v.u.Args)
@@ -240,12 +243,15 @@ func indexOf(list []string, s string) int {
 	return -1
 }
 
-func (v *values) arg(n int) string {
-	v.used = true
+// arg is an argument by its number. Where there is none, false, its place stays as it is
+// written, as it may be a shell's or awk's (Claude Code 2.1.278 does the same); in commands
+// of OpenCode it is nothing.
+func (v *values) arg(n int) (string, bool) {
 	if n < len(v.args) {
-		return v.args[n]
+		v.used = true
+		return v.args[n], true
 	}
-	return ""
+	return "", v.s.of == OpenCode
 }
 
 // named is a value of ${…}. Both spellings of the prefix are understood.

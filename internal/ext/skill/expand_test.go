@@ -27,12 +27,14 @@ func TestExpand(t *testing.T) {
 	s := Skill{Arguments: []string{"issue", "branch"}, Dir: "/s", Root: "/p", Data: "/d"}
 	u := Use{Args: `123 "two words" x`, Session: "S", Project: "/repo", Effort: "high"}
 	for body, want := range map[string]string{
-		"Fix $ARGUMENTS.":                      `Fix 123 "two words" x.`,
-		"Fix $ARGUMENTS[0] and $ARGUMENTS[1].": "Fix 123 and two words.",
-		"Fix $0 and $1, not $7.":               "Fix 123 and two words, not .",
-		"On $branch for $issue, $other $HOME":  "On two words for 123, $other $HOME\n\nArguments: " + u.Args, // see below
-		"It costs $1.50, or $100, or $10 $0":   "It costs $1.50, or $100, or $10 123",
-		`Write \$ARGUMENTS and \$1 for $0`:     "Write $ARGUMENTS and $1 for 123",
+		"Fix $ARGUMENTS.":                            `Fix 123 "two words" x.`,
+		"Fix $ARGUMENTS[0] and $ARGUMENTS[1].":       "Fix 123 and two words.",
+		"Fix $0 and $1, not $7, $ARGUMENTS[7]":       "Fix 123 and two words, not $7, $ARGUMENTS[7]",
+		"f() { local n=$7; }; awk '{print $9, $11}'": "f() { local n=$7; }; awk '{print $9, $11}'\n\nArguments: " + u.Args,
+		"[$1.5] [$1.] [$1,] [$001] [$2]":             "[$1.5] [two words.] [two words,] [two words] [x]",
+		"On $branch for $issue, $other $HOME":        "On two words for 123, $other $HOME\n\nArguments: " + u.Args, // see below
+		"It costs $1.50, or $100, or $10 $0":         "It costs $1.50, or $100, or $10 123",
+		`Write \$ARGUMENTS and \$1 for $0`:           "Write $ARGUMENTS and $1 for 123",
 		"${CLAUDE_SKILL_DIR}/x ${CLAUDE_SESSION_ID} ${CLAUDE_PROJECT_DIR} ${CLAUDE_PLUGIN_ROOT} ${CLAUDE_PLUGIN_DATA} ${CLAUDE_EFFORT} $0": "/s/x S /repo /p /d high 123",
 		"${ADZE_SKILL_DIR} ${HOME} ${CLAUDE_OTHER} $0": "/s ${HOME} ${CLAUDE_OTHER} 123",
 		"No place.":                                      "No place.\n\nArguments: " + u.Args,
@@ -60,7 +62,10 @@ func TestExpand(t *testing.T) {
 	if got := Runs(s.Expand("!`a $0` b !`c`", Use{Args: "x"})); !slices.Equal(got, []string{"a x", "c"}) {
 		t.Errorf("%q", got)
 	}
-	if got := shape(s.Expand("Fix $ARGUMENTS", Use{})); got != "Fix " {
+	if got := shape(s.Expand("$9 $10 $11", Use{Args: "0 1 2 3 4 5 6 7 8 9 ten"})); got != "9 ten $11" {
+		t.Errorf("%q", got)
+	}
+	if got := shape(s.Expand("Fix $ARGUMENTS$0", Use{})); got != "Fix $0" {
 		t.Errorf("%q", got)
 	}
 }

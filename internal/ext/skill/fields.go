@@ -62,8 +62,11 @@ func (h *head) read(top string) *Problem {
 		}
 	}
 	if err != nil {
-		if root, ok := loose(top); ok {
+		if root, left, ok := loose(top); ok {
 			h.fields(root)
+			for _, f := range left {
+				h.note(f.Line+above, "%s is no YAML, and is not used", f.Value)
+			}
 			return nil
 		}
 		return yamlProblem(err)
@@ -104,28 +107,40 @@ func yamlProblem(err error) *Problem {
 	return &Problem{Line: n, Text: "the front matter is no YAML: " + clip.Line(clip.Visible(m[2]), 200)}
 }
 
-var simpleField = pattern.Lazy(`^([A-Za-z][A-Za-z0-9_-]*):[ \t]+(\S.*?)[ \t]*$`)
+// simpleField is a line with a field and its value: its place, which may be that of an item
+// of a list, its name, its value.
+var simpleField = pattern.Lazy(`^( *(?:- +)?)([A-Za-z][A-Za-z0-9_-]*):[ \t]+(\S.*?)[ \t]*$`)
 
 // quoted puts values that stand on one line with their field into quotes, where
 // YAML would take them for something else: "description: Use when: …",
-// "argument-hint: [file] [mode]", "tools: *".
+// "argument-hint: [file] [mode]", "tools: *". The lines of a text in a block stay.
 func quoted(top string) string {
 	lines := strings.Split(top, "\n")
+	block := -1 // the place of the field whose block this is
 	for i, line := range lines {
-		m := simpleField().FindStringSubmatch(line)
-		if m == nil || strings.HasPrefix(m[2], "|") || strings.HasPrefix(m[2], ">") {
+		in := len(line) - len(strings.TrimLeft(line, " "))
+		if block >= 0 && (in > block || in == len(line)) {
 			continue
 		}
-		if i+1 < len(lines) && strings.HasPrefix(lines[i+1], " ") && strings.TrimSpace(lines[i+1]) != "" {
+		block = -1
+		m := simpleField().FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if strings.HasPrefix(m[3], "|") || strings.HasPrefix(m[3], ">") {
+			block = len(m[1])
+			continue
+		}
+		if i+1 < len(lines) && strings.HasPrefix(lines[i+1], strings.Repeat(" ", len(m[1])+1)) && strings.TrimSpace(lines[i+1]) != "" {
 			continue // it goes on in the next line
 		}
 		var v struct {
 			X yaml.Node `yaml:"x"`
 		}
-		if yaml.Unmarshal([]byte("x: "+m[2]), &v) == nil && v.X.Kind != yaml.AliasNode {
+		if yaml.Unmarshal([]byte("x: "+m[3]), &v) == nil && v.X.Kind != yaml.AliasNode {
 			continue
 		}
-		lines[i] = m[1] + ": '" + strings.ReplaceAll(m[2], "'", "''") + "'"
+		lines[i] = m[1] + m[2] + ": '" + strings.ReplaceAll(m[3], "'", "''") + "'"
 	}
 	return strings.Join(lines, "\n")
 }
@@ -215,6 +230,46 @@ func (h *head) list(key string) (out []string) {
 	}
 	h.note(h.line[key], "%s is not a list", key)
 	return nil
+}
+
+// arguments are the names in "arguments": texts, or objects that have a name. hint is how
+// they are shown that objects name: <needed> [other].
+func (h *head) arguments() (names []string, hint string) {
+	n := h.nodes["arguments"]
+	if n == nil || n.Kind != yaml.SequenceNode || !slices.ContainsFunc(n.Content, func(e *yaml.Node) bool { return e.Kind == yaml.MappingNode }) {
+		return h.list("arguments"), ""
+	}
+	var shown []string
+	for _, e := range n.Content {
+		var arg struct {
+			Name     string
+			Required bool
+		}
+		if e.Kind == yaml.ScalarNode {
+			arg.Name = e.Value
+		} else if e.Kind == yaml.MappingNode {
+			for i := 0; i+1 < len(e.Content); i += 2 {
+				switch v := e.Content[i+1].Value; e.Content[i].Value {
+				case "name":
+					arg.Name = v
+				case "required":
+					arg.Required = v == "true"
+				}
+			}
+		}
+		name := strings.Join(strings.Fields(clip.Visible(arg.Name)), "_")
+		if name == "" {
+			h.note(e.Line+above, "arguments holds something that has no name")
+			name = "?" // the others keep their numbers
+		}
+		names = append(names, name)
+		if arg.Required {
+			shown = append(shown, "<"+name+">")
+		} else {
+			shown = append(shown, "["+name+"]")
+		}
+	}
+	return bounded(h, "arguments", names), clip.Line(strings.Join(shown, " "), 200)
 }
 
 // maxList bounds a list of front matter.

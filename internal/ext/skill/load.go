@@ -172,8 +172,7 @@ func skillOf(p Place, f found, h *head, body string) Skill {
 	s := Skill{
 		Thing: thing(p, f, name), Command: p.Kind == Commands,
 		When: h.oneLine("when_to_use", MaxDescription), Hint: h.written("argument-hint", 200),
-		Arguments: h.list("arguments"),
-		NoModel:   h.flag("disable-model-invocation", false), NoPerson: !h.flag("user-invocable", true),
+		NoModel: h.flag("disable-model-invocation", false), NoPerson: !h.flag("user-invocable", true),
 		Allowed: h.list("allowed-tools"), Denied: h.list("disallowed-tools"),
 		Model: h.oneLine("model", 200), Effort: h.choice("effort", efforts...),
 		Fork: h.choice("context", "fork") == "fork", Agent: h.oneLine("agent", 100), Background: h.flag("background", false),
@@ -182,6 +181,8 @@ func skillOf(p Place, f found, h *head, body string) Skill {
 		Dir: f.dir, Root: p.Root, Data: p.Data,
 		place: p, path: f.path,
 	}
+	names, hint := h.arguments()
+	s.Arguments, s.Hint = names, cmp.Or(s.Hint, hint)
 	if s.Model == "inherit" {
 		s.Model = ""
 	}

@@ -11,6 +11,9 @@ import (
 // that is no YAML: what a field allows, forbids or runs is never guessed.
 var prose = []string{"description", "when_to_use"}
 
+// spare are fields without which a definition may do no more, and is for nobody else.
+var spare = []string{"arguments", "argument-hint", "license", "compatibility", "metadata", "allowed-tools", "model", "effort"}
+
 // fieldNames are the fields that something is read of.
 func fieldNames() []string {
 	return slices.Concat(specified, further, agentFields, []string{"keep-coding-instructions"})
@@ -20,8 +23,9 @@ func fieldNames() []string {
 // definitions leave it: a description without quotes that has colons in it, and goes on
 // over lines with examples and tags. Such a field is all the text up to the next field
 // that is known. Every other field must be YAML by itself and stand there once; ok is
-// false otherwise, and when a line of such a text could be meant as a field.
-func loose(top string) (root *yaml.Node, ok bool) {
+// false otherwise, and when a line of such a text could be meant as a field. left names
+// the spare fields that are no YAML: they do not count.
+func loose(top string) (root *yaml.Node, left []yaml.Node, ok bool) {
 	root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1}
 	known, lines, once := fieldNames(), strings.Split(top, "\n"), map[string]bool{}
 	for from := 0; from < len(lines); {
@@ -34,24 +38,29 @@ func loose(top string) (root *yaml.Node, ok bool) {
 			for i := 0; i < len(pairs); i += 2 {
 				key := pairs[i].Value
 				if once[key] {
-					return nil, false
+					return nil, nil, false
 				}
 				once[key] = true
 			}
 			root.Content = append(root.Content, pairs...)
 		} else {
 			key, text, _ := strings.Cut(strings.Join(part, "\n"), ":")
-			if !slices.Contains(prose, key) || once[key] || doubtful(part[1:], known) {
-				return nil, false
+			drop := slices.Contains(spare, key)
+			if !drop && !slices.Contains(prose, key) || once[key] || doubtful(part[1:], known, drop) {
+				return nil, nil, false
 			}
 			once[key] = true
+			if from = to; drop {
+				left = append(left, yaml.Node{Value: key, Line: to - len(part) + 1})
+				continue
+			}
 			root.Content = append(root.Content,
-				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: from + 1},
-				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(text), Line: from + 1})
+				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: to - len(part) + 1},
+				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(text), Line: to - len(part) + 1})
 		}
 		from = to
 	}
-	return root, len(root.Content) > 0
+	return root, left, len(root.Content) > 0
 }
 
 // begins reports whether a known field begins in a line.
@@ -61,11 +70,15 @@ func begins(line string, known []string) bool {
 }
 
 // doubtful reports whether a line could be meant as a known field, although it is not
-// written as one: indented, or in quotes. A tab at its start is a mistake of its own.
-func doubtful(lines, known []string) bool {
+// written as one: indented, or in quotes. A tab at its start is a mistake of its own. In a
+// field that is dropped, fields of its own may have the names of those that limit nothing.
+func doubtful(lines, known []string, dropped bool) bool {
 	return slices.ContainsFunc(lines, func(line string) bool {
 		key, _, ok := strings.Cut(line, ":")
 		key = strings.Trim(key, " \t\"'?-")
+		if dropped && (key == "name" || slices.Contains(prose, key) || slices.Contains(spare, key)) {
+			return false
+		}
 		return ok && slices.Contains(known, key) || strings.HasPrefix(line, "\t")
 	})
 }

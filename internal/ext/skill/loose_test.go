@@ -22,7 +22,12 @@ func TestLoose(t *testing.T) {
 		"name: a: b\n<x>\n":                                                                                                                                                                       "",
 		"<x>\nname: a\n":                                                                                                                                                                          "",
 		"description: a: b\n<x>\ndescription: c\n":                                                                                                                                                "",
-		"description: a: b\n<x>\nlicense: MIT\nx: y":                                                                                                                                              "description|license|x",
+		"description: d\narguments:\n  - {name: x\n    description: y\nmodel: m\n":                                                                                                                "description|model", // without it, nothing more is allowed
+		"description: d\narguments:\n  - {name: x\n    tools: y\n":                                                                                                                                "",
+		"description: d\ndisallowed-tools: [\n  x\n":                                                                                                                                                  "",
+		"description: d\narguments:\n  - name: id\n    description: an ID (e.g.: B-3)\n    required: true\n  - name: mode\n    description: [a] [b]\n": "description|arguments",
+		"description: d\nhooks:\n  Stop: |\n    echo: [a] [b]\n": "description|hooks",
+		"description: a: b\n<x>\nlicense: MIT\nx: y":             "description|license|x",
 	} {
 		h := head{nodes: map[string]*yaml.Node{}, line: map[string]int{}}
 		bad := h.read(text)
@@ -33,6 +38,13 @@ func TestLoose(t *testing.T) {
 	h := head{nodes: map[string]*yaml.Node{}, line: map[string]int{}}
 	if bad := h.read("name: r\ndescription: Use when: x\n<example>\nContext: y\n</example>\ntools:\n  - Read\n"); bad != nil {
 		t.Fatal(bad)
+	}
+	mended := head{nodes: map[string]*yaml.Node{}, line: map[string]int{}}
+	if bad := mended.read("arguments:\n  - name: id\n    description: an ID (e.g.: B-3)\n    required: true\n  - mode\n  - name: a b\nhooks: |\n  x: [a] [b]\n"); bad != nil {
+		t.Fatal(bad)
+	}
+	if names, hint := mended.arguments(); strings.Join(names, "|") != "id|mode|a_b" || hint != "<id> [mode] [a_b]" || mended.nodes["hooks"].Value != "x: [a] [b]\n" {
+		t.Errorf("%q %q, %q", names, hint, mended.nodes["hooks"].Value)
 	}
 	if got := h.oneLine("description", 100); got != "Use when: x <example> Context: y </example>" || h.line["tools"] != 7 || h.nodes["tools"].Content[0].Line != 7 {
 		t.Errorf("%q, tools in line %d", got, h.line["tools"])
@@ -49,7 +61,7 @@ func FuzzLoose(f *testing.F) {
 		if len(top) > 4096 {
 			return
 		}
-		root, ok := loose(top)
+		root, _, ok := loose(top)
 		if !ok {
 			return
 		}
