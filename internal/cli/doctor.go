@@ -230,8 +230,17 @@ func pluginFindings(sys System, o invocation, p settings.Paths, cfg *config.Conf
 			out = append(out, finding{"plugins", "broken", in.ID() + ": " + err.Error(), "adze plugin update " + hint.Shell(in.ID()) + " installs it anew"})
 		}
 	}
+	var missing []string
 	for _, x := range problems {
-		if !slices.Contains(broken, x.Plugin) {
+		if x.Missing {
+			missing = append(missing, x.Plugin)
+		}
+	}
+	if len(missing) > 1 {
+		out = append(out, finding{"plugins", "note", fmt.Sprintf("%d are enabled and not installed: %s", len(missing), strings.Join(missing, ", ")), "adze plugin list says how to install each"})
+	}
+	for _, x := range problems {
+		if !slices.Contains(broken, x.Plugin) && (!x.Missing || len(missing) == 1) {
 			out = append(out, finding{"plugins", "note", x.Error(), x.Hint})
 		}
 	}

@@ -141,8 +141,11 @@ func (s *shop) offered(ctx context.Context, id string, yes bool) error {
 	if !ok {
 		return nil
 	}
-	at, _ := s.cfg.Setting("extraKnownMarketplaces." + name)
-	fmt.Fprintf(s.sys.Stdout, "The marketplace %s was not added yet. Settings say where it is (%s):\n  %s\n", clip.Visible(name), clip.Visible(at.Origin.String()), src)
+	by := "It is"
+	if at, ok := s.cfg.Setting("extraKnownMarketplaces." + name); ok {
+		by = "Settings say where it is (" + clip.Visible(at.Origin.String()) + ")"
+	}
+	fmt.Fprintf(s.sys.Stdout, "The marketplace %s was not added yet. %s:\n  %s\n", clip.Visible(name), by, src)
 	if err := confirm(ctx, s.sys, yes, "Add it?", "the marketplace was not added"); err != nil {
 		return err
 	}

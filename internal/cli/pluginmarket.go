@@ -205,6 +205,9 @@ func pluginValidate(sys System, f *runFlags) *cobra.Command {
 			p, items, problems, err := s.store.LookAll(dir)
 			var lines []string
 			c, noMarket := s.store.Catalogue(market.Market{Name: filepath.Base(dir), Source: market.Source{Kind: market.Folder, Path: dir}})
+			if noMarket == nil && p.Format == plugin.Bare { // what looks like parts of one is for the plugins of its list
+				err = plugin.ErrNone
+			}
 			switch {
 			case errors.Is(err, plugin.ErrNone) && noMarket != nil && !errors.Is(noMarket, market.ErrNoList):
 				return failf("mend it, and look again", "%v", noMarket)

@@ -115,7 +115,7 @@ func slash(text string, typed op.Span) (print.Input, error) {
 }
 
 func onlyShown(name string) error {
-	return usagef("use "+cmp.Or(elsewhere[name], "the terminal UI: adze"), "/%s is a command of the terminal UI, and does nothing in print mode", name)
+	return usagef("use "+cmp.Or(elsewhere[name], "the terminal UI: adze")+"; a command of your own with this name is /user:"+name+", or /project:"+name, "/%s is a command of the terminal UI, and does nothing in print mode", name)
 }
 
 // looksCommand matches the first word of a prompt that is meant as a slash command.

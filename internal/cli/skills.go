@@ -74,6 +74,7 @@ type skillRow struct {
 	From        string   `json:"from"`
 	Scope       string   `json:"scope"`
 	HiddenBy    string   `json:"hidden_by,omitempty"`
+	As          string   `json:"called,omitempty"` // of a hidden one, its name all the same
 	// What its author says of it, for whoever passes it on (agentskills.io).
 	License       string            `json:"license,omitempty"`
 	Compatibility string            `json:"compatibility,omitempty"`
@@ -95,11 +96,11 @@ func skillsList(sys System, f *runFlags) *cobra.Command {
 				if s.Command {
 					kind = skill.Commands
 				}
-				rows = append(rows, skillRow{s.Name, string(kind), s.Description, s.Hint, !s.NoModel, !s.NoPerson, s.Paths, s.File, s.From, s.Scope, "", s.License, s.Compatible, s.Metadata})
+				rows = append(rows, skillRow{s.Name, string(kind), s.Description, s.Hint, !s.NoModel, !s.NoPerson, s.Paths, s.File, s.From, s.Scope, "", "", s.License, s.Compatible, s.Metadata})
 			}
 			for _, h := range lib.Hidden() {
 				if h.Kind == skill.Skills || h.Kind == skill.Commands {
-					rows = append(rows, skillRow{Name: h.Name, Kind: string(h.Kind), Description: h.Description, File: h.File, From: h.From, Scope: h.Scope, HiddenBy: h.By})
+					rows = append(rows, skillRow{Name: h.Name, Kind: string(h.Kind), Description: h.Description, File: h.File, From: h.From, Scope: h.Scope, HiddenBy: h.By, As: h.As})
 				}
 			}
 			if asJSON {
@@ -109,6 +110,8 @@ func skillsList(sys System, f *runFlags) *cobra.Command {
 			for _, r := range rows {
 				about := clip.Line(r.Description, 60)
 				switch {
+				case r.As != "":
+					about = fmt.Sprintf("hidden by %s; call it as /%s", r.HiddenBy, r.As)
 				case r.HiddenBy != "":
 					about = "hidden by " + r.HiddenBy
 				case !r.Model:

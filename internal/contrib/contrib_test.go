@@ -156,4 +156,11 @@ func TestLibrary(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	// What a person or a project has under the name of a command is called by a longer one.
+	of2 := contrib.Contribution{From: contrib.OfPlace("user")}
+	of2.Skills = []skill.Skill{{Thing: skill.Thing{Name: "b", Scope: "user"}, Command: true}, {Thing: skill.Thing{Name: "d", Scope: "plugin"}}}
+	lib = contrib.Library(of2, own)
+	if s, ok := lib.Find("user:b"); !ok || s.Name != "user:b" || len(lib.Hidden()) != 2 || lib.Hidden()[0].As != "user:b" || lib.Hidden()[1].As != "" {
+		t.Errorf("%+v %+v", s.Thing, lib.Hidden())
+	}
 }

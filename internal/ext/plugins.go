@@ -53,6 +53,7 @@ type plugged struct {
 	environ map[string][]string // of a plugin's own processes, by its ID
 	secrets []string            // values
 	bad     []string            // for people
+	missing []string            // likewise, of plugins that are enabled and not installed
 	errs    []event.PluginError // for clients
 	// unguarded, when set, says that hooks which may refuse something are not there.
 	unguarded string
@@ -62,6 +63,14 @@ type plugged struct {
 func (p *plugged) wrong(plugin, kind, text string) {
 	p.bad = append(p.bad, text)
 	p.errs = append(p.errs, event.PluginError{Plugin: plugin, Kind: kind, Text: clip.Line(clip.Visible(text), 1000)})
+}
+
+// absent says in a line which plugins are enabled and not installed; none for none.
+func (p *plugged) absent() []string {
+	if n := len(p.missing); n > 1 {
+		return []string{fmt.Sprintf("%d plugins are enabled and not installed: adze plugin list shows them", n)}
+	}
+	return p.missing
 }
 
 // Kinds of an event.PluginError.
@@ -123,6 +132,9 @@ func (w *World) replug() *plugged {
 	}
 	for _, x := range problems {
 		switch text := x.Error() + hinted(x.Hint); {
+		case x.Missing:
+			p.missing = append(p.missing, text)
+			p.errs = append(p.errs, event.PluginError{Plugin: x.Plugin, Kind: badPlugin, Text: clip.Line(clip.Visible(text), 1000)})
 		case x.Note:
 			p.bad = append(p.bad, text)
 		case x.Lost && (x.Dropped == nil || guards(*x.Dropped)):

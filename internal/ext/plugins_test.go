@@ -2,6 +2,8 @@ package ext
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,5 +22,14 @@ func TestSecretsThatAreNotSetAreTold(t *testing.T) {
 	}
 	if got := unset(x, map[string]string{"TOK": "1", "KEY": ""}); len(got) > 0 {
 		t.Errorf("%q", got)
+	}
+}
+
+// Plugins that are not installed are one line at a start, however many there are.
+func TestAbsent(t *testing.T) {
+	for n, want := range map[int]string{0: "[]", 1: "[p (how)]", 17: "[17 plugins are enabled and not installed: adze plugin list shows them]"} {
+		if got := fmt.Sprint((&plugged{missing: slices.Repeat([]string{"p (how)"}, n)}).absent()); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
 	}
 }

@@ -176,7 +176,7 @@ func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 	if w.conf.Hidden != nil {
 		w.conf.Hidden(ServerSecrets(set.Servers)...)
 	}
-	bad := slices.Clone(plugs.bad)
+	bad := append(slices.Clone(plugs.bad), plugs.absent()...)
 	for _, p := range set.Problems {
 		bad = append(bad, p.String())
 	}

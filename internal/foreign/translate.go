@@ -183,6 +183,9 @@ func geminiRule(x string) (ours, why string) {
 	case "read_file", "read_many_files", "list_directory", "glob", "search_file_content", "grep_search":
 		return "Read", only(has)
 	}
+	if own := likewise[name]; own != "" {
+		return own, only(has)
+	}
 	return "", "adze has no tool that does what " + name + " does"
 }
 
@@ -295,8 +298,15 @@ func (s *Settings) openRule(tool, p, word string, others bool) {
 		s.rule(OpenCode, theirs, policy.Ask, "", "it is not allow, ask or deny")
 		return
 	}
-	ours, ok := map[string]string{"bash": "Bash", "edit": "Edit", "read": "Read", "webfetch": "WebFetch", "websearch": "WebSearch"}[tool]
+	ours, ok := map[string]string{"bash": "Bash", "edit": "Edit", "read": "Read", "webfetch": "WebFetch", "websearch": "WebSearch", "task": "Agent"}[tool]
+	if own := likewise[tool]; own != "" {
+		ours, ok = own, true
+	}
 	switch {
+	case slices.Contains([]string{"glob", "grep", "list"}, tool):
+		s.rule(OpenCode, theirs, e, "", "rules for Read are also for "+tool+" here, so that one of its own would bind reading")
+	case (ours == "TodoWrite" || ours == "AskUserQuestion") && e != policy.Deny:
+		s.rule(OpenCode, theirs, e, "", ours+" needs no permission here")
 	case !ok:
 		s.rule(OpenCode, theirs, e, "", "adze has no tool that does what "+tool+" does")
 	case p == "*" && others && e != policy.Allow:
@@ -305,11 +315,54 @@ func (s *Settings) openRule(tool, p, word string, others bool) {
 		s.rule(OpenCode, theirs, e, "Edit(./**)", "")
 	case p == "*":
 		s.rule(OpenCode, theirs, e, ours, "")
+	case ours == "Skill" && !strings.ContainsAny(strings.TrimSuffix(p, "*"), "*?()"):
+		s.rule(OpenCode, theirs, e, "Skill("+p+")", "")
+	case (tool == "read" || tool == "edit") && e != policy.Allow && openPath(p) != "":
+		s.rule(OpenCode, theirs, e, ours+"("+openPath(p)+")", "")
 	case tool == "bash" && !strings.ContainsAny(p, "?()"):
 		s.rule(OpenCode, theirs, e, "Bash("+p+")", "")
 	default:
 		s.rule(OpenCode, theirs, e, "", "patterns of "+tool+" have another meaning here")
 	}
+}
+
+// likewise are tools of others beside those for files, commands and the web, and what does
+// the same here.
+var likewise = map[string]string{
+	"todowrite": "TodoWrite", "write_todos": "TodoWrite", "todos": "TodoWrite", "skill": "Skill", "activate_skill": "Skill", "question": "AskUserQuestion", "ask_user": "AskUserQuestion",
+}
+
+// openPath is a pattern for paths of OpenCode, in which a star is also for slashes, as one
+// that binds all of these and perhaps more; "" is that there is none. There a path counts
+// from the project's folder; here it may stand in any.
+func openPath(p string) string {
+	if p == "" || strings.ContainsAny(p, "()[]{}\\!") || strings.HasPrefix(p, "~") || strings.HasPrefix(p, "$") {
+		return ""
+	}
+	if strings.HasPrefix(p, "/") {
+		p = "/" + p // of the whole disk
+	}
+	parts := strings.Split(strings.TrimPrefix(p, "./"), "/")
+	if len(parts) == 1 {
+		return p
+	}
+	var out []string
+	for i, part := range parts {
+		switch last := i == len(parts)-1; {
+		case strings.Trim(part, "*") == "" && part != "":
+			out = append(out, "**")
+		case !strings.Contains(part, "*"):
+			out = append(out, part)
+		case last && strings.LastIndex(part, "*") == 0:
+			out = append(out, "**", part)
+		default:
+			return "" // it would reach into other folders, at a place that no pattern has here
+		}
+	}
+	if s := strings.Join(out, "/"); strings.HasPrefix(s, "/") || strings.HasPrefix(s, "**/") {
+		return s
+	}
+	return "**/" + strings.Join(out, "/")
 }
 
 var (
@@ -348,6 +401,7 @@ func (a *Agents) crushSettings(s *Settings, path string) {
 		tool, action, _ := strings.Cut(x.text, ":")
 		ours, why := map[string]string{"bash": "Bash", "edit": "Edit(./**)", "multiedit": "Edit(./**)", "write": "Edit(./**)", "fetch": "WebFetch",
 			"view": "Read(./**)", "ls": "Read(./**)", "grep": "Read(./**)", "glob": "Read(./**)"}[tool], ""
+		ours = cmp.Or(ours, likewise[tool])
 		switch {
 		case action != "" && action != map[string]string{"bash": "execute", "edit": "write", "multiedit": "write", "write": "write", "fetch": "fetch", "view": "read"}[tool]:
 			why = "adze's rules do not tell the actions of a tool apart"

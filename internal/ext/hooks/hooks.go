@@ -349,8 +349,8 @@ func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (age
 	}
 	by := event.By{Kind: event.ByHook, Name: a.By}
 	why := "the hook " + clip.Line(a.By, 80) + " says so"
-	if a.PermissionReason != "" {
-		why = a.PermissionReason + " (the hook " + clip.Line(a.By, 80) + ")"
+	if reason := cmp.Or(a.PermissionReason, strings.Join(a.System, "\n")); reason != "" { // what it tells people is its reason, where it has no other
+		why = reason + " (the hook " + clip.Line(a.By, 80) + ")"
 	}
 	switch {
 	case a.Stop:

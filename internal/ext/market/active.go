@@ -32,6 +32,7 @@ type Problem struct {
 	Dropped *plugin.Plugin `json:"-"`
 	Lost    bool           `json:"-"` // it is installed, and not active
 	Note    bool           `json:"-"` // it is active all the same
+	Missing bool           `json:"-"` // it is not installed
 }
 
 func (p Problem) Error() string { return "the plugin " + p.Plugin + ": " + p.Text }
@@ -99,6 +100,7 @@ func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []P
 				}
 			}
 			bad(id, fix, "it is enabled, and not installed%s", near.Hint(id, slices.Sorted(maps.Keys(l.Plugins))))
+			problems[len(problems)-1].Missing = true
 			continue
 		}
 		if err := pol.Allows(in.From); err != nil {
@@ -140,11 +142,17 @@ func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []P
 	return active, problems
 }
 
-// Offered is a marketplace that settings name in extraKnownMarketplaces. It is
+// official is the marketplace that settings of Claude Code name without saying where it is
+// (code.claude.com/docs/en/discover-plugins, 2026-11).
+const official = "claude-plugins-official"
+
+// Offered is a marketplace that settings name in extraKnownMarketplaces, or official. It is
 // an offer: nothing is fetched from it before a person adds it.
 func Offered(cfg *config.Config, name string) (Source, bool) {
 	raw, ok := cfg.Marketplaces[name]
-	if !ok {
+	if !ok && name == official {
+		raw = json.RawMessage(`{"source":{"source":"github","repo":"anthropics/` + official + `"}}`)
+	} else if !ok {
 		return Source{}, false
 	}
 	var o struct{ Source json.RawMessage }

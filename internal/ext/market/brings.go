@@ -82,7 +82,15 @@ func brings(p plugin.Plugin, dir string, all sums) []Item {
 	}
 	for kind, list := range map[string][]string{"output style": p.Styles, "theme": p.Themes, "text for every session": p.Context} {
 		for _, f := range list {
-			add(kind, f, "", all.Files[f], false)
+			if sum, ok := all.Files[f]; ok {
+				add(kind, f, "", sum, false)
+				continue
+			}
+			for file, sum := range all.Files { // of a folder, each by its own name
+				if rest, ok := strings.CutPrefix(file, strings.TrimSuffix(f, "/")+"/"); ok {
+					add(kind, strings.TrimSuffix(rest, ".md"), "", sum, false)
+				}
+			}
 		}
 	}
 	for _, t := range p.Palettes {

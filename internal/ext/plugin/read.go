@@ -98,7 +98,7 @@ func Read(fsys fs.FS, from Source) (Plugin, []Problem, error) {
 		r.p.Name = from.Name
 	}
 	if !NameOK(r.p.Name) {
-		return Plugin{}, r.told, fmt.Errorf("the name %q cannot be used: expected at most 64 letters, digits, \".\", \"_\" and \"-\"", clip.Line(clip.Visible(r.p.Name), 80))
+		return Plugin{Format: r.p.Format}, r.told, fmt.Errorf("the name %q cannot be used: expected at most 64 letters, digits, \".\", \"_\" and \"-\"", clip.Line(clip.Visible(r.p.Name), 80))
 	}
 	r.about()
 	r.folders()

@@ -49,7 +49,7 @@ func Join(parts ...Part) Library {
 	claim := func(names, k Kind, t Thing) bool {
 		by, taken := owner[names][t.Name]
 		if taken {
-			l.hidden = append(l.hidden, Hidden{k, t, by})
+			l.hidden = append(l.hidden, Hidden{Kind: k, Thing: t, By: by})
 		} else {
 			owner[names][t.Name] = t.origin()
 		}
@@ -100,12 +100,20 @@ func (l Library) Agent(name string) (Agent, bool) {
 	return find(l.agents, func(a *Agent) *Thing { return &a.Thing }, name)
 }
 
-// Style finds an output style by its name; case does not count.
+// Style finds an output style by its name; case does not count. One of a plugin is found
+// without the plugin's name, too, where no other has this name.
 func (l Library) Style(name string) (Style, bool) {
+	var short []Style
 	for _, s := range l.styles {
 		if strings.EqualFold(s.Name, name) {
 			return s, true
 		}
+		if _, own, ok := strings.Cut(s.Name, ":"); ok && strings.EqualFold(own, name) {
+			short = append(short, s)
+		}
+	}
+	if len(short) == 1 {
+		return short[0], true
 	}
 	return Style{}, false
 }
@@ -156,17 +164,25 @@ func (l Library) Changed(m Library) (files []string) {
 }
 
 // Without is the library in which these names of skills are taken, by whom they
-// are mapped to.
+// are mapped to. What a person or a project has under such a name is called with its scope
+// before it: user:plan.
 func (l Library) Without(taken map[string]string) Library {
 	out := l
 	out.skills, out.hidden = nil, l.Hidden()
 	for _, s := range l.skills {
 		if by, ok := taken[s.Name]; ok {
-			out.hidden = append(out.hidden, Hidden{kindOf(s), s.Thing, by})
+			h := Hidden{Kind: kindOf(s), Thing: s.Thing, By: by}
+			longer := s.Scope + ":" + s.Name
+			if _, has := l.Find(longer); !has && (s.Scope == "user" || s.Scope == "project") {
+				h.As, s.Name = longer, longer
+				out.skills = append(out.skills, s)
+			}
+			out.hidden = append(out.hidden, h)
 			continue
 		}
 		out.skills = append(out.skills, s)
 	}
+	order.By(out.skills, func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 

@@ -264,3 +264,13 @@ func TestHeld(t *testing.T) {
 		t.Error("the part itself is held")
 	}
 }
+
+// An output style of a plugin is found without the plugin's name where it is the only one.
+func TestStyleOfPlugin(t *testing.T) {
+	lib := Join(Part{Styles: []Style{{Thing: Thing{Name: "a:short"}}, {Thing: Thing{Name: "a:both"}}, {Thing: Thing{Name: "b:both"}}, {Thing: Thing{Name: "c:own"}}, {Thing: Thing{Name: "own"}}}})
+	for name, want := range map[string]string{"Short": "a:short", "both": "", "b:both": "b:both", "own": "own", "none": ""} {
+		if got, ok := lib.Style(name); got.Name != want || ok != (want != "") {
+			t.Errorf("%s: %q", name, got.Name)
+		}
+	}
+}

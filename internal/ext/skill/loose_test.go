@@ -24,7 +24,7 @@ func TestLoose(t *testing.T) {
 		"description: a: b\n<x>\ndescription: c\n":                                                                                                                                                "",
 		"description: d\narguments:\n  - {name: x\n    description: y\nmodel: m\n":                                                                                                                "description|model", // without it, nothing more is allowed
 		"description: d\narguments:\n  - {name: x\n    tools: y\n":                                                                                                                                "",
-		"description: d\ndisallowed-tools: [\n  x\n":                                                                                                                                                  "",
+		"description: d\ndisallowed-tools: [\n  x\n":                                                                                                                                              "",
 		"description: d\narguments:\n  - name: id\n    description: an ID (e.g.: B-3)\n    required: true\n  - name: mode\n    description: [a] [b]\n": "description|arguments",
 		"description: d\nhooks:\n  Stop: |\n    echo: [a] [b]\n": "description|hooks",
 		"description: a: b\n<x>\nlicense: MIT\nx: y":             "description|license|x",

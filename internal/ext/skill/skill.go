@@ -173,6 +173,7 @@ type Hidden struct {
 	Kind Kind
 	Thing
 	By string // who brings the other one
+	As string // its name all the same, "" when it has none
 }
 
 func (t Thing) origin() string {

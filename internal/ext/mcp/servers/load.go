@@ -179,7 +179,28 @@ func (l *loader) file(f File, scope Scope, layer config.Scope) {
 		l.problem(at, "its MCP servers are not used: "+err.Error())
 		return
 	}
+	if names := flat(f.Text, at); len(list) == 0 && names != "" {
+		l.problem(at, fmt.Sprintf("its MCP servers are not used: %s stand beside each other as in a plugin; write {%q: {…}} around them", names, key))
+	}
 	l.entries(list, scope)
+}
+
+// flat names what stands at the top of a file as servers do in a plugin's: objects with a
+// command or an address. "" is that something else stands there.
+func flat(text []byte, at config.Origin) string {
+	list, err := config.Entries(slices.Concat([]byte(`{"`+key+`":`), bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\n}")), at, key)
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range list {
+		var s struct{ Command, URL string }
+		if json.Unmarshal(e.JSON, &s) != nil || s.Command == "" && s.URL == "" {
+			return ""
+		}
+		names = append(names, e.Name)
+	}
+	return clip.Line(clip.Visible(strings.Join(names, ", ")), 100)
 }
 
 func (l *loader) problem(at config.Origin, message string) {
