@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -193,7 +194,13 @@ func explainPolicy(w io.Writer, p sandbox.Policy, packages []string) {
 	if len(p.Env) > 0 {
 		list("variables", []string{"kept out: " + strings.Join(p.Env, ", ")}, "")
 	}
-	list("writable", p.Writable, "nothing")
+	writable := slices.Clone(p.Writable)
+	for i, w := range writable {
+		if _, err := os.Lstat(w); err != nil && w != p.Temp && w != p.Cache {
+			writable[i] += " (not there: make it outside of the sandbox first)"
+		}
+	}
+	list("writable", writable, "nothing")
 	list("protected", there(p.Protected), "nothing that exists")
 	list("git", there(p.Git), "no repository")
 	n := p.Network

@@ -228,7 +228,7 @@ var sandboxKeys = []Key{
 	{Name: "sandbox.network.allow_local_binding", When: NextTurn, Makes: MakesSandbox, Kind: Bool, CC: true, Guard: Person, Doc: "Commands may listen on local ports."},
 	{Name: "sandbox.network.local_ports", When: NextTurn, Makes: MakesSandbox, Kind: Strings, Min: 1, Max: 65535, Guard: Person, Doc: "TCP ports of this machine's localhost that commands reach: [3000, 5432]. Inside they cannot listen on these."},
 	{Name: "sandbox.network.registries", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: false, Guard: Person, Doc: "Let commands fetch from the hosts that your package managers (npm, yarn, pnpm, pip, uv, cargo, go, apt) are set to, without a question and without uploads. Denied domains stay so."},
-	{Name: "sandbox.filesystem.allow_write", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Further folders that are writable inside."},
+	{Name: "sandbox.filesystem.allow_write", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Further folders and files that are writable inside; what is not there must be made first."},
 	{Name: "sandbox.filesystem.deny_write", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Paths never writable inside."},
 	{Name: "sandbox.filesystem.allow_read", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Paths readable in spite of deny_read."},
 	{Name: "sandbox.filesystem.deny_read", Forbids: true, When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Paths never readable inside."},

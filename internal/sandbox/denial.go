@@ -103,6 +103,10 @@ func leaveOut(blocked, output string) string {
 	return fmt.Sprintf("; git reads each changed file that it tracks: leave it out with -- . ':!%s' at the end, of git diff, git commit (without -a), git add -A or git stash push", m[1]+m[2]+m[3])
 }
 
+// absentWhy ends what is said of a path that the settings name and that is not there: only
+// what is there when a command starts can be made writable for it.
+const absentWhy = ": sandbox.filesystem.allow_write names it, and it is not there; make it outside of the sandbox first (touch, or mkdir for a folder), or name the folder that it is in"
+
 // maxExplained is how much of the end of an output is looked at.
 const maxExplained = 16 << 10
 
@@ -241,7 +245,11 @@ func explainLine(line string, p Policy) string {
 		}
 	}
 	for _, n := range named {
-		if ro && !paths.WithinAny(p.Writable, n.at) {
+		switch {
+		case !ro:
+		case slices.Contains(p.Writable, n.at) && !exists(n.at):
+			return does + n.said + absentWhy
+		case !paths.WithinAny(p.Writable, n.at):
 			return does + n.said + outsideWhy
 		}
 	}
@@ -298,8 +306,8 @@ type naming struct{ said, at string }
 func pathsIn(line string, p Policy) []naming {
 	var out []naming
 	found := pathish().FindAllStringSubmatch(line, 20)
-	if len(found) > 1 && strings.HasPrefix(line, found[0][1]+":") { // who says it comes last
-		found = append(found[1:], found[0])
+	if len(found) > 1 && strings.HasPrefix(line, found[0][1]+":") { // who says it was kept from nothing itself
+		found = found[1:]
 	}
 	for _, m := range found {
 		for _, at := range absolute(m[1], p) {

@@ -7,7 +7,7 @@ import (
 
 func TestExplain(t *testing.T) {
 	p := Policy{
-		Writable: []string{"/tmp/t", "/w/project"}, Protected: []string{"/w/project/.claude", "/w/project/.mcp.json", "/w/project/linked/.git", "/w/project/deps/.vscode"},
+		Writable: []string{"/nowhere/out", "/tmp/t", "/w/project"}, Protected: []string{"/w/project/.claude", "/w/project/.mcp.json", "/w/project/linked/.git", "/w/project/deps/.vscode"},
 		Git: []string{"/w/project/.git"}, Hidden: []string{"/home/u/.ssh", "/home/u/.aws"},
 		Network: Network{Allowed: []string{"example.com"}},
 	}
@@ -27,6 +27,8 @@ func TestExplain(t *testing.T) {
 		{1, "/usr/bin/touch: cannot touch '/etc/x': Read-only file system", "writing /etc/x: it is outside"},
 		{1, "/etc/x: Read-only file system", "writing /etc/x: it is outside"},
 		{1, "rm: cannot remove '/usr/share/doc/x': Read-only file system", "removing /usr/share/doc/x: it is outside"},
+		{2, "/opt/mytool: 2: cannot create /opt/out.txt: Read-only file system", "creating /opt/out.txt: it is outside"},
+		{1, "cp: cannot create regular file '/nowhere/out': Read-only file system", "creating /nowhere/out: sandbox.filesystem.allow_write names it, and it is not there"},
 		{1, "mkdir: cannot create directory ‘/opt/y’: Read-only file system", "creating /opt/y: it is outside"},
 		{1, "chmod: changing permissions of '/etc': Read-only file system", "changing the mode, owner or times of /etc: it is outside"},
 		{1, "  File \"/usr/lib/python3.11/socket.py\", line 232, in __init__\n    _socket.socket.__init__(self, family, type, proto, fileno)\nPermissionError: [Errno 1] Operation not permitted", "using a unix socket"},

@@ -38,7 +38,7 @@ const (
 func (p Policy) layout() (steps []step, links []string) {
 	l := &layout{policy: p, at: map[string]action{}}
 	for _, w := range p.Writable {
-		if info, err := os.Stat(w); err == nil && info.IsDir() {
+		if info, err := os.Stat(w); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
 			l.at[w] = write
 		}
 	}

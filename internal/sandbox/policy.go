@@ -20,7 +20,7 @@ import (
 // them are resolved where the path exists. Everything may be read that is not
 // in Hidden.
 type Policy struct {
-	// Writable folders, no one inside another.
+	// Writable folders and files, no one inside another. What is not there cannot be made.
 	Writable []string `json:"writable"`
 	// Protected paths stay as they are although they are in a writable
 	// folder. What comes into being under such a name is settled when its

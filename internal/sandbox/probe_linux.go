@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -29,6 +30,12 @@ func probeAll(ctx context.Context, c Config, open bool) probed {
 		case path == "":
 			why, hint = "bubblewrap (bwrap) is not installed", "install the package bubblewrap"
 		case open:
+			if mounts, _ := os.ReadFile("/proc/self/mountinfo"); procCovered(string(mounts)) {
+				if err := tryBwrap(ctx, path); err != nil {
+					why, hint = fmt.Sprintf("%s does not work here: %v", path, err), bwrapHint(err)
+					break
+				}
+			}
 			early := startEarly(ctx, c, path)
 			return probed{Level{Name: "bwrap", Strength: Full, Detail: path}, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startBwrap(ctx, s, path, early) }, early}
 		default:
@@ -59,6 +66,24 @@ func probeAll(ctx context.Context, c Config, open bool) probed {
 		why = fmt.Sprintf("there is no %q on this system", c.Mechanism)
 	}
 	return probed{level: Level{Name: "none", Strength: None, Why: why, Hint: hint}}
+}
+
+// procCovered reports whether something is mounted over a part of /proc, as containers do:
+// then the kernel may let nobody mount a new one (mount_too_revealing, fs/namespace.c), which
+// a zygote need not and each command must. What it reads is /proc/self/mountinfo (proc(5)).
+func procCovered(mounts string) bool {
+	whole := false
+	for line := range strings.Lines(mounts) {
+		f := strings.Fields(line)
+		if len(f) < 6 {
+			continue
+		}
+		whole = whole || f[4] == "/proc" && f[3] == "/" && strings.HasPrefix(f[5], "rw")
+		if strings.HasPrefix(f[4], "/proc/") && f[4] != "/proc/sys/fs/binfmt_misc" { // an empty folder of its own
+			return true
+		}
+	}
+	return !whole
 }
 
 // knownLandlock is the newest version whose rights are known here.

@@ -71,3 +71,18 @@ func TestHelperThatDoesNotListen(t *testing.T) {
 		t.Errorf("a command: %q, code %d", out, code)
 	}
 }
+
+// TestProcCovered: where a container covers parts of /proc, bubblewrap is tried before it is
+// taken.
+func TestProcCovered(t *testing.T) {
+	const whole = "22 27 0:21 / /proc rw,relatime - proc proc rw\n"
+	for text, want := range map[string]bool{
+		whole: false, whole + "30 22 0:30 / /proc/sys/fs/binfmt_misc rw - autofs x rw\n": false, "": true,
+		whole + "31 22 0:21 /sys /proc/sys ro - proc proc rw\n": true, whole + "32 22 0:40 / /proc/acpi ro - tmpfs tmpfs ro\n": true,
+		"22 27 0:21 / /proc ro,relatime - proc proc rw\n": true, "22 27 0:21 / /procs rw - proc proc rw\n": true,
+	} {
+		if got := procCovered(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
