@@ -36,11 +36,11 @@ func (e Exec) Held(want func(program string) bool, yield func(argv []string, sur
 	if e.Holds == HoldsNothing {
 		return // but what variables hold, it may run
 	}
-	runs, named := e.Holds >= HoldsWords, false
+	runs, named, scripts := e.Holds >= HoldsWords, false, runsScripts(e.Argv)
 	for i := 1; i < min(len(e.Argv), maxHeldWords) && !h.over; i++ {
 		w := e.Argv[i]
 		behind := i > 1 && runsNext(e.Argv[i-1])
-		sure := e.Holds == HoldsSurely || e.Holds == HoldsTexts && behind
+		sure := e.Holds == HoldsSurely || e.Holds == HoldsTexts && behind && !scripts
 		switch {
 		case slices.Contains(e.Said, w) || speaks(e.Argv[i-1], w):
 		case strings.ContainsAny(w, " \t\n=:!(`'\"<,") || len(w) > 2 && w[0] == '-' && w[1] != '-' && !named:
@@ -53,6 +53,26 @@ func (e Exec) Held(want func(program string) bool, yield func(argv []string, sur
 		runs = runs || w == "--" || runVerbs[w]
 		named = named && !behind || e.Holds != HoldsSurely && i < 4 && takesNames[w]
 	}
+}
+
+// scriptRunners are programs whose run names a script, or a target, of a project: the word
+// behind it may be called as a program is, and is none; nor are those behind that.
+var scriptRunners = map[string]bool{"npm": true, "pnpm": true, "yarn": true, "bun": true, "cargo": true, "composer": true, "turbo": true, "nx": true, "lerna": true, "deno": true, "mise": true, "task": true, "just": true}
+
+// runsScripts reports a command that runs a script by its name.
+func runsScripts(argv []string) bool {
+	if len(argv) < 3 || !scriptRunners[heldName(argv[0])] {
+		return false
+	}
+	for _, w := range argv[1:] {
+		switch {
+		case w == "run" || w == "run-script" || w == "task" || w == "test" || w == "start":
+			return true
+		case runVerbs[w] || w == "--":
+			return false
+		}
+	}
+	return false
 }
 
 // speaks reports prose: a word, or the word behind one, that is the value of a flag which
