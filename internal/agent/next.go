@@ -54,6 +54,7 @@ const (
 	ModelError           End = "model_error"
 	StopHookPrevented    End = "stop_hook_prevented"
 	HookStopped          End = "hook_stopped"
+	CommandMistaken      End = "command_mistaken" // a prompt is a command that cannot be done as it is defined
 	Refused              End = "refused"
 	ToolDeferred         End = event.ToolDeferred
 	StructuredRetries    End = "structured_output_retries"

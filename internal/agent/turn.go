@@ -321,7 +321,7 @@ func (r *run) ending(e End, o outcome) Outcome {
 	case RepeatedFailure:
 		out.Text = fmt.Sprintf("the model made the same calls %d times in a row, and each time all of them failed", maxSameFailures)
 		out.Hint = "say what it should do instead, or use a more capable model"
-	case StopHookPrevented, HookStopped:
+	case StopHookPrevented, HookStopped, CommandMistaken:
 		out.Text = r.stopped
 	case InstructionsTooLong, Completed, ToolDeferred, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming, InterruptedTools, InterruptedSummary:
 	}

@@ -417,6 +417,9 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 	case event.Interrupted:
 		return &failure{exitInterrupted, "interrupted", resumeHint(a)}
 	case event.Stopped:
+		if e.Reason == string(agent.CommandMistaken) {
+			return &failure{exitUsage, e.Err, e.Hint}
+		}
 		if e.Reason == string(agent.HookStopped) || e.Reason == string(agent.StopHookPrevented) {
 			return &failure{exitRefused, e.Err, cmp.Or(e.Hint, "adze hooks list shows the hooks and where they stand")}
 		}

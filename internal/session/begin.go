@@ -17,9 +17,10 @@ type Admission struct {
 	Refused string
 	Context []string // texts that the model reads behind it
 
-	hint string    // what can be done about Refused
-	read Expansion // of a command
-	lent lending
+	hint    string    // what can be done about Refused
+	mistake bool      // Refused is a mistake in a command or its definition, and nobody's no
+	read    Expansion // of a command
+	lent    lending
 }
 
 // begin starts a turn with the first of the prompts that wait.
@@ -84,7 +85,11 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 		case a.Refused != "" && ctx.Err() != nil:
 			return agent.Outcome{Reason: agent.InterruptedStreaming}, nil
 		case a.Refused != "":
-			return agent.Outcome{Reason: agent.HookStopped, Text: "the prompt was refused: " + a.Refused, Hint: a.hint}, nil
+			out = agent.Outcome{Reason: agent.HookStopped, Text: "the prompt was refused: " + a.Refused, Hint: a.hint}
+			if a.mistake {
+				out.Reason = agent.CommandMistaken
+			}
+			return out, nil
 		}
 		return loop.Run(ctx, turn)
 	}

@@ -72,7 +72,7 @@ func (s *Session) expand(ctx context.Context, q event.InputQueued, a *Admission)
 	}
 	const lists = "/help lists the commands with what they take"
 	if err := s.command(q.Text); err != nil { // it went away while the prompt waited
-		a.Refused, a.hint = err.Error(), lists
+		a.Refused, a.hint, a.mistake = err.Error(), lists, true
 		return
 	}
 	name, args := word(q.Text)
@@ -81,7 +81,8 @@ func (s *Session) expand(ctx context.Context, q event.InputQueued, a *Admission)
 	case ctx.Err() != nil:
 		a.Refused = "interrupted"
 	case err != nil:
-		a.Refused, a.hint = err.Error(), cmp.Or(hint.Of(err), lists)
+		var wrong *hint.Mistake
+		a.Refused, a.hint, a.mistake = err.Error(), cmp.Or(hint.Of(err), lists), errors.As(err, &wrong)
 	default:
 		a.read = x
 		if x.Skill != nil {

@@ -403,7 +403,7 @@ func ended(out agent.Outcome, err error) event.TurnEnded {
 	case agent.Completed, agent.ToolDeferred:
 	case agent.InterruptedStreaming, agent.InterruptedTools, agent.InterruptedSummary:
 		e.How = event.Interrupted
-	case agent.MaxTurns, agent.MaxBudget, agent.TokenBudget, agent.StopHookPrevented, agent.HookStopped:
+	case agent.MaxTurns, agent.MaxBudget, agent.TokenBudget, agent.StopHookPrevented, agent.HookStopped, agent.CommandMistaken:
 		e.How = event.Stopped
 	case agent.BlockingLimit, agent.PromptTooLong, agent.InstructionsTooLong, agent.OutputCap, agent.MediaTooLarge,
 		agent.ModelError, agent.Refused, agent.StructuredRetries, agent.RepeatedFailure:

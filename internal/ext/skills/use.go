@@ -233,7 +233,10 @@ func (d *Desk) fork(ctx context.Context, s skill.Skill, u used, env tool.Env) (s
 			f.Agent = &skill.Agent{Tools: []string{"Glob", "Grep", "Read"}}
 		case slices.Contains(usual, s.Agent):
 		default:
-			return "", effect.Changed{}, hint.With(fmt.Errorf("it wants the agent %s, which is not defined", clip.Line(clip.Visible(s.Agent), 100)), "adze agents list shows those there are; a file agents/NAME.md in ~/.adze or .adze defines one")
+			return "", effect.Changed{}, &hint.Mistake{
+				Why:  fmt.Sprintf("it wants the agent %s, which is not defined", clip.Line(clip.Visible(s.Agent), 100)),
+				What: "adze agents list shows those there are; a file agents/NAME.md in ~/.adze or .adze defines one",
+			}
 		}
 	}
 	return d.conf.Fork(ctx, f)
