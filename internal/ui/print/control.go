@@ -235,14 +235,14 @@ func (r *runner) apply(ctx context.Context, settings map[string]any) error {
 	for key, v := range settings {
 		text, isText := v.(string)
 		switch {
-		case v != nil && !isText:
-			return fmt.Errorf("the setting %q cannot be %v", key, v)
-		case key == "model":
-		case key == "effortLevel" && slices.Contains(levels, text):
-		case key == "effortLevel":
-			return fmt.Errorf("effortLevel cannot be %q; it is one of none, low, medium, high, xhigh, max", text)
-		default:
+		case key != "model" && key != "effortLevel":
 			return fmt.Errorf("the setting %q cannot be changed while a session runs; model and effortLevel can", key)
+		case v != nil && !isText:
+			raw, _ := json.Marshal(v)
+			return fmt.Errorf("the setting %q cannot be %s: it is a text", key, raw)
+		case key == "model":
+		case !slices.Contains(levels, text):
+			return fmt.Errorf("effortLevel cannot be %q; it is one of none, low, medium, high, xhigh, max", text)
 		}
 	}
 	if v, given := settings["model"]; given {

@@ -234,6 +234,7 @@ func TestHostRequests(t *testing.T) {
 		{in: `"subtype":"apply_flag_settings","settings":{"effortLevel":"huge"}`, err: `effortLevel cannot be "huge"`},
 		{in: `"subtype":"apply_flag_settings","settings":{"model":true}`, err: `the setting "model" cannot be true`},
 		{in: `"subtype":"apply_flag_settings","settings":{"env":"x"}`, err: `"env" cannot be changed`},
+		{in: `"subtype":"apply_flag_settings","settings":{"permissions":{"allow":["Bash"]}}`, err: `"permissions" cannot be changed while a session runs; model and effortLevel can`},
 		{in: `"subtype":"mcp_status"`, want: `{"mcpServers":[{"name":"db","status":"pending"}]}`},
 		{in: `"subtype":"mcp_toggle","serverName":"db","enabled":true`, err: "enable db: true"},
 		{in: `"subtype":"mcp_message","server_name":"db","message":{"a":1}`, err: `db says {"a":1}`},
