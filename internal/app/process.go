@@ -26,8 +26,6 @@ type Process struct {
 	Version string
 	Temp    string // where temporary files go: absolute; "" asks the system
 	Environ []string
-	// Proxy chooses the proxy of a request, as the environment says; nil is none.
-	Proxy func(*http.Request) (*url.URL, error)
 	// Memory is what servers refused, for the process; nil: nothing yet.
 	Memory *models.Memory
 	// Betas are further values of the header anthropic-beta.
@@ -63,15 +61,20 @@ type Transcript interface {
 	File(upTo event.Seq) string
 }
 
+// Proxy chooses the proxy of a request with these settings; a nil URL is none.
+func (p Process) Proxy(cfg *config.Config) func(*http.Request) (*url.URL, error) {
+	return models.Proxy(cfg, p.Env)
+}
+
 // transport carries requests of extensions to servers that they name.
-func (p Process) transport() http.RoundTripper {
-	return &http.Transport{Proxy: p.Proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second}
+func transport(proxy func(*http.Request) (*url.URL, error)) http.RoundTripper {
+	return &http.Transport{Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second}
 }
 
 // Models are the models of these settings. patient: somebody watches.
 func (p Process) Models(f config.Folders, cfg *config.Config, patient bool, hide func(key string)) (*models.Set, error) {
 	return models.New(models.Config{
-		Version: p.Version, Home: p.Home, Folders: f, Environ: p.Environ, Env: p.Env, Proxy: p.Proxy,
+		Version: p.Version, Home: p.Home, Folders: f, Environ: p.Environ, Env: p.Env,
 		Memory: p.Memory, Betas: p.Betas, Record: p.Record, Patient: patient, Hide: hide, Note: p.Note,
 	}, cfg)
 }

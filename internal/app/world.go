@@ -8,6 +8,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,10 +66,11 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 	if w.process.Temp != root {
 		w.process.Notef("%s cannot have temporary files (TMPDIR); they go to %s", root, w.process.Temp)
 	}
+	proxy := func(r *http.Request) (*url.URL, error) { return p.Proxy(live.Config())(r) }
 	w.ext = ext.Open(ext.WorldConfig{
 		Flags: p.Extensions, Version: p.Version, Live: live, Env: p.Env, Environment: p.Environ,
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
-		Roots:   w.roots, Bare: s.Bare, Lasting: f.Lasting, Person: f.Person && !f.Print, HTTP: p.transport(), Proxy: p.Proxy, Hide: w.hide.String, Hidden: w.hide.Add,
+		Roots:   w.roots, Bare: s.Bare, Lasting: f.Lasting, Person: f.Person && !f.Print, HTTP: transport(proxy), Proxy: proxy, Hide: w.hide.String, Hidden: w.hide.Add,
 	})
 	live.Guard(w.ext.Reconfigures)
 	live.Follow(ext.Market(live.Paths, p.Env, p.Environ, p.Version).LockFile())

@@ -99,7 +99,7 @@ func (f *runFlags) signing(sys System, cmd *cobra.Command, name string, do func(
 	if s.Transport != servers.HTTP && s.Transport != servers.SSE {
 		return failf("adze mcp get "+hint.Shell(name)+" shows what it is", "nobody signs in to %s: it is no server of HTTP", clip.Visible(name))
 	}
-	client := ext.SignIn(c.Paths, sys.Env, oauth.Config{Version: sys.Version, Proxy: c.Proxy})
+	client := ext.SignIn(c.Paths, sys.Env, oauth.Config{Version: sys.Version, Proxy: c.Proxy(c.Config())})
 	defer client.Close()
 	return do(c, client, s)
 }

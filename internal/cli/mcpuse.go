@@ -77,7 +77,7 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 		}
 		h.asks.accept = true
 	}
-	h.auth = ext.SignIn(c.Paths, sys.Env, oauth.Config{Version: sys.Version, Proxy: c.Proxy})
+	h.auth = ext.SignIn(c.Paths, sys.Env, oauth.Config{Version: sys.Version, Proxy: c.Proxy(c.Config())})
 	cfg := c.Config()
 	connect, call := ext.ServerTimeouts(sys.Env)
 	h.Hub = mcp.New(mcp.Config{
@@ -90,7 +90,7 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 			return environ, allow
 		},
 		Once: true, Roots: func() []string { return []string{c.Paths.Dir} },
-		Timeout: connect, ToolTimeout: call, Proxy: c.Proxy,
+		Timeout: connect, ToolTimeout: call, Proxy: c.Proxy(cfg),
 	})
 	h.Use(list)
 	h.rules, _, err = settings.Rules(cfg, c.Paths)

@@ -25,7 +25,6 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -41,7 +40,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	}
 	o := invocation{Process: app.Process{
 		Environment: settings.Environment{Env: sys.Env, Note: func(s string) { tell(sys.Stderr, "adze: ", s) }},
-		Version:     sys.Version, Environ: sys.Environ, Proxy: netproxy.FromEnvironment(sys.Env).Proxy,
+		Version:     sys.Version, Environ: sys.Environ,
 		Record: sys.Record, Memory: &choose.Memory{},
 	}}
 	if err := f.fill(sys, fs); err != nil {

@@ -160,7 +160,7 @@ var modelKeys = []Key{
 	{Name: "providers.*.images", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Bool, Guard: Person, Doc: "Its models take images."},
 	{Name: "providers.*.models", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Strings, Guard: Person, Doc: "Models it offers, where it cannot be asked."},
 	{Name: "apiKeyHelper", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier | MakesSandbox, Kind: String, CC: true, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
-	{Name: "network.proxy", When: AtOnce, Makes: MakesModels | MakesTarget | MakesSandbox, Kind: String, Guard: Person, Doc: "Proxy for providers, and behind the sandbox's own for commands; http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
+	{Name: "network.proxy", When: AtOnce, Makes: MakesModels | MakesTarget | MakesSandbox, Kind: String, Guard: Person, Doc: "Proxy for providers and MCP servers, and behind the sandbox's own for commands; http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
 	{Name: "network.ca_file", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Guard: Person, Doc: "File with further root certificates, PEM."},
 }
 
@@ -202,7 +202,7 @@ var toolKeys = []Key{
 	{Name: "tools.defer_above", When: NextSession, Kind: Portion, Default: "10%", Doc: "Tokens of tool descriptions, or a share of the window, above which rarely used tools are loaded on demand."},
 	{Name: "tools.allowed", Forbids: true, When: AtOnce, Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Unset, or [] in a file: all. With the flag, \"\" is no tool."},
 	{Name: "tools.disallowed", Forbids: true, When: AtOnce, Kind: Strings, Doc: "Names of tools to leave out."},
-	{Name: "env", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers, and of your own settings those of providers (ANTHROPIC_BASE_URL …), before the environment's. A project's file cannot redirect a provider or a runtime with it."},
+	{Name: "env", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers, and of your own settings those of providers and proxies (ANTHROPIC_BASE_URL, HTTPS_PROXY …), before the environment's. A project's file cannot redirect a provider or a runtime with it."},
 	{Name: "child_env", When: AtOnce, Kind: Strings, Guard: Person, Doc: "Names of further variables that commands may see."},
 	{Name: "web.search", When: NextStart, Absent: "web search", Kind: String, Enum: []string{"", "brave", "tavily", "exa", "searxng"}, Guard: Person, Doc: "Search engine where the provider has none."},
 	{Name: "web.search_url", When: NextStart, Absent: "web search", Quiet: true, Kind: String, Guard: Person, Doc: "Address of a SearXNG instance."},

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"os/exec"
@@ -35,6 +34,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/replay"
 	"github.com/adze-agent/adze/internal/llm/wire"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/text/hint"
 )
@@ -49,8 +49,6 @@ type Config struct {
 	Folders config.Folders
 	Environ []string
 	Env     func(string) string
-	// Proxy chooses the proxy of a request, as the environment says; nil is none.
-	Proxy func(*http.Request) (*url.URL, error)
 	// Memory is what servers refused, for the process; nil: nothing yet.
 	Memory *choose.Memory
 	// Record, when set, gets a cassette of everything providers answer.
@@ -167,17 +165,10 @@ func (c Config) keys() auth.Store {
 // network is how providers are reached: proxy and certificates.
 func network(o Config, cfg *config.Config) (wire.Dial, error) {
 	var d wire.Dial
-	d.Proxy = o.Proxy
+	d.Proxy = Proxy(cfg, o.Env)
 	if cfg.Network.Proxy != "" {
-		u, err := url.Parse(cfg.Network.Proxy)
-		if err != nil || u.Host == "" {
+		if u, err := url.Parse(cfg.Network.Proxy); err != nil || u.Host == "" {
 			return d, &hint.Mistake{Why: fmt.Sprintf("network.proxy: %q is no address of a proxy", cfg.Network.Proxy), What: "it looks like http://proxy.example.com:3128 or socks5://127.0.0.1:1080"}
-		}
-		d.Proxy = func(r *http.Request) (*url.URL, error) {
-			if loopback(r.URL.Hostname()) {
-				return nil, nil
-			}
-			return u, nil
 		}
 	}
 	if cfg.Network.CAFile == "" {
@@ -196,10 +187,10 @@ func network(o Config, cfg *config.Config) (wire.Dial, error) {
 	return d, nil
 }
 
-// loopback reports whether a host is this machine, which no proxy can reach.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+// Proxy chooses the proxy of a request of adze's own: that of the settings, else of the
+// person's own variables, else of the environment; a nil URL is none.
+func Proxy(cfg *config.Config, env func(string) string) func(*http.Request) (*url.URL, error) {
+	return netproxy.Of(cfg.Network.Proxy, cfg.Over(env)).Proxy
 }
 
 // environOf is the process's environment with the variables of the person's settings.

@@ -89,16 +89,12 @@ func programs(o Config, cfg *config.Config, roots []string) (out []string) {
 // upstream is the proxy that commands reach the world through, behind the
 // sandbox's own: that of the settings, else of the environment.
 func upstream(o Config, cfg *config.Config) netproxy.Upstream {
-	u := netproxy.FromEnvironment(func(name string) string {
+	return netproxy.Of(cfg.Network.Proxy, func(name string) string {
 		if v, ok := cfg.Env[name]; ok {
 			return v
 		}
 		return o.Env(name)
 	})
-	if cfg.Network.Proxy != "" {
-		u = netproxy.Upstream{HTTP: cfg.Network.Proxy, HTTPS: cfg.Network.Proxy, No: u.No}
-	}
-	return u
 }
 
 // fileDenials are the deny rules of the settings about files, which hold for

@@ -59,6 +59,16 @@ func FromEnvironment(get func(name string) string) Upstream {
 	return u
 }
 
+// Of is FromEnvironment with the setting network.proxy in the place of what the environment
+// names; "" leaves it.
+func Of(setting string, get func(name string) string) Upstream {
+	u := FromEnvironment(get)
+	if setting != "" {
+		u = Upstream{HTTP: setting, HTTPS: setting, No: u.No}
+	}
+	return u
+}
+
 // Proxy is the proxy that a request of adze's own goes through, nil for none: nothing
 // for this machine goes through one. A *hint.Mistake says which variable is no address.
 func (u Upstream) Proxy(r *http.Request) (*url.URL, error) {

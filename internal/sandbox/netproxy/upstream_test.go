@@ -72,6 +72,22 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+func TestOf(t *testing.T) {
+	get := func(n string) string {
+		return map[string]string{"HTTPS_PROXY": "http://env:1", "NO_PROXY": "near.example"}[n]
+	}
+	for setting, want := range map[string]string{"": "http://env:1", "socks5://said:2": "socks5://said:2"} {
+		u := Of(setting, get)
+		far, err := u.Proxy(&http.Request{URL: &url.URL{Scheme: "https", Host: "far.example"}})
+		if err != nil || far == nil || far.String() != want {
+			t.Errorf("%q: %v %v", setting, far, err)
+		}
+		if near, err := u.Proxy(&http.Request{URL: &url.URL{Scheme: "https", Host: "near.example"}}); err != nil || near != nil {
+			t.Errorf("%q, of NO_PROXY: %v %v", setting, near, err)
+		}
+	}
+}
+
 func TestVia(t *testing.T) {
 	u := Upstream{HTTP: "plain.example:81", HTTPS: "http://u:p@tls.example:82", No: []string{"direct.example", ".below.example", "10.0.0.0/8", "192.0.2.7", "port.example:8443", "*.star.example"}}
 	for _, c := range []struct {
