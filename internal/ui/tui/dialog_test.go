@@ -216,7 +216,7 @@ func TestRuleIsNamedOnce(t *testing.T) {
 // A rule that cannot be read says why, as a whole, and can be mended.
 func TestRuleIsMended(t *testing.T) {
 	r := newRig(t, 80, 24).open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
-	r.keys("down", "'e", "'(", "enter").has("the closing parenthesis is missing", "Enter takes the rule")
+	r.keys("down", "'e", "'(", "enter").has("a rule ends with its closing", "Enter takes the rule")
 	r.keys("backspace", "enter").hasNot("parenthesis", "Enter takes the rule").keys("enter")
 	if a, ok := last[op.Answer](r); !ok || !slices.Equal(a.Rules, []string{"Bash(git push:*)"}) {
 		t.Errorf("%+v", a)
