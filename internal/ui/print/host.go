@@ -191,7 +191,7 @@ func suggestions(v policy.Verdict) []change {
 // edits reports whether all of a question is the writing of files that no rule speaks of:
 // the mode acceptEdits answers it.
 func edits(v policy.Verdict) bool {
-	return len(v.Parts) > 0 && v.Check == policy.CheckNoRule && !slices.ContainsFunc(v.Parts, func(p policy.Piece) bool { return p.Kind != policy.PieceWrite })
+	return len(v.Parts) > 0 && v.Check == policy.CheckWrite && !slices.ContainsFunc(v.Parts, func(p policy.Piece) bool { return p.Kind != policy.PieceWrite })
 }
 
 // withdraw tells the host that a question needs no answer any more.
