@@ -10,7 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/policy"

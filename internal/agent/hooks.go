@@ -11,7 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"

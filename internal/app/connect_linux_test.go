@@ -16,11 +16,11 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/confine"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/sandbox/confine"
 	"github.com/adze-agent/adze/internal/store/sessions"
 )
 

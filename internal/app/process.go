@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/confine"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sandbox"
-	"github.com/adze-agent/adze/internal/sandbox/confine"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 )

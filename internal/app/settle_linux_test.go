@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/confine"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/sandbox/confine"
 )
 
 // plantHook leaves a hook in a way that nobody reads from the command, and in

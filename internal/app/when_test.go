@@ -12,7 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext/hooks"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"

@@ -18,11 +18,11 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/confine"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/kit"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/sandbox/confine"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 // raced reports whether a script or a test runs adze with the race detector: it
@@ -17,7 +17,7 @@ import (
 // So where it is on, a sixth of them do and the others run adze as it is built for
 // people. The terminal UI always has it.
 func raced(name string) bool {
-	return !raceDetector || strings.HasPrefix(name, "TestUI") || rotation.OneOf(6, name)
+	return !raceDetector || strings.HasPrefix(name, "TestUI") || slowtest.OneOf(6, name)
 }
 
 // builtIn is the folder that built made; "" when no test asked for one.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"

@@ -11,9 +11,9 @@ import (
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/market"
 	"github.com/adze-agent/adze/internal/ext/plugin"
-	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
-	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/servers"
+	"github.com/adze-agent/adze/internal/skill"
 )
 
 // extensionFlags are extensions that a start names, besides what files have.

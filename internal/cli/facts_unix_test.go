@@ -15,7 +15,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/transcript"
@@ -75,7 +75,7 @@ func (p *planting) reply(_ int, body []byte) llmtest.Reply {
 func TestFactsOutliveCompactions(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
-		if seed > 0 && !rotation.Due(fmt.Sprint("facts ", seed)) {
+		if seed > 0 && !slowtest.Due(fmt.Sprint("facts ", seed)) {
 			continue
 		}
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

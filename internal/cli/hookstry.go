@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/confine"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
-	"github.com/adze-agent/adze/internal/sandbox/confine"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 )

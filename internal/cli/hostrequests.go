@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/confedit"
-	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/mcp"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"

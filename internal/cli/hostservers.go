@@ -15,8 +15,8 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/mcp"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
-	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/servers"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/print"
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/trust"

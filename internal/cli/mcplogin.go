@@ -11,7 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 )

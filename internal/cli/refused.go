@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 // strict is a provider that refuses what one of its wire refuses. It answers a
@@ -70,7 +70,7 @@ func (pl *place) asked(w wireName, p *provider, prompt string, args ...string) *
 func TestStrictProvidersAccept(t *testing.T) {
 	t.Parallel()
 	for w := range wires {
-		if w != messages && !rotation.Due(string(w)) {
+		if w != messages && !slowtest.Due(string(w)) {
 			continue
 		}
 		t.Run(string(w), func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/watch"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store"

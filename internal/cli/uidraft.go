@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/settings"
-	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draft"

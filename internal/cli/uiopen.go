@@ -9,7 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/llm/script"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/ui/tui"

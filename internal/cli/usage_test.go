@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 var rawWords = regexp.MustCompile(`arg\(s\)|accepts |requires |flag needs|unknown (shorthand )?flag|unknown command|invalid argument|if any flags|bad flag syntax|strconv`)
@@ -90,7 +90,7 @@ func TestArgumentsAreCounted(t *testing.T) {
 // Wrong flags of every command are refused in our words, and no hint names a flag
 // that the command does not have.
 func TestFlagsAreExplained(t *testing.T) {
-	rotation.Turn(t)
+	slowtest.Turn(t)
 	meant := regexp.MustCompile(`did you mean (.*?)\?`)
 	names, asked := map[string]bool{}, map[string]bool{}
 	commands(func(c *cobra.Command) { c.Flags().VisitAll(func(f *pflag.Flag) { names[f.Name] = true }) })

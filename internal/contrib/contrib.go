@@ -14,9 +14,9 @@ package contrib
 import (
 	"fmt"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
-	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/tool"
 )
 

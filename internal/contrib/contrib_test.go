@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/contrib"
-	"github.com/adze-agent/adze/internal/ext/hook"
-	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/tool"
 )
 

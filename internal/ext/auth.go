@@ -11,8 +11,8 @@ import (
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"

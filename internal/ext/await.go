@@ -9,7 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 )

@@ -14,14 +14,14 @@ import (
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/mcp"
-	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
 	"github.com/adze-agent/adze/internal/helper"
 	"github.com/adze-agent/adze/internal/llm"
@@ -19,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/tool"
 )

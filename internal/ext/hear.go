@@ -8,9 +8,9 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
-	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/memory"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 )

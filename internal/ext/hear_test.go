@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 )
 
 // Hooks are asked about each file of settings that differs, under the source that its

@@ -9,9 +9,9 @@ import (
 	"unicode"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hooks"
-	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/hook"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 )

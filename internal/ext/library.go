@@ -11,8 +11,8 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
-	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
 )

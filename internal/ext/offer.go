@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/mcp"
-	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/tool"

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/contrib"
-	"github.com/adze-agent/adze/internal/ext/hook"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/servers"
 )
 
 // sameProgram reports whether two servers run the same files.

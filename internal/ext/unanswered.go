@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 )
 
 // A person is told which servers of the folder wait for a yes.

@@ -18,10 +18,10 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
-	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/skill"
 )
 
 // Flags are extensions that a start names, besides what files have.

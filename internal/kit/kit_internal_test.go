@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/confine"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/sandbox/confine"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/tool"
 )

@@ -6,9 +6,9 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
-	"github.com/adze-agent/adze/internal/store/lease"
 )
 
 // errSame is why a key that was refused is not tried again.

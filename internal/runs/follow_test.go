@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 )
 
 // folder is a new one with files.

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/shellread"
 	"github.com/adze-agent/adze/internal/text/paths"
 )

@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 // plainly finds the matching lines with package regexp, one by one.
@@ -76,7 +76,7 @@ func TestLikeRegexp(t *testing.T) {
 		for range rnd.IntN(120) {
 			b.WriteString(letters[rnd.IntN(len(letters))])
 		}
-		if !rotation.Due(fmt.Sprint("round ", round)) {
+		if !slowtest.Due(fmt.Sprint("round ", round)) {
 			continue
 		}
 		text := b.String()

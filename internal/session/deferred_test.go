@@ -23,8 +23,8 @@ import (
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/wire"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/rotation"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/toolsearch"
@@ -167,7 +167,7 @@ func TestPrefixWhileServersComeAndGo(t *testing.T) {
 	const steps = 50
 	for _, s := range speakers(t) {
 		t.Run(s.name, func(t *testing.T) {
-			rotation.Turn(t)
+			slowtest.Turn(t)
 			var r *rig
 			url, bodies := serve(t, s.wire, func(n int) llmtest.Reply {
 				id, server := fmt.Sprintf("call_%d", n), fmt.Sprint("server", n-n%7)

@@ -14,7 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store"

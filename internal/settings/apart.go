@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/text/pattern"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 )
 
 // What a person configured for all folders runs nothing of a folder that nobody

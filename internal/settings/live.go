@@ -14,7 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/watch"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/trust"
 )
 

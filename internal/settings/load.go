@@ -10,7 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/trust"

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/ext/hook"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/runs"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 )
 
 func names(s servers.Set) string {

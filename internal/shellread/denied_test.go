@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/rotation"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 // TestDeniedInEveryMode: what a rule denies is a question at least, in every mode and
 // under a rule that allows every command, however the command gets there.
 func TestDeniedInEveryMode(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	f := newFixture()
 	for _, x := range []string{"src/m.py", "src/x.rs", "src/y.tf", "src/j.js", "src/a"} {
 		f.files["/home/u/project/"+x] = true

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/rotation"
 	"github.com/adze-agent/adze/internal/shellread"
 	"github.com/adze-agent/adze/internal/shellread/world"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 type ownCase struct {
@@ -190,7 +190,7 @@ func TestCheckoutOfBranch(t *testing.T) {
 // worked out beside being read, do not double the work each time. Without a bound
 // none of these ends.
 func TestNestedReadsEnd(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	f := newFixture()
 	for _, form := range [][2]string{
 		{"echo $(", ")"}, {"printf \"$(", ")\""}, {"cat <<< \"$(", ")\""}, {"bash <<< \"$(", ")\""}, {"IFS=\"$(", ")\" read x"}, {"find $(", ") | xargs cat"}, {"x=$(echo \"$(", ")\")"}, {"bash -s <<< $(echo $(", "))"}, {"git ls-files $(", ") | head -3 | xargs cat"},
@@ -259,7 +259,7 @@ func TestScriptDir(t *testing.T) {
 // what grows without bound: a loaded machine with the race detector takes ten
 // times as long.
 func TestSpeed(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	f := newFixture()
 	f.glob("") // nothing
 	var all []time.Duration

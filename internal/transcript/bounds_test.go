@@ -9,7 +9,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
@@ -17,7 +17,7 @@ import (
 // one and the newest stay, of the rest the newest, and of changed files the
 // first.
 func TestBoundsOfAState(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	var s transcript.State
 	apply := func(b event.Body) { s = s.Apply(event.Event{Seq: s.Seq + 1, Body: b}) }
 	for i := range 2001 {

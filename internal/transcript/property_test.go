@@ -14,7 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
@@ -247,7 +247,7 @@ func TestFault04_HistoryWithLostLinesIsValid(t *testing.T) {
 
 // States share memory; none may see what another one added.
 func TestApplyChangesNoEarlierState(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	rapid.Check(t, func(t *rapid.T) {
 		es := draw(t)
 		var states []transcript.State

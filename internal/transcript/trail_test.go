@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 // Of the rewinds only the newest are kept. Which prompts they left in the
 // conversation stays true all the same, as all of them tell it.
 func TestTheTrailIsBounded(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var s State

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/adze-agent/adze/internal/confedit"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 )
 
 // Answers is the record of what a person said to the MCP servers that folders

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/trust"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/adze-agent/adze/internal/confedit"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -44,7 +44,7 @@ func TestBoundsOfAFolder(t *testing.T) {
 		"a file in place of a one": {func(r *rig) { r.write(".claude", "x"); r.write(".mcp.json", "{}") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rotation.Turn(t)
+			slowtest.Turn(t)
 			r := newRig(t)
 			c.files(r)
 			v, err := r.Check(r.Folder)

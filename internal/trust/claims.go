@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/ext/hook"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
-	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/hook"
+	"github.com/adze-agent/adze/internal/servers"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 )

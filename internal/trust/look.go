@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/trust"
 )
 

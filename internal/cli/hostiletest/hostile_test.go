@@ -20,7 +20,7 @@ import (
 	"time"
 
 	_ "github.com/adze-agent/adze/internal/cli" // what is built below: results are not kept over its changes
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 var adze, base, template string // set by TestMain
@@ -67,7 +67,7 @@ func commands(r repo) [][]string {
 		out = append(out, []string{"mcp", "list"}, []string{"skills", "list"}, []string{"hooks", "list"}, []string{"hooks", "test", "SessionStart"}, []string{"agents"}, []string{"plugin", "list"})
 	}
 	out = slices.DeleteFunc(out, func(args []string) bool {
-		return !rotation.Due(r.name + " " + strings.Join(args[:min(2, len(args))], " "))
+		return !slowtest.Due(r.name + " " + strings.Join(args[:min(2, len(args))], " "))
 	})
 	out = slices.Insert(out, 0, []string{"-p", "hello", "--model", "script/" + filepath.Join(base, "hello.txt")})
 	if r.say != "" {
@@ -102,7 +102,7 @@ func TestHostileFolders(t *testing.T) {
 		})
 	}
 	for i, r := range all {
-		if !rotation.OneOf(2, r.name) {
+		if !slowtest.OneOf(2, r.name) {
 			continue
 		}
 		r.build(t, template, filepath.Join(base, fmt.Sprintf("repo%d", i)))

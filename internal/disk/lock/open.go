@@ -2,7 +2,7 @@
 // locks open files as the system can: such a lock is gone with the last process
 // that has the file open, whatever it dies of, and other programs may take no
 // notice of it. Some network file systems, and Windows, have none. What must
-// not happen twice there either takes a lease, which is a file (store/lease).
+// not happen twice there either takes a lease, which is a file (disk/lease).
 package lock
 
 import "errors"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 )
 
 // Who is an agent that works for the session.

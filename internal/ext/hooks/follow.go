@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 )
 
 // follow tells hooks of what they can only hear of: questions, failures, and that

@@ -16,8 +16,8 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
-	"github.com/adze-agent/adze/internal/ext/hook/hookrun"
+	"github.com/adze-agent/adze/internal/ext/hookrun"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"

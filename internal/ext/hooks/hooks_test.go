@@ -12,7 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 

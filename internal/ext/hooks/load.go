@@ -5,7 +5,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 )
 
 // Load is what brings hooks that count with these settings: the settings themselves,

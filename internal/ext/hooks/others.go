@@ -8,7 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/regular"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/trust"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/watch"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 )
 
 // What is watched is what matchers name, in the folder that commands run in, and what a

@@ -27,7 +27,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/ext/market"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/text/hint"
 )
 
@@ -229,7 +229,7 @@ func TestHostileArchives(t *testing.T) {
 		{[]entry{{name: "dot.", text: "x"}}, "not all systems", false},
 		{many, "20,000 files", false},
 	} {
-		if len(c.list) > 20_000 && !rotation.Due("too many files") {
+		if len(c.list) > 20_000 && !slowtest.Due("too many files") {
 			continue
 		}
 		packed := map[string][]byte{".tgz": tarball(t, append([]entry{{name: "skills/x/SKILL.md"}}, c.list...)...)}

@@ -24,10 +24,10 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/disk/temp"
-	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/hint"

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/tool"
 )
 

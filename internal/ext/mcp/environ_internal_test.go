@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/servers"
 )
 
 // A variable that settings name as a provider's key passes to a person's server where

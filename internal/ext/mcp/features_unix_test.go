@@ -30,10 +30,10 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
 )

@@ -23,8 +23,8 @@ import (
 
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/order"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 

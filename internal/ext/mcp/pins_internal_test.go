@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 )
 
 // What tools said is tidied when another server's is written, and one in use stays.

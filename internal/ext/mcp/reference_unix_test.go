@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/ext/mcp"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
 )

@@ -7,8 +7,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
+	"github.com/adze-agent/adze/internal/servers"
 )
 
 // A schema that providers refuse is repaired, or its tool is left out with a reason;

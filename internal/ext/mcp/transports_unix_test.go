@@ -22,7 +22,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/adze-agent/adze/internal/ext/mcp"
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/servers"
 )
 
 // serveHTTP serves on a loopback address until the test ends.

@@ -19,8 +19,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	llmwire "github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/contrib"
-	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/skill"
 )
 
 //go:embed builtin

@@ -9,7 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/watch"
-	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/skill"
 )
 
 // A ShelfConfig says where a process has its skills from.

@@ -18,12 +18,12 @@ import (
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/tool"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/effect"
-	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/git/setting"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 func write(t *testing.T, file, text string) {
@@ -89,7 +89,7 @@ func TestHarmlessSettings(t *testing.T) {
 	changes := [][]string{{"commit", "-qam", "y"}, {"checkout", "-q", "-B", "b"}, {"merge", "--no-edit", "v1"}, {"archive", "HEAD"}, {"stash"}, {"stash", "pop"}, {"gc", "--auto"}, {"fetch", "-q", "."}}
 	evil := filepath.Join(filepath.Dir(tr.dir), "evil")
 	for name, kind := range setting.All() {
-		if !rotation.OneOf(20, name) {
+		if !slowtest.OneOf(20, name) {
 			continue
 		}
 		section, key, _ := strings.Cut(name, ".")

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 // Run runs the whole battery against a.
@@ -80,7 +80,7 @@ func Run(t *testing.T, a Adapter) {
 				t.Skip("only for a live connection")
 			}
 			if slices.Contains(slow, c.name) {
-				rotation.Turn(t)
+				slowtest.Turn(t)
 			}
 			c.run(t, a)
 		})

@@ -17,7 +17,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/store"
 )
 
@@ -215,7 +215,7 @@ func TestDamage(t *testing.T) {
 	}
 	for name, harm := range damage {
 		t.Run(name, func(t *testing.T) {
-			rotation.Turn(t)
+			slowtest.Turn(t)
 			f, s := folder(t), newShelf()
 			for n := range 50 {
 				s.add(fmt.Sprint("s", n), "p", prompt("needle "+strings.Repeat(fmt.Sprint("hay", n, " "), 100)))
@@ -299,7 +299,7 @@ var hostile = []string{
 }
 
 func TestHostileText(t *testing.T) {
-	rotation.Turn(t)
+	slowtest.Turn(t)
 	f, s := folder(t), newShelf()
 	for n, text := range hostile {
 		s.add(fmt.Sprintf("s%02d", n), `p"'`, prompt("needle "+text), reply(text), event.Titled{Title: text})
@@ -372,7 +372,7 @@ func TestNewestFirst(t *testing.T) {
 // What is shown of many sessions at once is what is shown of each, also when some
 // of them have thousands of rows.
 func TestShowsManyAtOnce(t *testing.T) {
-	rotation.Turn(t)
+	slowtest.Turn(t)
 	f, s := folder(t), newShelf()
 	var want []string
 	for n := range 15 {

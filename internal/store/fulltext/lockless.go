@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/disk/lock"
 	"github.com/adze-agent/adze/internal/store/disk"
-	"github.com/adze-agent/adze/internal/store/lease"
 )
 
 // SQLite locks its file as the system can. Some network file systems have no

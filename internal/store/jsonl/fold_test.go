@@ -14,7 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/view"
@@ -98,7 +98,7 @@ func foldDir(tb testing.TB, dir string) transcript.State {
 
 // Memory grows with what can still be sent, not with the log.
 func TestFault18_FoldKeepsOnlyTheWindow(t *testing.T) {
-	rotation.Turn(t)
+	slowtest.Turn(t)
 	dir := writeSession(t, 8_000, 4000)
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -15,11 +15,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/blob"
 	"github.com/adze-agent/adze/internal/store/disk"
-	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/store/seal"
 )
 

@@ -18,11 +18,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/jsonl"
-	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/store/storetest"
 )
 
@@ -266,7 +266,7 @@ func TestFault16_ClockGoesBack(t *testing.T) {
 }
 
 func TestTooLargeAnEvent(t *testing.T) {
-	rotation.Turn(t)
+	slowtest.Turn(t)
 	l := mustOpen(t, jsonl.Options{Dir: filepath.Join(t.TempDir(), "s")})
 	add(t, l, 1, 2)
 	e := event.Event{Seq: 3, Time: at, Body: event.Noted{Text: strings.Repeat("x", event.MaxLine)}}

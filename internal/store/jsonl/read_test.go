@@ -12,7 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 )
@@ -63,7 +63,7 @@ func TestReadingBeginsBetweenLargeEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, from := range []event.Seq{0, 1, 4, 5, 6, 19, 20, 21, 24, 25, 34, 35, 36, 39, 40} {
-		if !rotation.Due(fmt.Sprint("from ", from)) {
+		if !slowtest.Due(fmt.Sprint("from ", from)) {
 			continue
 		}
 		l := mustOpen(t, opt)

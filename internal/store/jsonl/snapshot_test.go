@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 )
@@ -125,7 +125,7 @@ func TestASnapshotSparesReading(t *testing.T) {
 // A large log that was copied or restored has another time, and is not read from its
 // beginning for that: its size and the line at the snapshot's place are what they were.
 func TestALargeLogMayHaveAnotherTime(t *testing.T) {
-	rotation.Turn(t)
+	slowtest.Turn(t)
 	for _, c := range []struct {
 		more int
 		ok   bool

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/jsonl"
-	"github.com/adze-agent/adze/internal/store/lease"
 )
 
 // draftSuffix ends the name of a draft's folder, which is no session's ID.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/event"
@@ -13,7 +14,6 @@ import (
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/blob"
 	"github.com/adze-agent/adze/internal/store/disk"
-	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 

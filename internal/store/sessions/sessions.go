@@ -19,10 +19,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/fulltext"
-	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )

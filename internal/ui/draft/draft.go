@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
-	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/ui/history"
 )
 

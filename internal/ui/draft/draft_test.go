@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adze-agent/adze/internal/store/lease"
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/ui/history"
 )
 

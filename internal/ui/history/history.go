@@ -18,8 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/disk/safe"
-	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/rotation"
 	"github.com/adze-agent/adze/internal/search"
+	"github.com/adze-agent/adze/internal/slowtest"
 )
 
 func TestMatch(t *testing.T) {
@@ -92,7 +92,7 @@ func TestFiles(t *testing.T) {
 // A query that is typed letter by letter, with letters taken back, finds what it
 // finds at once.
 func TestNarrowing(t *testing.T) {
-	rotation.Turn(t)
+	slowtest.Turn(t)
 	paths := manyPaths(3000)
 	f := NewFiles(paths)
 	rnd := rand.New(rand.NewPCG(1, 2))

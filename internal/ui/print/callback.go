@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 

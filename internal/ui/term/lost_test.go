@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
 // A screen that becomes so small that the live area does not fit any more takes
 // rows of it into the scrollback. What of a reply went there does not come again.
 func TestRowsThatTheTerminalTook(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	for seed := range uint64(200) {
-		if !rotation.Due(fmt.Sprint("rows ", seed)) {
+		if !slowtest.Due(fmt.Sprint("rows ", seed)) {
 			continue
 		}
 		r := rand.New(rand.NewPCG(seed, 11))

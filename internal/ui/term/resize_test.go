@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
@@ -27,7 +27,7 @@ func liveArea(r *rand.Rand, cols int) ([]draw.Line, Cursor) {
 // What a person scrolls back to is what was said, once, whatever the sizes
 // were meanwhile.
 func TestScrollbackIsExactAfterResizes(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		z := Size{80, 24}

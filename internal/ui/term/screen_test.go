@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
@@ -258,9 +258,9 @@ func check(t *testing.T, seed uint64, z Size, steps int) {
 }
 
 func TestRandomFrames(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	for seed := range uint64(40) {
-		if !rotation.Due(fmt.Sprint("frames ", seed)) {
+		if !slowtest.Due(fmt.Sprint("frames ", seed)) {
 			continue
 		}
 		for _, z := range []Size{{40, 10}, {80, 24}, {7, 3}, {200, 50}} {

@@ -11,7 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/view"
@@ -20,7 +20,7 @@ import (
 // Whatever a command, a path, a model or a tool's name says, a dialog shows
 // what would run, and nothing of it reaches the terminal as a control.
 func TestHostileText(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	evil := []string{
 		"\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]52;c;AAAA\x07", "\r", "\x9b2J", "\u202e", "\u2066", "\u200b", "\ufeff", "\U000e0041", "\x00", "\x7f",
 		"e" + strings.Repeat("\u0301", 300), "👩\u200d👩\u200d👧\u200d👦", "界", "\t", "\u2028", "\u115f", strings.Repeat("A", 1<<18),
@@ -74,7 +74,7 @@ func TestHostileText(t *testing.T) {
 // Names that servers, tools, skills, plugins, hooks, sessions, models and folders
 // give themselves are harmless wherever dialogs and lists show them.
 func TestHostileNames(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	for _, bad := range []string{
 		"\x1b[2J\x1b]0;x\x07", "\r\n", "\x9b2J\x00\x7f", "\u202egpj\u2066", "\u200b\ufeff\u200e", "\U000e0041\u2028\u115f", "e" + strings.Repeat("\u0301", 300), strings.Repeat("界", 200), strings.Repeat("A", 1<<14),
 	} {

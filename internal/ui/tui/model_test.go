@@ -18,7 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/term"
@@ -278,7 +278,7 @@ func busy(r *rig) {
 func TestGoldenFrames(t *testing.T) {
 	for _, s := range slices.Concat(scenes, rareScenes) {
 		t.Run(s.name, func(t *testing.T) {
-			rotation.Alone(t)
+			slowtest.Alone(t)
 			var b strings.Builder
 			sizes := []term.Size{{Cols: 80, Rows: 24}, {Cols: 40, Rows: 10}, {Cols: 200, Rows: 50}}
 			for _, z := range sizes {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"

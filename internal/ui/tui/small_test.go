@@ -11,7 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/rotation"
+	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -55,7 +55,7 @@ func words(word string, n int) string {
 // On a small screen nothing of what a dialog is about is out of reach, by the
 // page, by the line, and from its end; and its answers stay in sight.
 func TestSmallScreensShowAll(t *testing.T) {
-	rotation.Alone(t)
+	slowtest.Alone(t)
 	for _, z := range smallScreens {
 		for _, d := range longDialogs {
 			for _, key := range []string{"pgdown", "down"} {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/auth"
-	"github.com/adze-agent/adze/internal/store/lease"
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/text/hint"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 )
 
 // The files of other agents are read as their programs read them, and what has no hooks

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
 )

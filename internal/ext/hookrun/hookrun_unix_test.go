@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
-	"github.com/adze-agent/adze/internal/ext/hook/hookrun"
+	"github.com/adze-agent/adze/internal/ext/hookrun"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/proc"
 )
 

@@ -1,5 +1,5 @@
 //go:build race
 
-package rotation
+package slowtest
 
 const race = true

@@ -1,4 +1,4 @@
-package rotation
+package slowtest
 
 import (
 	"os"
@@ -20,7 +20,7 @@ func Alone(t testing.TB) {
 	before := started()
 	t.Cleanup(func() {
 		if n := started() - before; n > 0 {
-			t.Errorf("%d goroutines were started: it is not for rotation.Alone", n)
+			t.Errorf("%d goroutines were started: it is not for slowtest.Alone", n)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 )
 
 // ruling reads what a model ruled.

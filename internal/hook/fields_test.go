@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 )
 
 // What of an answer means nothing at its event is said.

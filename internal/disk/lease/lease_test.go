@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/store/disk"
-	"github.com/adze-agent/adze/internal/store/lease"
 )
 
 func open(t *testing.T) (string, disk.Dir) {

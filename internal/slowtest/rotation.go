@@ -1,8 +1,8 @@
-// Package rotation leaves a part of the slow checks out of the tests of every day:
+// Package slowtest leaves a part of the slow checks out of the tests of every day:
 // always the same part, so that one tree has one result. ./test long makes all of them
 // (SEED=all), and SEED=N makes another part. Only tests import it. It keeps nothing:
 // which part it is follows from names alone.
-package rotation
+package slowtest
 
 import (
 	"hash/fnv"

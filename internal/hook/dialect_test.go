@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 )
 
 // Hooks of other agents are found under our events, and what means something else

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/policy"
 )
 
