@@ -75,7 +75,7 @@ func (r *run) tooHeavy(o outcome, out Outcome) Outcome {
 	out.Text += ": " + o.err.Error()
 	out.Hint = "have the server load the model with a larger window (16,000 tokens or more), or use another model: --model …"
 	if r.Full {
-		out.Hint = "use the shorter instructions (adze config set profile small), or " + out.Hint
+		out.Hint = "use the shorter instructions (the setting profile: small), or " + out.Hint
 	}
 	return out
 }

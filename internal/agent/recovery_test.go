@@ -135,7 +135,7 @@ func TestRecovery(t *testing.T) {
 			r.loop.System, r.loop.Full = []string{strings.Repeat("s", 16_000)}, true
 		}, replies: []fake.Reply{fails(llm.TooLong)}, end: agent.InstructionsTooLong, requests: 1,
 			check: func(t *testing.T, r *rig, out agent.Outcome) {
-				if !strings.Contains(out.Hint, "profile small") || strings.Contains(out.Hint, "new session") {
+				if !strings.Contains(out.Hint, "the setting profile: small") || strings.Contains(out.Hint, "new session") {
 					t.Errorf("%q", out.Hint)
 				}
 			}},

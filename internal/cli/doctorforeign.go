@@ -111,7 +111,7 @@ func unreadFindings(sys System, o invocation, p settings.Paths) (out []finding) 
 		if len(has) > 0 {
 			text += ": it has " + strings.Join(has, ", ")
 		}
-		out = append(out, finding{"extensions", "note", text, "adze plugin validate " + hint.Shell(dir) + " shows what it would run; adze --plugin-dir " + hint.Shell(dir) + " uses it"})
+		out = append(out, finding{"extensions", "note", text, "adze plugin validate " + hint.Shell(dir) + " shows what it would run; --plugin-dir " + hint.Shell(dir) + " uses it for one run"})
 	}
 	for _, t := range theirs {
 		if list := at(t.of, t.glob); len(list) > 0 {

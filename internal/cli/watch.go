@@ -123,6 +123,8 @@ func (w *watcher) see(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.InputAccepted:
 		return // it was just typed
+	case event.ReplyStarted:
+		return // it is shown when it is whole: its pieces do not come here
 	case event.TurnEnded:
 		over = b.How == event.Done
 		e.Body = event.TurnEnded{ID: b.ID, How: event.Done} // why it ended otherwise is said with the exit
