@@ -467,6 +467,7 @@ func TestUIStatusLineBetweenSessions(t *testing.T) {
 	x.until(`STATUS`)
 	x.keys("say one", enter)
 	x.until(`● One\.`)
+	x.gone(`interrupts`) // no other session begins while the model works
 	for _, c := range []struct{ command, begun string }{{"/fork", `This is a copy`}, {"/clear", `What shall be done here`}} {
 		x.until(`STATUS`)
 		x.keys(c.command, enter)
