@@ -2,6 +2,7 @@ package skills
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -207,11 +208,27 @@ func held(list []contrib.Contribution) []contrib.Contribution {
 	return list
 }
 
-// folders are the folders of places, each once.
+// folders are the folders of places, each once, and those in which a skill may be: one
+// that is made is read before its SKILL.md is written.
 func folders(places []skill.Place) (out []string) {
+	add := func(dir string) {
+		if !slices.Contains(out, dir) && len(out) < maxWatched {
+			out = append(out, dir)
+		}
+	}
 	for _, p := range places {
-		if p.Text == nil && !slices.Contains(out, p.Dir) && len(out) < maxWatched {
-			out = append(out, p.Dir)
+		if p.Text != nil {
+			continue
+		}
+		add(p.Dir)
+		if p.Kind != skill.Skills {
+			continue
+		}
+		below, _ := os.ReadDir(p.Dir) // none is an answer, too
+		for _, e := range below {
+			if e.IsDir() {
+				add(filepath.Join(p.Dir, e.Name()))
+			}
 		}
 	}
 	return out

@@ -330,6 +330,9 @@ func followed(t *testing.T, rest time.Duration) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.MkdirAll(filepath.Join(dir, "skills", "begun"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	told := make(chan struct{}, 10)
 	s := Open(ShelfConfig{
 		Places: func() []skill.Place { return []skill.Place{{Dir: filepath.Join(dir, "skills"), Kind: skill.Skills}} },
@@ -353,6 +356,8 @@ func followed(t *testing.T, rest time.Duration) {
 			}
 		}
 	}
+	write("skills/begun/SKILL.md", "---\nname: begun\ndescription: one\n---\nx")
+	until("a skill whose folder was there", func(l skill.Library) bool { _, ok := l.Find("begun"); return ok })
 	write("skills/a/SKILL.md", "---\nname: a\ndescription: one\n---\nx")
 	until("a new skill", func(l skill.Library) bool { _, ok := l.Find("a"); return ok })
 	write("skills/a/SKILL.md", "---\nname: a\ndescription: two\n---\nx")
