@@ -17,101 +17,129 @@ const Version = 1
 // most of it.
 const MaxBytes = 64 << 20
 
-// A kind ties the name of an op in JSON to its Go type.
-type kind struct {
-	name   string
-	typ    reflect.Type
-	decode func(jsontext.Value) (Op, error)
-}
-
-// kinds is the one table of names; names never change.
-var kinds = []kind{
-	kindOf[Prompt]("prompt"),
-	kindOf[Notify]("notify"),
-	kindOf[Shell]("shell"),
-	kindOf[Unqueue]("unqueue"),
-	kindOf[Interrupt]("interrupt"),
-	kindOf[Attach]("attach"),
-	kindOf[Detach]("detach"),
-	kindOf[Answer]("answer"),
-	kindOf[SetModel]("set_model"),
-	kindOf[SetEffort]("set_effort"),
-	kindOf[SetMode]("set_mode"),
-	kindOf[Background]("background"),
-	kindOf[StopTask]("stop_task"),
-	kindOf[Rewind]("rewind"),
-	kindOf[Compact]("compact"),
-	kindOf[Rename]("rename"),
-	kindOf[Revoke]("revoke"),
-}
-
-func kindOf[T Op](name string) kind { return kind{name, reflect.TypeFor[T](), decode[T]} }
-
-func decode[T Op](raw jsontext.Value) (Op, error) {
-	var o T
-	err := jsonv2.Unmarshal(raw, &o, jsonv2.RejectUnknownMembers(true))
-	return o, err
-}
-
-// envelope is the JSON form: {"v":1,"op":"rename","with":{"title":"x"}}.
-type envelope struct {
-	Version int            `json:"v"`
-	Op      string         `json:"op"`
-	With    jsontext.Value `json:"with,omitempty"`
-}
+// codec is the one table of names; names never change.
+var codec = Codec[Op]{Noun: "op", Kinds: []Kind[Op]{
+	KindOf[Op, Prompt]("prompt"),
+	KindOf[Op, Notify]("notify"),
+	KindOf[Op, Shell]("shell"),
+	KindOf[Op, Unqueue]("unqueue"),
+	KindOf[Op, Interrupt]("interrupt"),
+	KindOf[Op, Attach]("attach"),
+	KindOf[Op, Detach]("detach"),
+	KindOf[Op, Answer]("answer"),
+	KindOf[Op, SetModel]("set_model"),
+	KindOf[Op, SetEffort]("set_effort"),
+	KindOf[Op, SetMode]("set_mode"),
+	KindOf[Op, Background]("background"),
+	KindOf[Op, StopTask]("stop_task"),
+	KindOf[Op, Rewind]("rewind"),
+	KindOf[Op, Compact]("compact"),
+	KindOf[Op, Rename]("rename"),
+	KindOf[Op, Revoke]("revoke"),
+}}
 
 // Name is what o is called in JSON, "" for nil.
-func Name(o Op) string {
-	for _, k := range kinds {
-		if k.typ == reflect.TypeOf(o) {
-			return k.name
+func Name(o Op) string { return codec.Name(o) }
+
+// Marshal gives the JSON form of o, on one line: {"v":1,"op":"rename","with":{"title":"x"}}.
+func Marshal(o Op) ([]byte, error) { return codec.Marshal(o) }
+
+// Unmarshal reads what Marshal wrote; an error is a Refusal.
+func Unmarshal(raw []byte) (Op, error) { return codec.Unmarshal(raw) }
+
+// A Kind ties the name of a type in JSON to the type.
+type Kind[T any] struct {
+	Name   string
+	typ    reflect.Type
+	decode func(jsontext.Value) (T, error)
+}
+
+// KindOf is the row of the type V, which is one of the sum T.
+func KindOf[T any, V any](name string) Kind[T] {
+	return Kind[T]{name, reflect.TypeFor[V](), func(raw jsontext.Value) (T, error) {
+		var v V
+		err := jsonv2.Unmarshal(raw, &v, jsonv2.RejectUnknownMembers(true))
+		out, _ := any(v).(T)
+		return out, err
+	}}
+}
+
+// A Codec is the JSON form of a sealed sum that clients send: of ops here, of
+// queries in package ask.
+type Codec[T any] struct {
+	Noun  string // "op" or "query": the member that has the name
+	Kinds []Kind[T]
+}
+
+// Name is what v is called in JSON, "" where it is none of the sum.
+func (c Codec[T]) Name(v T) string {
+	for _, k := range c.Kinds {
+		if k.typ == reflect.TypeOf(v) {
+			return k.Name
 		}
 	}
 	return ""
 }
 
-// Marshal gives the JSON form of o, on one line.
-func Marshal(o Op) ([]byte, error) {
-	name := Name(o)
-	if name == "" {
-		return nil, fmt.Errorf("write an op: %T has no name", o)
+// envelope is the JSON form: {"v":1,"op":"rename","with":{"title":"x"}}.
+type envelope struct {
+	Version int            `json:"v"`
+	Op      string         `json:"op,omitempty"`
+	Query   string         `json:"query,omitempty"`
+	With    jsontext.Value `json:"with,omitempty"`
+}
+
+// name is the member of e that has the name.
+func (c Codec[T]) name(e *envelope) *string {
+	if c.Noun == "op" {
+		return &e.Op
 	}
-	with, err := jsonv2.Marshal(o, jsonv2.FormatNilSliceAsNull(true))
+	return &e.Query
+}
+
+// Marshal gives the JSON form of v, on one line.
+func (c Codec[T]) Marshal(v T) ([]byte, error) {
+	e := envelope{Version: Version}
+	*c.name(&e) = c.Name(v)
+	if *c.name(&e) == "" {
+		return nil, fmt.Errorf("%T has no name as %s", v, c.Noun)
+	}
+	with, err := jsonv2.Marshal(v, jsonv2.FormatNilSliceAsNull(true))
 	if err != nil {
-		return nil, fmt.Errorf("write the op %s: %w", name, err)
+		return nil, fmt.Errorf("write the %s %s: %w", c.Noun, c.Name(v), err)
 	}
-	if bytes.Equal(with, []byte("{}")) {
-		with = nil
+	if !bytes.Equal(with, []byte("{}")) {
+		e.With = with
 	}
-	return jsonv2.Marshal(envelope{Version, name, with})
+	return jsonv2.Marshal(e)
 }
 
 // Unmarshal reads what Marshal wrote. Names match exactly. What this version
-// does not know, a newer form, an op or a member, is a Refusal that names it,
+// does not know, a newer form, a name or a member, is a Refusal that names it,
 // because half of an op must not be carried out.
-func Unmarshal(raw []byte) (Op, error) {
+func (c Codec[T]) Unmarshal(raw []byte) (none T, err error) {
 	if len(raw) > MaxBytes {
-		return nil, &Refusal{Code: Malformed, Text: fmt.Sprintf("an op of %d bytes is too large; at most %d are taken", len(raw), MaxBytes)}
+		return none, &Refusal{Code: Malformed, Text: fmt.Sprintf("%s of %d bytes is too large; at most %d are taken", c.Noun, len(raw), MaxBytes)}
 	}
 	var e envelope
 	if err := jsonv2.Unmarshal(raw, &e, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return nil, &Refusal{Code: Malformed, Text: "this is no op: " + err.Error()}
+		return none, &Refusal{Code: Malformed, Text: "this is no " + c.Noun + ": " + err.Error()}
 	}
 	if e.Version != Version {
-		return nil, &Refusal{Code: Unsupported, Text: fmt.Sprintf("the op has version %d of the form, and this program reads version %d", e.Version, Version)}
+		return none, &Refusal{Code: Unsupported, Text: fmt.Sprintf("the %s has version %d of the form, and this program reads version %d", c.Noun, e.Version, Version)}
 	}
-	for _, k := range kinds {
-		if k.name != e.Op {
+	for _, k := range c.Kinds {
+		if k.Name != *c.name(&e) {
 			continue
 		}
 		if len(e.With) == 0 {
 			e.With = jsontext.Value("{}")
 		}
-		o, err := k.decode(e.With)
+		v, err := k.decode(e.With)
 		if err != nil {
-			return nil, &Refusal{Code: Malformed, Text: fmt.Sprintf("the op %s cannot be read: %v", e.Op, err)}
+			return none, &Refusal{Code: Malformed, Text: fmt.Sprintf("the %s %s cannot be read: %v", c.Noun, k.Name, err)}
 		}
-		return o, nil
+		return v, nil
 	}
-	return nil, &Refusal{Code: Unsupported, Text: fmt.Sprintf("there is no op %q", e.Op)}
+	return none, &Refusal{Code: Unsupported, Text: fmt.Sprintf("there is no %s %q", c.Noun, *c.name(&e))}
 }

@@ -1,0 +1,279 @@
+// Package ask is the one vocabulary for what a client may want to know, or have
+// changed, that no event of a session says: which models there are, what a rule
+// would say of a command, a setting that is to be saved. A query is data, so that it
+// crosses to another process as an op does. Who answers is a desk; see package client.
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// A Query is one question about a run or one change beside the sessions of it. What of
+// a Reply answers it, its comment says.
+//
+//sumtype:decl
+type Query interface{ query() }
+
+// A Scope is what a connection may do, each with all before it.
+type Scope int
+
+// Scopes.
+const (
+	Watch  Scope = iota // read what happens and what there is
+	Answer              // also settle open questions
+	Prompt              // also say something to the model, and stop it
+	Admin               // also change settings, trust and servers
+)
+
+type (
+	// Status: Data is a Facts of the session.
+	Status struct{}
+	// Models: Choices are the models that can be used.
+	Models struct{}
+	// Sessions: Data is a SessionList, newest first, of this project or of all.
+	Sessions struct {
+		All bool `json:"all,omitzero"`
+	}
+	// Find: Data is the Saved that an ID, a title or words name, those of this project
+	// first. An error says that there is none, or several.
+	Find struct {
+		Words string `json:"words"`
+	}
+	// Search finds sessions by words anywhere in them, with what is known by then: Data
+	// is an object with a line of text by the session's ID.
+	Search struct {
+		Words string `json:"words"`
+		All   bool   `json:"all,omitzero"`
+	}
+	// Preview: Text is the beginning and the end of a session.
+	Preview struct {
+		ID string `json:"id"`
+	}
+	// Rename titles a session that is not open.
+	Rename struct {
+		ID    string `json:"id"`
+		Title string `json:"title"`
+	}
+	// Diff: Shapes are what is different on disk now from before the session, by file.
+	Diff struct{}
+	// Context: Shapes are what fills the model's window.
+	Context struct{}
+	// Files: Names are the files of the working folder.
+	Files struct{}
+	// Resources: Choices are those of MCP servers that Part of "server:uri" may mean, at
+	// most Max; the ID is all of it.
+	Resources struct {
+		Part string `json:"part"`
+		Max  int    `json:"max"`
+	}
+	// Arguments: Choices are what the word behind a slash command may be that is being
+	// written, at the end of Args.
+	Arguments struct {
+		Command string `json:"command"`
+		Args    string `json:"args,omitempty"`
+	}
+	// Memory: Choices are the memory files that a line can be added to.
+	Memory struct{}
+	// Remembered: Choices are the memory files that the session read so far, and notes.
+	Remembered struct{}
+	// Note adds a line to a memory file.
+	Note struct {
+		File string `json:"file"`
+		Line string `json:"line"`
+	}
+	// Rules: Data is a RuleSet: the permission rules, the folders and the mode in force.
+	Rules struct{}
+	// Forget removes a rule from the settings file that it stands in.
+	Forget struct {
+		Rule Rule `json:"rule"`
+	}
+	// Save writes a setting of the person's own file.
+	Save struct {
+		Key   string          `json:"key"`
+		Value json.RawMessage `json:"value"`
+	}
+	// Hooks: Text is the hooks that are set.
+	Hooks struct{}
+	// Report gives the command of adze that a slash command stands for, with the flags,
+	// settings, rules and mode of this run: Text is what it prints.
+	Report struct {
+		Name string `json:"name"`
+		Args string `json:"args,omitempty"`
+	}
+	// Pick: Choices are what the argument of a Report can be, none where nothing has to
+	// be chosen.
+	Pick struct {
+		Name string `json:"name"`
+	}
+	// Aside asks the model a question that does not enter the conversation: Text is its
+	// answer.
+	Aside struct {
+		Question string `json:"question"`
+	}
+	// Trust: Data is a Claims about what this folder brings, nothing when there is nothing
+	// to decide.
+	Trust struct{}
+	// Decide trusts what the folder brings, as Trust said it, or has it not asked again
+	// before it changes.
+	Decide struct {
+		Trust bool `json:"trust"`
+	}
+)
+
+func (Status) query()     {}
+func (Models) query()     {}
+func (Sessions) query()   {}
+func (Find) query()       {}
+func (Search) query()     {}
+func (Preview) query()    {}
+func (Rename) query()     {}
+func (Diff) query()       {}
+func (Context) query()    {}
+func (Files) query()      {}
+func (Resources) query()  {}
+func (Arguments) query()  {}
+func (Memory) query()     {}
+func (Remembered) query() {}
+func (Note) query()       {}
+func (Rules) query()      {}
+func (Forget) query()     {}
+func (Save) query()       {}
+func (Hooks) query()      {}
+func (Report) query()     {}
+func (Pick) query()       {}
+func (Aside) query()      {}
+func (Trust) query()      {}
+func (Decide) query()     {}
+
+// A Reply answers a Query; which of its parts, the query says. A change is answered with
+// the zero Reply, or a Text that tells of it.
+type Reply struct {
+	Text    string
+	Shapes  []view.Block
+	Choices []Choice
+	Names   []string
+	Data    json.RawMessage
+}
+
+// A Choice is one line of a menu.
+type Choice struct {
+	ID    string   `json:"id"` // what is chosen
+	Name  string   `json:"name"`
+	About string   `json:"about,omitempty"` // quiet, beside it
+	Right string   `json:"right,omitempty"` // facts at the right edge
+	Lead  string   `json:"lead,omitempty"`  // before the name: where it belongs
+	Find  string   `json:"find,omitempty"`  // further words that a search finds it by
+	Also  []string `json:"also,omitempty"`  // other names, in small letters: who types one means this
+	Now   bool     `json:"now,omitzero"`    // it is in force
+	Part  bool     `json:"part,omitzero"`   // what is completed with it goes on
+}
+
+// Data reads the Data of a reply.
+func Data[T any](r Reply) (v T, err error) {
+	if len(r.Data) == 0 {
+		return v, nil
+	}
+	if err = json.Unmarshal(r.Data, &v); err != nil {
+		return v, fmt.Errorf("the answer cannot be read: %w", err)
+	}
+	return v, nil
+}
+
+// With is a reply with Data.
+func With(v any) (Reply, error) {
+	raw, err := json.Marshal(v)
+	return Reply{Data: raw}, err
+}
+
+// codec is the one table of names; names never change.
+var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
+	op.KindOf[Query, Status]("status"),
+	op.KindOf[Query, Models]("models"),
+	op.KindOf[Query, Sessions]("sessions"),
+	op.KindOf[Query, Find]("find"),
+	op.KindOf[Query, Search]("search"),
+	op.KindOf[Query, Preview]("preview"),
+	op.KindOf[Query, Rename]("rename"),
+	op.KindOf[Query, Diff]("diff"),
+	op.KindOf[Query, Context]("context"),
+	op.KindOf[Query, Files]("files"),
+	op.KindOf[Query, Resources]("resources"),
+	op.KindOf[Query, Arguments]("arguments"),
+	op.KindOf[Query, Memory]("memory"),
+	op.KindOf[Query, Remembered]("remembered"),
+	op.KindOf[Query, Note]("note"),
+	op.KindOf[Query, Rules]("rules"),
+	op.KindOf[Query, Forget]("forget"),
+	op.KindOf[Query, Save]("save"),
+	op.KindOf[Query, Hooks]("hooks"),
+	op.KindOf[Query, Report]("report"),
+	op.KindOf[Query, Pick]("pick"),
+	op.KindOf[Query, Aside]("aside"),
+	op.KindOf[Query, Trust]("trust"),
+	op.KindOf[Query, Decide]("decide"),
+}}
+
+// Needs is the scope that a connection must have for q.
+func Needs(q Query) Scope {
+	switch q.(type) {
+	case Status, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust:
+		return Watch
+	case Aside, Rename:
+		return Prompt
+	case Note, Forget, Save, Report, Decide:
+		return Admin
+	}
+	return Admin
+}
+
+// Name is what q is called in JSON, "" for nil.
+func Name(q Query) string { return codec.Name(q) }
+
+// Marshal gives the JSON form of q, on one line: {"v":1,"query":"find","with":{"words":"x"}}.
+func Marshal(q Query) ([]byte, error) { return codec.Marshal(q) }
+
+// Unmarshal reads what Marshal wrote; an error is an op.Refusal.
+func Unmarshal(raw []byte) (Query, error) { return codec.Unmarshal(raw) }
+
+// reply is the JSON form of a Reply.
+type reply struct {
+	Text    string            `json:"text,omitempty"`
+	Shapes  []json.RawMessage `json:"shapes,omitempty"`
+	Choices []Choice          `json:"choices,omitempty"`
+	Names   []string          `json:"names,omitempty"`
+	Data    json.RawMessage   `json:"data,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r Reply) MarshalJSON() ([]byte, error) {
+	out := reply{Text: r.Text, Choices: r.Choices, Names: r.Names, Data: r.Data}
+	for _, b := range r.Shapes {
+		raw, err := view.Marshal(b)
+		if err != nil {
+			return nil, err
+		}
+		out.Shapes = append(out.Shapes, raw)
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *Reply) UnmarshalJSON(raw []byte) error {
+	var in reply
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return err
+	}
+	*r = Reply{Text: in.Text, Choices: in.Choices, Names: in.Names, Data: in.Data}
+	for _, s := range in.Shapes {
+		b, err := view.Unmarshal(s)
+		if err != nil {
+			return err
+		}
+		r.Shapes = append(r.Shapes, b)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package ask_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// every holds one query of each kind with every field set.
+var every = []ask.Query{
+	ask.Status{}, ask.Models{}, ask.Sessions{All: true}, ask.Find{Words: "a b"}, ask.Search{Words: "x", All: true}, ask.Preview{ID: "1"},
+	ask.Rename{ID: "1", Title: "a \"title\""}, ask.Diff{}, ask.Context{}, ask.Files{}, ask.Resources{Part: "s:", Max: 9},
+	ask.Arguments{Command: "model", Args: "op"}, ask.Memory{}, ask.Remembered{}, ask.Note{File: "/a", Line: "b"}, ask.Rules{},
+	ask.Forget{Rule: ask.Rule{Effect: "deny", Text: "Bash(rm *)", Scope: "user", Source: "f:1"}}, ask.Save{Key: "ui.theme", Value: json.RawMessage(`"dark"`)},
+	ask.Hooks{}, ask.Report{Name: "permissions", Args: "check git status"}, ask.Pick{Name: "login"}, ask.Aside{Question: "why?"}, ask.Trust{}, ask.Decide{Trust: true},
+}
+
+func TestEveryQuerySurvivesTheWire(t *testing.T) {
+	for _, q := range every {
+		raw, err := ask.Marshal(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ask.Unmarshal(raw)
+		if err != nil {
+			t.Fatalf("%s: %v", raw, err)
+		}
+		if d := cmp.Diff(q, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", raw, d)
+		}
+		v := reflect.ValueOf(q)
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Errorf("the example of %s leaves out %s", ask.Name(q), v.Type().Field(i).Name)
+			}
+		}
+	}
+	if n := len(ask.AllNames()); n != len(every) {
+		t.Errorf("%d queries have a name, and %d examples are here", n, len(every))
+	}
+}
+
+func TestWhatIsNoQuery(t *testing.T) {
+	for raw, code := range map[string]op.Code{
+		`{`:                                     op.Malformed,
+		`{"v":1,"query":"nosuch"}`:              op.Unsupported,
+		`{"v":2,"query":"models"}`:              op.Unsupported,
+		`{"v":1,"op":"interrupt"}`:              op.Unsupported,
+		`{"v":1,"query":"find","with":[]}`:      op.Malformed,
+		`{"v":1,"query":"find","with":{"x":1}}`: op.Malformed,
+	} {
+		_, err := ask.Unmarshal([]byte(raw))
+		var refused *op.Refusal
+		if !errors.As(err, &refused) || refused.Code != code {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
+
+// What changes anything needs more than to watch.
+func TestNeeds(t *testing.T) {
+	for _, q := range every {
+		want := ask.Watch
+		switch q.(type) {
+		case ask.Aside, ask.Rename:
+			want = ask.Prompt
+		case ask.Note, ask.Forget, ask.Save, ask.Report, ask.Decide:
+			want = ask.Admin
+		}
+		if got := ask.Needs(q); got != want {
+			t.Errorf("%s needs %d, not %d", ask.Name(q), got, want)
+		}
+	}
+}
+
+func TestReplySurvivesTheWire(t *testing.T) {
+	data, err := ask.With(ask.RuleSet{List: []ask.Rule{{Effect: "allow", Text: "Bash"}}, Mode: "plan"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ask.Reply{
+		Text: "a", Shapes: []view.Block{view.Text{S: "x"}, view.Diff{Path: "f"}}, Choices: []ask.Choice{{ID: "1", Name: "one", Now: true}},
+		Names: []string{"f"}, Data: data.Data,
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got ask.Reply
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(r, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if set, err := ask.Data[ask.RuleSet](got); err != nil || set.Mode != "plan" {
+		t.Errorf("%+v %v", set, err)
+	}
+}
