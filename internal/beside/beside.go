@@ -1,8 +1,3 @@
-// Package beside does what nobody waits for while a session runs: it has the
-// session titled, has the search learn what is new, and keeps the session's
-// notes and what is remembered of a project up to date (see helper). All of it
-// ends with the session, and nothing of it holds a turn up. It refuses to know
-// settings and providers: what it may do and with which models, it asks.
 package beside
 
 import (

@@ -1,10 +1,3 @@
-// Package checkpoint notes what tools change on disk, in such a way that it can
-// be undone: it remembers the files of a tree, compares the tree before and
-// after a command, keeps the bytes of what a command may change, and puts a
-// tree back. It never looks into or changes the folders of version control
-// systems, follows no link, and of what git ignores leaves alone what builds
-// make, and what is too much. It decides
-// nothing about permissions, and knows no session.
 package checkpoint
 
 import (

@@ -1,8 +1,3 @@
-// Package ext puts together what people bring along: hooks, skills, commands,
-// MCP servers and plugins. A World is what a process has of it once, a Session
-// what one session has. What is active is an immutable set with origins; each
-// change of it is recorded as an event. It refuses to decide what may run: trust
-// is asked before, and the ordinary decision comes later.
 package ext
 
 import (

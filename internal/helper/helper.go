@@ -1,8 +1,3 @@
-// Package helper runs a small agent beside a session: a session of its own, in
-// memory, that no screen shows and no log keeps. It has the tools that it is
-// given (see Confine), asks nobody, and ends with its context. What each of its
-// requests costs is told to whoever has it. It refuses to decide when it runs,
-// and what for.
 package helper
 
 import (

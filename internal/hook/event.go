@@ -1,8 +1,3 @@
-// Package hook is what people's own programs are asked and what they say: the
-// events, which hooks match one, what a hook is given, how its answer is read,
-// and how the answers of several become one. It is pure; package hook/run runs
-// them. Formats and names are those of the settings that people have already
-// (hooks of Claude Code, as documented).
 package hook
 
 import "time"

@@ -1,7 +1,3 @@
-// Package servers says which MCP servers are configured, by whom, and which of
-// them may be used. It is pure: it starts nothing and reads nothing itself. The
-// formats are those that people have already: `.mcp.json`, the settings key
-// mcpServers, and the user and local scopes of ~/.claude.json.
 package servers
 
 import (

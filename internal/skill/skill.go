@@ -1,12 +1,3 @@
-// Package skill reads what people wrote down for a model to use by name: skills
-// (a folder with SKILL.md), commands (one file), definitions of agents, and output
-// styles. It finds them in the places it is given, reads regular files there and
-// nothing else, bounds what it reads, and says in a line what it cannot use. It
-// runs nothing, asks nobody and decides nothing: whether a place may be looked at
-// is the business of who names it.
-//
-// Facts about the formats are from agentskills.io (specification and the guide for
-// clients) and from the public documentation of the agents whose files these are.
 package skill
 
 import (

@@ -1,8 +1,3 @@
-// Package mcp talks to MCP servers: it keeps a connection to each that is
-// configured and approved, and brings their tools, prompts and resources. Which
-// servers there are, and which of them may be started, package servers says. It
-// decides nothing about permission and knows no session: what a server asks of us
-// goes to a Client.
 package mcp
 
 import (

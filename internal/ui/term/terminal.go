@@ -1,7 +1,3 @@
-// Package term owns the terminal: its modes and how they are put back, what
-// it says (keys, pastes, sizes, answers), and what is shown on it, line by
-// line, in its own scrollback or full screen. It knows no session and no
-// shape: it is given lines, and gives events.
 package term
 
 import (

@@ -1,14 +1,3 @@
-// Package oauth signs people in to MCP servers: the authorization of MCP's HTTP
-// transports, in the revisions 2025-03-26 to 2026-07-28, which is OAuth 2.1 with
-// what a server and its authorization server say about themselves (RFC 9728,
-// RFC 8414, OpenID Connect Discovery). A Client holds the tokens of a process. In
-// the background it uses and refreshes what is there and never opens a browser;
-// Login is for a person.
-//
-// Where a server's metadata lead is decided by strangers. So every address is
-// checked before it is dialled (see reach), no answer is longer than a bound, no
-// request with a secret follows a redirect, and no text of an error holds a
-// token, a code, a secret or a verifier.
 package oauth
 
 import (

@@ -1,8 +1,3 @@
-// Package serve lets other agents use adze's tools over MCP. Each call goes the
-// way of a model's call, in a session of adze's own: it is planned, decided on,
-// run, recorded and bounded by the same code. It refuses to decide anything
-// itself: a question is put to the client as an elicitation, and is a no where
-// the client cannot be asked.
 package serve
 
 import (
