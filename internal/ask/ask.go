@@ -117,10 +117,12 @@ type (
 	// Trust: Data is a Claims about what this folder brings, nothing when there is nothing
 	// to decide.
 	Trust struct{}
-	// Decide trusts what the folder brings, as Trust said it, or has it not asked again
-	// before it changes.
+	// Decide trusts what the folder brings, or has it not asked again before it changes.
+	// Sum is that of the Claims which a person saw: about anything else nothing is
+	// decided.
 	Decide struct {
-		Trust bool `json:"trust"`
+		Sum   string `json:"sum"`
+		Trust bool   `json:"trust"`
 	}
 )
 

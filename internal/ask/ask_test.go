@@ -19,7 +19,7 @@ var every = []ask.Query{
 	ask.Rename{ID: "1", Title: "a \"title\""}, ask.Diff{}, ask.Context{}, ask.Files{}, ask.Resources{Part: "s:", Max: 9},
 	ask.Arguments{Command: "model", Args: "op"}, ask.Memory{}, ask.Remembered{}, ask.Note{File: "/a", Line: "b"}, ask.Rules{},
 	ask.Forget{Rule: ask.Rule{Effect: "deny", Text: "Bash(rm *)", Scope: "user", Source: "f:1"}}, ask.Save{Key: "ui.theme", Value: json.RawMessage(`"dark"`)},
-	ask.Hooks{}, ask.Report{Name: "permissions", Args: "check git status"}, ask.Pick{Name: "login"}, ask.Aside{Question: "why?"}, ask.Trust{}, ask.Decide{Trust: true},
+	ask.Hooks{}, ask.Report{Name: "permissions", Args: "check git status"}, ask.Pick{Name: "login"}, ask.Aside{Question: "why?"}, ask.Trust{}, ask.Decide{Sum: "ab", Trust: true},
 }
 
 func TestEveryQuerySurvivesTheWire(t *testing.T) {

@@ -1,16 +1,24 @@
 package ask
 
-// Facts are a session as it is now: the Data of Status.
+import "github.com/adze-agent/adze/internal/policy"
+
+// Facts are a session as it is now: the Data of Status. Paths are absolute.
 type Facts struct {
-	ID      string `json:"id"`
-	Dir     string `json:"dir"` // where it works, absolute
-	Model   string `json:"model"`
-	Effort  string `json:"effort,omitempty"` // how hard the model thinks, "" when nobody said
-	Mode    string `json:"mode"`
-	Window  int    `json:"window,omitzero"` // of the model in tokens, 0 when unknown
-	Room    int    `json:"room,omitzero"`   // what of it a conversation may fill
-	Kept    bool   `json:"kept,omitzero"`   // it can be resumed
-	Version string `json:"version"`         // of adze
+	ID      string        `json:"id"`
+	Dir     string        `json:"dir"`            // where it began to work
+	Root    string        `json:"root,omitempty"` // of the project
+	Home    string        `json:"home,omitempty"` // the person's, "" when it is not known
+	Log     string        `json:"log,omitempty"`  // the file that other programs read it from
+	Branch  string        `json:"branch,omitempty"`
+	Model   string        `json:"model"`            // provider/model
+	Effort  string        `json:"effort,omitempty"` // how hard the model thinks, "" when nobody said
+	Mode    policy.Mode   `json:"mode"`
+	Modes   []policy.Mode `json:"modes,omitempty"`  // those that a person goes through
+	Window  int           `json:"window,omitzero"`  // of the model in tokens, 0 when unknown
+	Room    int           `json:"room,omitzero"`    // what of it a conversation may fill
+	Earlier uint64        `json:"earlier,omitzero"` // the number of the last event of an earlier run
+	Kept    bool          `json:"kept,omitzero"`    // it can be resumed
+	Version string        `json:"version"`          // of adze
 }
 
 // A SessionList is the sessions that can be gone on with: the Data of Sessions.
@@ -34,23 +42,27 @@ type Saved struct {
 
 // A RuleSet is what permissions rest on now: the Data of Rules.
 type RuleSet struct {
-	List []Rule   `json:"list"`
-	Dirs []string `json:"dirs"`
-	Mode string   `json:"mode"`
+	List []Rule      `json:"list"`
+	Dirs []string    `json:"dirs"`
+	Mode policy.Mode `json:"mode"`
+	// Unsafe says why nothing is allowed without a question, "" where that is not so.
+	Unsafe string `json:"unsafe,omitempty"`
 }
 
 // A Rule is a permission rule and where it stands.
 type Rule struct {
-	Effect string `json:"effect"` // allow, ask, deny
-	Text   string `json:"text"`   // "Bash(go test *)"
-	Scope  string `json:"scope"`
-	Source string `json:"source"` // "file:line", "--allowed-tools", …
+	Effect string       `json:"effect"` // allow, ask, deny
+	Text   string       `json:"text"`   // "Bash(go test *)"
+	Scope  policy.Scope `json:"scope"`
+	Source string       `json:"source"`          // "file:line", "--allowed-tools", …
+	Doubt  string       `json:"doubt,omitempty"` // why it may not do what was meant
 }
 
 // Claims are what a folder brings that could run or steer, when nobody has decided
 // about it yet: the Data of Trust.
 type Claims struct {
 	Folder string   `json:"folder"`
+	Sum    string   `json:"sum"`            // of all that it brings
 	List   []string `json:"list,omitempty"` // what it brings, one a line
 	// Changed is a diff of what was trusted and what there is now, "" where it
 	// was not trusted before.
@@ -60,6 +72,4 @@ type Claims struct {
 	Waiting []string `json:"waiting,omitempty"`
 	// Refused says why it cannot be trusted at all, "" when it can.
 	Refused string `json:"refused,omitempty"`
-	// Once: a no is not remembered.
-	Once bool `json:"once,omitzero"`
 }
