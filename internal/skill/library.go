@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/order"
 )
 
@@ -90,42 +91,34 @@ func (l Library) Styles() []Style { return l.styles[:len(l.styles):len(l.styles)
 // Hidden are the things that a nearer one of the same name hides.
 func (l Library) Hidden() []Hidden { return l.hidden[:len(l.hidden):len(l.hidden)] }
 
-// Find finds a skill or a command by its name.
+// Find finds a skill or a command by its name. One that has another name because a command
+// took its own is found by that other name alone.
 func (l Library) Find(name string) (Skill, bool) {
-	return find(l.skills, func(s *Skill) *Thing { return &s.Thing }, name)
+	s, ok := find(l.skills, func(s *Skill) string { return s.Name }, name)
+	if ok && s.Name != name && strings.HasPrefix(s.Name, s.Scope+":") {
+		return Skill{}, false
+	}
+	return s, ok
 }
 
 // Agent finds a definition by its name.
 func (l Library) Agent(name string) (Agent, bool) {
-	return find(l.agents, func(a *Agent) *Thing { return &a.Thing }, name)
+	return find(l.agents, func(a *Agent) string { return a.Name }, name)
 }
 
-// Style finds an output style by its name; case does not count. One of a plugin is found
-// without the plugin's name, too, where no other has this name.
+// Style finds an output style by its name; case does not count.
 func (l Library) Style(name string) (Style, bool) {
-	var short []Style
-	for _, s := range l.styles {
-		if strings.EqualFold(s.Name, name) {
-			return s, true
-		}
-		if _, own, ok := strings.Cut(s.Name, ":"); ok && strings.EqualFold(own, name) {
-			short = append(short, s)
-		}
-	}
-	if len(short) == 1 {
-		return short[0], true
-	}
-	return Style{}, false
+	return find(l.styles, func(s *Style) string { return strings.ToLower(s.Name) }, strings.ToLower(name))
 }
 
-func find[T any](list []T, thing func(*T) *Thing, name string) (T, bool) {
-	for i := range list {
-		if thing(&list[i]).Name == name {
-			return list[i], true
-		}
+// find also finds what a plugin brought without the plugin's name, where no other has this
+// name.
+func find[T any](list []T, of func(*T) string, name string) (found T, ok bool) {
+	i := near.Named(name, len(list), func(i int) string { return of(&list[i]) })
+	if i < 0 {
+		return found, false
 	}
-	var none T
-	return none, false
+	return list[i], true
 }
 
 // Same reports whether two libraries say the same.

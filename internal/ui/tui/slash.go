@@ -41,7 +41,7 @@ func (m *Model) commandsFor(word string) []found {
 func (m *Model) command(line string) []effect {
 	name, args, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "/"), " ")
 	all := m.commands()
-	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	i := near.Named(name, len(all), func(i int) string { return all[i].name })
 	if i >= 0 {
 		c := all[i]
 		if args = strings.TrimSpace(args); args != "" && c.args == "" && c.from == "" {
