@@ -21,7 +21,6 @@ type Description struct {
 	ID      string
 	Dir     string // where it works: absolute
 	Root    string // of the project: absolute
-	Log     string // the file of the session that other programs are told of: absolute, "" without one
 	Branch  string // of git, "" without one
 	Version string // of adze
 	Tools   []string
@@ -37,11 +36,8 @@ type Description struct {
 func (r *Running) Describe() Description {
 	w := r.world
 	d := Description{
-		ID: r.ID, Dir: w.Paths.Dir, Root: w.Paths.Root, Log: r.log.File(), Version: w.process.Version, Tools: r.Tools().Names(), Model: r.Target(), Key: r.key,
+		ID: r.ID, Dir: w.Paths.Dir, Root: w.Paths.Root, Version: w.process.Version, Tools: r.Tools().Names(), Model: r.Target(), Key: r.key,
 		Mode: r.Mode(), Branch: situation.Branch(w.Paths.Dir), After: r.After, Kept: r.Kept,
-	}
-	if r.public != nil {
-		d.Log = r.public.File(0)
 	}
 	no := r.forbidden(w.Config())
 	for _, m := range []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk, policy.Bypass} {

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -37,7 +38,7 @@ func (r *Running) extend(cfg *config.Config) {
 			r.reload(cfg, cfg)
 		})
 	}, Fork: ext.ForkConfig{
-		Parts: func() []prompt.Part { return r.parts }, Tools: func() tool.Set { return r.kit.All }, Resolve: w.resolve, Budget: func() agent.Budget { return r.budget(w.Config()) },
+		Parts: func() []prompt.Part { return r.parts }, Tools: func() tool.Set { return r.kit.All }, Resolve: w.resolve, Budget: func() agent.Budget { return r.budget(w.Config()) }, Transcript: r.agentTranscript,
 		Rules: func() policy.Rules {
 			rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
 			readable(&rules, r)
@@ -51,7 +52,7 @@ func (r *Running) extend(cfg *config.Config) {
 		Session: r.ID, Project: w.Paths.Root, Mask: w.hide.Result, Log: w.process.LogFile,
 		Env: tool.Env{Dir: w.Paths.Dir, Roots: []string{w.Paths.Dir}, Home: w.Paths.Home, Scratch: r.log.Scratch()},
 	}, Hooks: ext.HooksConfig{
-		Session: r.ID, Transcript: r.log.File(), Shown: r.shown(), Source: source, Setup: r.spec.Setup, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside, Main: r.mainName(), Defers: w.front.Print,
+		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside, Main: r.mainName(), Defers: w.front.Print,
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
 		Rules: func() policy.Rules {
 			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home, FoldCase: w.Paths.FoldCase}
@@ -72,12 +73,21 @@ func (r *Running) extend(cfg *config.Config) {
 	}
 }
 
-// shown is the transcript that hooks are told of, as far as it is written; nil: it is the log.
-func (r *Running) shown() func() string {
+// Transcript is the file that other programs read of the session, absolute, with all that
+// happened by now. It is kept from the first time on that this is asked, if not before.
+func (r *Running) Transcript() string {
 	if r.public == nil {
-		return nil
+		return r.log.File()
 	}
-	return func() string { return r.public.File(r.Last()) }
+	return r.public.File(r.Last())
+}
+
+// agentTranscript is that of an agent that works for the session.
+func (r *Running) agentTranscript(s *session.Session, id, model string) (file func() string, wait func()) {
+	if r.public == nil {
+		return func() string { return "" }, func() {}
+	}
+	return r.public.Agent(s, id, model)
 }
 
 // extendRules adds what extensions deny, want to be asked about, and run, and

@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sandbox"
+	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 )
@@ -45,8 +46,9 @@ type Process struct {
 
 // Transcripts are sessions in the form that other programs read.
 type Transcripts interface {
-	// Of is the transcript of a session that is kept, nil when there is to be none.
-	Of(p settings.Paths, cfg *config.Config, id string) Transcript
+	// Of is the transcript of a session: at the place where other programs look for it where
+	// the settings say so, else in a folder of the session's own, when hooks ask for it.
+	Of(p settings.Paths, cfg *config.Config, id string, kept bool, own string) Transcript
 	// CopyOf says of which session another program made a copy with this ID, and up to
 	// which event.
 	CopyOf(p settings.Paths, id string) (of string, upTo event.Seq, ok bool)
@@ -57,8 +59,11 @@ type Transcript interface {
 	// Follow writes what happens in a session. The returned function waits until it is
 	// closed and all is written.
 	Follow(r *Running) (wait func())
-	// File is its path. It waits a moment for what happened up to an event to be there.
+	// File is its path, with what happened up to an event.
 	File(upTo event.Seq) string
+	// Agent is the transcript of an agent that works for the session. The file is made when it
+	// is asked for first, if not before; wait is as of Follow.
+	Agent(s *session.Session, id, model string) (file func() string, wait func())
 }
 
 // Proxy chooses the proxy of a request with these settings; a nil URL is none.

@@ -79,7 +79,7 @@ type Running struct {
 	spec      Spec
 	main      *ext.Agent // that the session is; nil is the usual one
 	log       *sessions.Opened
-	public    Transcript  // for other programs, nil without one
+	public    Transcript  // for hooks and other programs, nil without one
 	written   func()      // waits for it, nil without one
 	beside    func()      // ends what goes on beside the turns, and waits for it
 	started   policy.Mode // the mode that it began in
@@ -130,8 +130,8 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 		return nil, err
 	}
 	r := &Running{world: w, spec: s, log: log, main: main, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, w.mainMode(cfg, main, s, mode), log.Mode)}
-	if t := w.process.Transcripts; t != nil && r.Kept && !s.dry {
-		r.public = t.Of(w.Paths, cfg, r.ID)
+	if t := w.process.Transcripts; t != nil && !s.dry {
+		r.public = t.Of(w.Paths, cfg, r.ID, r.Kept, cmp.Or(log.Scratch(), w.temp.outside))
 	}
 	if err := r.begin(ctx, cfg, rules, facts); err != nil {
 		_ = log.Abandon(ctx) // the cause is said

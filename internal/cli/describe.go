@@ -114,7 +114,7 @@ func (r running) context() print.Context {
 func (r running) face() *tui.Session {
 	d := r.Describe()
 	return &tui.Session{
-		Home: r.world.Paths.Home, Client: r.Session, ID: d.ID, Dir: tilde(d.Dir, r.world.Paths.Home), Cwd: d.Dir, Root: d.Root, Log: d.Log, Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
+		Home: r.world.Paths.Home, Client: r.Session, ID: d.ID, Dir: tilde(d.Dir, r.world.Paths.Home), Cwd: d.Dir, Root: d.Root, Transcript: r.Transcript, Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
 		Room: window.Effective(d.Model.Window, d.Model.Cap), Sizes: func() (int, int) { t := r.Target(); return t.Window, window.Effective(t.Window, t.Cap) },
 		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, Close: r.End,
 		Effort: func() string { return string(r.Target().Effort) },

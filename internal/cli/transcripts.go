@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"path/filepath"
+
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
@@ -23,15 +26,13 @@ func (f *runFlags) startedBySDK(sys System) bool {
 }
 
 // Of implements app.Transcripts.
-func (t transcripts) Of(p settings.Paths, cfg *config.Config, id string) app.Transcript {
-	if cfg.Compat.Transcripts == "off" || cfg.Compat.Transcripts == "auto" && !t.sdk {
-		return nil
+func (t transcripts) Of(p settings.Paths, cfg *config.Config, id string, kept bool, own string) app.Transcript {
+	if on := cfg.Compat.Transcripts; kept && (on == "on" || on == "auto" && t.sdk) {
+		if path := print.PublicPath(p.Folders.ClaudeDir(p.Home), p.Dir, id); path != "" {
+			return &publicTranscript{Public: print.NewPublic(path, t.note), now: true}
+		}
 	}
-	path := print.PublicPath(p.Folders.ClaudeDir(p.Home), p.Dir, id)
-	if path == "" {
-		return nil
-	}
-	return publicTranscript{print.NewPublic(path, t.note)}
+	return &publicTranscript{Public: print.NewPublic(filepath.Join(own, id+".jsonl"), t.note)} // some hooks take the ID from its name
 }
 
 // CopyOf implements app.Transcripts.
@@ -40,12 +41,28 @@ func (t transcripts) CopyOf(p settings.Paths, id string) (of string, upTo event.
 }
 
 // A publicTranscript implements app.Transcript.
-type publicTranscript struct{ *print.Public }
+type publicTranscript struct {
+	*print.Public
+	now   bool // it is kept whether anybody asks or not
+	about func() print.About
+}
 
 // Follow implements app.Transcript.
-func (t publicTranscript) Follow(r *app.Running) (wait func()) {
-	d := r.Describe()
-	return t.Public.Follow(r, print.About{
-		SessionID: d.ID, Cwd: d.Dir, Branch: d.Branch, Model: d.Model.ID(), Mode: string(d.Mode), Version: d.Version, NewID: newUUID,
-	})
+func (t *publicTranscript) Follow(r *app.Running) (wait func()) {
+	t.about = func() print.About {
+		d := r.Describe()
+		return print.About{SessionID: d.ID, Cwd: d.Dir, Branch: d.Branch, Model: d.Model.ID(), Mode: string(d.Mode), Version: d.Version, NewID: newUUID}
+	}
+	return t.Public.Follow(r, t.about, t.now)
+}
+
+// Agent implements app.Transcript.
+func (t *publicTranscript) Agent(s *session.Session, id, model string) (file func() string, wait func()) {
+	p := t.Public.Agent(id)
+	wait = p.Follow(s, func() print.About {
+		a := t.about()
+		a.Model = model
+		return a
+	}, t.now)
+	return func() string { return p.File(s.Last()) }, wait
 }

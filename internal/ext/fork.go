@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/effect"
@@ -41,6 +41,9 @@ type ForkConfig struct {
 	// Tools are all that the session could have, also those that were left out for its
 	// model: a check of a person's has what it needs.
 	Tools func() tool.Set
+	// Transcript is the file of an agent's session, which is made when it is asked for, and
+	// what waits for its end. nil: there is none.
+	Transcript func(s *session.Session, agent, model string) (file func() string, wait func())
 	// Loop is what turns of that session have in common now.
 	Loop func() *agent.Loop
 	// library, values and world serve what a definition of an agent names; nil: it has
@@ -61,11 +64,10 @@ const forkSteps = 100
 // people. It has no skills and asks no questions itself. What it costs is the
 // session's.
 func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effect.Changed, error) {
-	var count atomic.Int64
 	var lacking sync.Map // what was told of tools that agents lack
 	return func(ctx context.Context, f skills.Fork) (string, effect.Changed, error) {
 		s := c.Session()
-		who := hooks.Who{ID: fmt.Sprintf("agent-%d", count.Add(1)), Type: cmp.Or(of(f.Agent).Name, "general-purpose")}
+		who := hooks.Who{ID: fmt.Sprintf("a%08x", rand.Uint32()), Type: cmp.Or(of(f.Agent).Name, "general-purpose")}
 		ctx = hooks.As(ctx, who)
 		target := s.Target()
 		if name := cmp.Or(f.Model, of(f.Agent).Model); name != "" {
@@ -111,11 +113,18 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 			}
 			task = strings.Join(append([]string{task}, c.gate.Begins(ctx, who)...), "\n\n")
 		}
-		by := through{s, f.Lent, policy.Mode(of(f.Agent).Mode), c.gate, who}
+		by := &through{s: s, lent: f.Lent, mode: policy.Mode(of(f.Agent).Mode), gate: c.gate, who: who, transcript: func() string { return "" }}
+		written := func() {}
+		defer func() { written() }()
 		out, err := helper.Run(ctx, helper.Spec{
 			For: event.ForSkill, Target: target, System: system, Tools: tools, DeferAbove: s.DeferAbove, Prompt: task,
 			Rules: rules, Mode: policy.Stricter(policy.Mode(of(f.Agent).Mode), s.Mode()), Hooks: by, Still: by.still, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Redirects: l.Redirects, Record: l.Record,
 			Spent: func(e event.Spent) error { return s.Report(e) },
+			Began: func(own *session.Session) {
+				if c.Transcript != nil {
+					by.transcript, written = c.Transcript(own, who.ID, target.ID())
+				}
+			},
 		})
 		switch {
 		case ctx.Err() != nil:
@@ -140,7 +149,7 @@ const checkText = "You check something for a person who works with a coding agen
 
 // checker has questions of hooks answered by an agent that reads: the files that the
 // session may read without a question, and its transcript.
-func checker(c ForkConfig, transcript string) func(ctx context.Context, model, question string) (string, error) {
+func checker(c ForkConfig, transcript func() string) func(ctx context.Context, model, question string) (string, error) {
 	return func(ctx context.Context, model, question string) (string, error) {
 		s := c.Session()
 		target := s.Target()
@@ -156,9 +165,10 @@ func checker(c ForkConfig, transcript string) func(ctx context.Context, model, q
 			return "", err
 		}
 		rules := c.Rules()
-		if transcript != "" {
-			rules.Readable = append(slices.Clip(rules.Readable), transcript)
-			question += "\n\nThe transcript of the session is in " + transcript + "."
+		if transcript != nil && transcript() != "" {
+			file := transcript()
+			rules.Readable = append(slices.Clip(rules.Readable), file)
+			question += "\n\nThe transcript of the session is in " + file + "."
 		}
 		l := c.Loop()
 		out, err := helper.Run(ctx, helper.Spec{
@@ -261,10 +271,12 @@ type through struct {
 	mode policy.Mode // of its definition
 	gate *hooks.Gate
 	who  hooks.Who
+	// transcript is the file of the agent's session.
+	transcript func() string
 }
 
 // Rule implements session.Hooks.
-func (t through) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
+func (t *through) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
 	if ownNotes(v) {
 		return v, nil
 	}
@@ -289,7 +301,7 @@ func ownNotes(v agent.Verdict) bool {
 }
 
 // still has the session look once more at a call that is to start.
-func (t through) still(q agent.Question, v agent.Verdict) (agent.Verdict, error) {
+func (t *through) still(q agent.Question, v agent.Verdict) (agent.Verdict, error) {
 	if ownNotes(v) {
 		return v, nil
 	}
@@ -298,20 +310,20 @@ func (t through) still(q agent.Question, v agent.Verdict) (agent.Verdict, error)
 }
 
 // Prompt implements session.Hooks.
-func (through) Prompt(context.Context, event.InputQueued) (session.Admission, error) {
+func (*through) Prompt(context.Context, event.InputQueued) (session.Admission, error) {
 	return session.Admission{}, nil
 }
 
 // Asks implements session.Hooks.
-func (through) Asks(context.Context, agent.Question, agent.Verdict) (a op.Answer, ok bool) {
+func (*through) Asks(context.Context, agent.Question, agent.Verdict) (a op.Answer, ok bool) {
 	return a, false
 }
 
 // Refused implements session.Hooks.
-func (through) Refused(context.Context, agent.Question, agent.Verdict) bool { return false }
+func (*through) Refused(context.Context, agent.Question, agent.Verdict) bool { return false }
 
 // Hooked implements session.Hooks.
-func (t through) Hooked(e hook.Event) bool {
+func (t *through) Hooked(e hook.Event) bool {
 	switch {
 	case t.gate == nil:
 		return false
@@ -322,9 +334,9 @@ func (t through) Hooked(e hook.Event) bool {
 }
 
 // Hook implements session.Hooks.
-func (t through) Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer {
+func (t *through) Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer {
 	if stop, ok := in.(hook.StopInput); ok {
-		return t.gate.Ends(ctx, t.who, stop)
+		return t.gate.Ends(ctx, t.who, stop, t.transcript())
 	}
 	return t.gate.Hook(hooks.As(ctx, t.who), in, actions)
 }

@@ -45,6 +45,8 @@ type Spec struct {
 	Aliases, Redirects map[string]string
 	Record             func(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string)
 	Mask               func([]policy.Action, tool.Result) tool.Result // as in agent.Loop
+	// Began is given the session before its prompt; nil: nobody needs it.
+	Began func(*session.Session)
 	// Spent is told what a request cost as soon as that is known. An error ends
 	// the helper.
 	Spent func(event.Spent) error
@@ -78,6 +80,9 @@ func Run(ctx context.Context, s Spec) (out Result, err error) {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, ses.Close()) }()
+	if s.Began != nil {
+		s.Began(ses)
+	}
 	events := ses.Follow(ctx, ses.State().Seq, event.Durable)
 	if err := ses.Submit(ctx, op.Prompt{Text: s.Prompt}); err != nil {
 		return out, err

@@ -43,6 +43,9 @@ type Config struct {
 	// there is none.
 	Confine func(c *proc.Command) error
 	Version string // of adze, for the User-Agent of requests
+	// Transcript is the file with what happened by now, asked when hooks of an event run.
+	// nil: there is none.
+	Transcript func() string
 	// Ask puts a question to a model, by name or "" for the small one. nil: there
 	// is none.
 	Ask func(ctx context.Context, model, question string) (answer string, spent event.Spent, err error)
@@ -155,6 +158,9 @@ func (r *Runner) Fire(ctx context.Context, c hook.Common, in hook.Input, at hook
 	hooks := r.Set().Matching(in, at)
 	if hooks = r.due(hooks); len(hooks) == 0 {
 		return hook.Answer{}
+	}
+	if r.conf.Transcript != nil {
+		c.Transcript = r.conf.Transcript()
 	}
 	text, err := hook.Encode(c, in)
 	if err != nil {

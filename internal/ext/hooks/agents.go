@@ -23,9 +23,9 @@ func (g *Gate) Begins(ctx context.Context, who Who) []string {
 	return told(hook.SubagentStart, g.Hook(As(ctx, who), hook.SubagentStartInput(who), nil).Context)
 }
 
-// Ends asks hooks about an agent that would end.
-func (g *Gate) Ends(ctx context.Context, who Who, in hook.StopInput) hook.Answer {
-	return g.Hook(As(ctx, who), hook.SubagentStopInput{StopInput: in, ID: who.ID, Type: who.Type}, nil)
+// Ends asks hooks about an agent that would end. transcript is its file.
+func (g *Gate) Ends(ctx context.Context, who Who, in hook.StopInput, transcript string) hook.Answer {
+	return g.Hook(As(ctx, who), hook.SubagentStopInput{StopInput: in, ID: who.ID, Type: who.Type, Transcript: transcript}, nil)
 }
 
 // Expands asks hooks about a slash command that is about to become what the model

@@ -37,17 +37,17 @@ const (
 
 // A Config is what the hooks of one session are told besides what happens.
 type Config struct {
-	Version    string // of adze
-	Session    string
-	Transcript string // the file of its log, "" when it has none
-	// Shown is the file that hooks are told of in its place; nil: it is that one.
-	Shown   func() string
-	Source  string // startup, resume, clear or fork
-	Setup   string // init or maintenance: what a person asked for with the start, "" for nothing
-	Project string // the root of the repository, or the folder it works in
-	Dir     string // that it begins in
-	Temp    string // a folder for temporary files
-	Main    string // the agent that the session is, "" for the usual one
+	Version string // of adze
+	Session string
+	// Transcript is the file with what happened by now, "" when there is none. It is asked
+	// before hooks run. nil: there is none.
+	Transcript func() string
+	Source     string // startup, resume, clear or fork
+	Setup      string // init or maintenance: what a person asked for with the start, "" for nothing
+	Project    string // the root of the repository, or the folder it works in
+	Dir        string // that it begins in
+	Temp       string // a folder for temporary files
+	Main       string // the agent that the session is, "" for the usual one
 	// Environ is what commands may inherit, and the names that pass to them.
 	Environ func() (environ, allow []string)
 	// Ask puts a question to a model, by name or "" for the small one.
@@ -109,7 +109,7 @@ func New(c Config) *Gate {
 			return proc.Scrub(environ, append(allow, more...))
 		},
 		Project: c.Project, Dir: c.Dir, Temp: c.Temp,
-		Version: c.Version, Ask: c.Ask, Agent: c.Agent, Tool: c.Tool, Callback: c.Callback, Confine: c.Confine, Now: time.Now,
+		Version: c.Version, Transcript: c.Transcript, Ask: c.Ask, Agent: c.Agent, Tool: c.Tool, Callback: c.Callback, Confine: c.Confine, Now: time.Now,
 		Tell:  func(b event.Body) { _ = g.s.Report(b) }, // a session that has ended needs none
 		Later: g.later,
 	})
@@ -239,13 +239,10 @@ func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action)
 
 // common is what every hook is told.
 func (g *Gate) common(ctx context.Context) hook.Common {
-	st, target, transcript := g.s.State(), g.s.Target(), g.conf.Transcript
-	if g.conf.Shown != nil {
-		transcript = g.conf.Shown()
-	}
+	st, target := g.s.State(), g.s.Target()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Transcript: transcript, Dir: cmp.Or(st.Dir, g.conf.Dir), Mode: string(g.s.Mode()), AgentType: g.conf.Main}
+	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Dir: cmp.Or(st.Dir, g.conf.Dir), Mode: string(g.s.Mode()), AgentType: g.conf.Main}
 	if who, ok := ctx.Value(whoKey{}).(Who); ok {
 		c.Agent, c.AgentType = who.ID, who.Type
 	}

@@ -23,8 +23,8 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 )
 
-// A Public keeps the transcript of a session in the form and at the place where agent
-// SDKs, editors and usage counters look for it:
+// A Public keeps the transcript of a session in the form that hooks, agent SDKs, editors and
+// usage counters read. Programs that are told no path look for it at
 // <folder of Claude Code>/projects/<folder of the session>/<ID>.jsonl (compat.md 4.9; what
 // the functions listSessions, getSessionMessages, forkSession and renameSession of
 // @anthropic-ai/claude-agent-sdk 0.3.332 read). It follows the session's events, and a
@@ -33,6 +33,7 @@ import (
 // that adze did not write stays as it is.
 type Public struct {
 	path  string
+	agent string // the ID of the agent whose transcript it is, "" for the session itself
 	about About
 	note  func(string)
 
@@ -45,8 +46,9 @@ type Public struct {
 	dir    string
 	failed bool
 
-	begun sync.Once
-	done  chan struct{}
+	follow func() // begins
+	begun  sync.Once
+	done   chan struct{}
 
 	mu   sync.Mutex    // guards the rest
 	seen event.Seq     // the newest event that was looked at
@@ -99,37 +101,54 @@ type Followed interface {
 	Submit(ctx context.Context, o op.Op) error
 }
 
-// Follow writes what happened and what happens, until the session is closed. The returned
-// function waits for that end.
-func (t *Public) Follow(s Followed, a About) (wait func()) {
+// Agent is the transcript of an agent that works for the session, where SDKs look for those:
+// <ID>/subagents/agent-<id>.jsonl beside the session's.
+func (t *Public) Agent(id string) *Public {
+	a := NewPublic(filepath.Join(strings.TrimSuffix(t.path, ".jsonl"), "subagents", "agent-"+id+".jsonl"), t.note)
+	a.agent = id
+	return a
+}
+
+// Follow writes what happened and what happens, until the session is closed: from now on, or
+// else from when File is asked first. about is asked when it begins. The returned function waits
+// for that end.
+func (t *Public) Follow(s Followed, about func() About, now bool) (wait func()) {
+	t.follow = func() { t.begin(s, about()) }
+	if now {
+		t.begun.Do(t.follow)
+	}
+	return func() {
+		t.begun.Do(func() { close(t.done) })
+		<-t.done
+	}
+}
+
+func (t *Public) begin(s Followed, a About) {
 	t.about, t.dir = a, a.Cwd
 	title, ours := t.goOn()
 	if !ours {
-		t.begun.Do(func() { close(t.done) })
-		return func() {}
+		close(t.done)
+		return
 	}
-	t.begun.Do(func() {
-		t.p = newProjection(a, false, false)
-		events := s.Follow(context.Background(), t.from, event.Notices)
-		go func() { // ends with the session
-			defer close(t.done)
-			for e, err := range events {
-				if err != nil {
-					t.fail(err)
-					break
-				}
-				t.apply(e)
-				t.reached(e.Seq)
+	t.p = newProjection(a, false, false)
+	events := s.Follow(context.Background(), t.from, event.Notices)
+	go func() { // ends with the session
+		defer close(t.done)
+		for e, err := range events {
+			if err != nil {
+				t.fail(err)
+				break
 			}
-			if t.out != nil {
-				_ = t.out.Close()
-			}
-		}()
-	})
+			t.apply(e)
+			t.reached(e.Seq)
+		}
+		if t.out != nil {
+			_ = t.out.Close()
+		}
+	}()
 	if title != "" {
 		_ = s.Submit(context.Background(), op.Rename{Title: title}) // else it is named as it was
 	}
-	return func() { <-t.done }
 }
 
 func (t *Public) reached(seq event.Seq) {
@@ -142,11 +161,14 @@ func (t *Public) reached(seq event.Seq) {
 	}
 }
 
-// publicWait is how long a hook waits for lines of what happened before it.
-const publicWait = 300 * time.Millisecond
+// publicWait is how long a hook waits for lines of what happened before it: long enough for the
+// whole log of a session that was long before the first hook asked.
+const publicWait = 5 * time.Second
 
-// File is the transcript's path. It waits a moment for the lines of what happened up to an event.
+// File is the transcript's path, with the lines of what happened up to an event, as far as
+// they could be written within publicWait. It follows a Follow.
 func (t *Public) File(upTo event.Seq) string {
+	t.begun.Do(t.follow)
 	over := time.NewTimer(publicWait)
 	defer over.Stop()
 	for {
@@ -171,7 +193,8 @@ type publicLine struct {
 	Parent    *string          `json:"parentUuid"`
 	Logical   string           `json:"logicalParentUuid,omitempty"`
 	Sidechain bool             `json:"isSidechain"`
-	UserType  string           `json:"userType"` // external
+	Agent     string           `json:"agentId,omitempty"` // whose sidechain it is
+	UserType  string           `json:"userType"`          // external
 	Cwd       string           `json:"cwd"`
 	SessionID string           `json:"sessionId"`
 	Version   string           `json:"version"`
@@ -322,6 +345,7 @@ func (t *Public) write(e event.Event, lines []any) {
 				parent := t.parent
 				x.Parent = &parent
 			}
+			x.Agent, x.Sidechain = t.agent, t.agent != ""
 			x.UserType, x.Cwd, x.SessionID, x.Version, x.Branch = "external", t.dir, t.about.SessionID, t.about.Version, t.about.Branch
 			x.Timestamp, x.Mark = e.Time.UTC().Format("2006-01-02T15:04:05.000Z"), mark
 			t.parent, l = x.UUID, x
@@ -376,7 +400,7 @@ func (t *Public) whole() bool {
 func (t *Public) fail(err error) {
 	if !t.failed {
 		t.failed = true
-		t.note(fmt.Sprintf("the transcript for other programs (compat.transcripts) is not written: %v", err))
+		t.note(fmt.Sprintf("the transcript for hooks and other programs (compat.transcripts) is not written: %v", err))
 	}
 }
 

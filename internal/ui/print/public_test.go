@@ -46,7 +46,7 @@ func publish(t *testing.T, path string, h *happened) []string {
 	t.Helper()
 	a := about()
 	a.SessionID, a.NewID = "s1", newIDs()
-	NewPublic(path, func(s string) { t.Error(s) }).Follow(h, a)()
+	NewPublic(path, func(s string) { t.Error(s) }).Follow(h, func() About { return a }, true)()
 	return chained(t, path)
 }
 
@@ -141,7 +141,7 @@ func TestPublicChains(t *testing.T) {
 				h := &happened{bodies: c.events.bodies[:n]}
 				a := about()
 				a.NewID = newIDs()
-				NewPublic(part, func(s string) { t.Error(s) }).Follow(h, a)()
+				NewPublic(part, func(s string) { t.Error(s) }).Follow(h, func() About { return a }, true)()
 				if got := publish(t, part, c.events); !reflect.DeepEqual(got, c.want) {
 					t.Errorf("in two runs, the first with %d events: %q, want %q", n, got, c.want)
 				}
@@ -153,7 +153,7 @@ func TestPublicChains(t *testing.T) {
 func TestPublicFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "projects", "p", "s1.jsonl")
-	NewPublic(path, func(s string) { t.Error(s) }).Follow(past(), about())()
+	NewPublic(path, func(s string) { t.Error(s) }).Follow(past(), about, true)()
 	if _, err := os.Stat(filepath.Join(dir, "projects")); err == nil {
 		t.Error("a session without a prompt left something")
 	}
@@ -197,12 +197,32 @@ func TestPublicLeavesOthersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := NewPublic(path, func(s string) { t.Error(s) })
-	p.Follow(past(turn("a", "b")), about())()
+	p.Follow(past(turn("a", "b")), about, true)()
 	if now, _ := os.ReadFile(path); string(now) != was {
 		t.Errorf("it is now %q", now)
 	}
 	if p.File(100) != path {
 		t.Error("its path is another one")
+	}
+}
+
+// Where nobody asks, nothing is written; who asks has all that happened before.
+func TestPublicBeginsWhenItIsAskedFor(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		p := NewPublic(filepath.Join(t.TempDir(), "s1.jsonl"), func(s string) { t.Error(s) }).Agent("a1")
+		h := past(turn("a", "b"))
+		wait := p.Follow(h, about, false)
+		if asked {
+			p.File(event.Seq(len(h.bodies)))
+			text, _ := os.ReadFile(p.path)
+			if n := strings.Count(string(text), `"isSidechain":true,"agentId":"a1"`); n != 2 {
+				t.Errorf("%d lines in %q", n, text)
+			}
+		}
+		wait()
+		if _, err := os.Stat(p.path); (err == nil) != asked {
+			t.Errorf("asked %t: %v", asked, err)
+		}
 	}
 }
 
@@ -212,7 +232,7 @@ func TestPublicSaysWhyNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	var notes []string
-	NewPublic(filepath.Join(file, "p", "s1.jsonl"), func(s string) { notes = append(notes, s) }).Follow(past(turn("a", "b"), turn("c", "d")), about())()
+	NewPublic(filepath.Join(file, "p", "s1.jsonl"), func(s string) { notes = append(notes, s) }).Follow(past(turn("a", "b"), turn("c", "d")), about, true)()
 	if len(notes) != 1 || !strings.Contains(notes[0], "compat.transcripts") {
 		t.Errorf("said %q", notes)
 	}

@@ -245,7 +245,14 @@ func (m *Model) statusDue() []effect {
 	return []effect{work{func(whole context.Context) func(*Model) []effect {
 		ctx, stop := context.WithTimeout(whole, statusTime)
 		defer stop()
-		out, err := run.Run(ctx, in)
+		if s.Transcript != nil {
+			in["transcript_path"] = s.Transcript()
+		}
+		text, err := json.Marshal(in)
+		if err != nil {
+			return nil
+		}
+		out, err := run.Run(ctx, text)
 		over := whole.Err() != nil // adze ends
 		return func(m *Model) []effect {
 			if m.s != s {
@@ -285,8 +292,8 @@ func limitsOf(all []llm.Limit) map[string]any {
 	return out
 }
 
-// statusInput is what the command reads, in the published form.
-func (m *Model) statusInput() []byte {
+// statusInput is what the command reads, in the published form, but for the transcript.
+func (m *Model) statusInput() map[string]any {
 	left := m.contextLeft()
 	of := map[string]any{
 		"context_window_size": m.s.Window, "total_input_tokens": m.st.Total.Usage.Prompt(), "total_output_tokens": m.st.Total.Usage.Out,
@@ -296,7 +303,7 @@ func (m *Model) statusInput() []byte {
 	}
 	dir, root := cmp.Or(m.st.Dir, m.s.Cwd), cmp.Or(m.st.Root, m.s.Root, m.s.Cwd) // the log begins with the first prompt
 	in := map[string]any{
-		"hook_event_name": "Status", "session_id": m.s.ID, "session_name": m.st.Title, "cwd": dir, "version": m.host.Version, "transcript_path": m.s.Log,
+		"hook_event_name": "Status", "session_id": m.s.ID, "session_name": m.st.Title, "cwd": dir, "version": m.host.Version,
 		"model":     map[string]any{"id": m.st.Model, "display_name": shortModel(m.st.Model)},
 		"workspace": map[string]any{"current_dir": dir, "project_dir": root},
 		"cost": map[string]any{
@@ -315,9 +322,5 @@ func (m *Model) statusInput() []byte {
 	if name := m.box.VimMode().String(); name != "" {
 		in["vim"] = map[string]any{"mode": name}
 	}
-	b, err := json.Marshal(in)
-	if err != nil {
-		return nil
-	}
-	return b
+	return in
 }

@@ -65,7 +65,7 @@ func TestStatusLine(t *testing.T) {
 	r := newRig(t, 80, 24)
 	runs := 0
 	var in map[string]any
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/x", Cwd: "/h/x/sub", Root: "/h/x", Log: "/s/log.jsonl", Model: "a/b", UI: Settings{Vim: true, Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
+	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/x", Cwd: "/h/x/sub", Root: "/h/x", Transcript: func() string { return "/s/log.jsonl" }, Model: "a/b", UI: Settings{Vim: true, Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
 		runs++
 		in = nil
 		return "my \x1b[31mline\x1b[0m\n", json.Unmarshal(stdin, &in)

@@ -59,14 +59,16 @@ type Session struct {
 	Client
 	ID  string
 	Dir string // where it works, for people: "~/src/calc"
-	// Cwd, Root and Log are for programs, absolute: where it began to work, the
-	// root of that project, and the file of the session, "" without one.
-	Cwd, Root, Log string
-	Home           string // the person's, absolute; "" when it is not known
-	Branch         string
-	Model          string // provider/model
-	Window         int    // of the model in tokens, 0 when unknown
-	Room           int    // what of it a conversation may fill
+	// Cwd and Root are for programs, absolute: where it began to work, and the project.
+	Cwd, Root string
+	// Transcript is the file of what happened by now in the published form, which is kept
+	// from the first time on that it is asked for; nil: there is none. It may wait for a disk.
+	Transcript func() string
+	Home       string // the person's, absolute; "" when it is not known
+	Branch     string
+	Model      string // provider/model
+	Window     int    // of the model in tokens, 0 when unknown
+	Room       int    // what of it a conversation may fill
 	// Sizes are Window and Room of the model as it is now. nil: it stays.
 	Sizes func() (window, room int)
 	Mode  policy.Mode
