@@ -140,18 +140,18 @@ func (c *call) allowsOpaque(rule *compiledRule, a Opaque) bool {
 			return a.Sets == "" && p.coversOpaque(a) || a.Sets != "" && (p.setsAll(a) && c.allNamed(a) || p.coversOpaque(a))
 		}
 		w, p, ok := r.inLine(a.Of)
-		return ok && (a.Sets != "" && p.setsAll(a) || w.Starts && p.coversOpaque(a) || a.Sets != "" && p.coversOpaque(a))
+		return ok && (a.Sets != "" && p.setsAll(a) || (w.Starts || a.Own || a.Sets != "") && p.coversOpaque(a))
 	})
 }
 
 // coversOpaque reports whether a part belongs to a command that the pattern names and
-// that is there to start another.
+// that is there to start another, or is what that command does to the shell.
 func (p commandPattern) coversOpaque(a Opaque) bool {
 	if a.Runs {
 		return false
 	}
 	for w := a.Of; w != nil; w = w.In {
-		if w.Starts && (a.Whole || a.Listed || p.exact()) && p.covers(w) {
+		if (w.Starts && (a.Whole || a.Listed || p.exact()) || a.Own && w == a.Of) && p.covers(w) {
 			return true
 		}
 	}

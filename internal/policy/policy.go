@@ -95,8 +95,10 @@ type (
 		Runs bool
 		// Whole means that it was read exactly, and Why says what speaks against it.
 		Whole bool
-		// Of is as in Exec.
-		Of *Written
+		// Of is as in Exec. Own means that the part is what that command itself is there to
+		// do to the shell, so that a rule which names the command covers it.
+		Of  *Written
+		Own bool
 		// Sets is the assignment NAME=value that it is about, "" when it is another thing,
 		// or the value is not known; with Steers the variable may make programs run others.
 		Sets   string

@@ -20,6 +20,8 @@ func builtin(name string) reading {
 	switch name {
 	case "cd", "pushd":
 		return readCd
+	case "popd":
+		return readPopd
 	case "exec":
 		return readExec
 	case "command", "builtin":
@@ -45,12 +47,25 @@ func builtin(name string) reading {
 	case "source", ".":
 		return readSource
 	case "trap", "alias", "unalias", "enable", "shopt", "bind", "complete", "compgen", "compopt", "fc", "history",
-		"mapfile", "readarray", "getopts", "let", "export", "declare", "typeset", "readonly", "local", "popd", "dirs", "logout",
+		"mapfile", "readarray", "getopts", "let", "export", "declare", "typeset", "readonly", "local", "dirs", "logout",
 		"suspend", "disown", "bg", "fg", "caller", "times", "coproc",
 		"autoload", "emulate", "setopt", "unsetopt", "zmodload", "noglob", "nocorrect", "functions", "zcompile", "zle", "sched", "vared", "print", "whence", "where", "-":
 		return ofShell(name)
 	}
 	return nil
+}
+
+// nameBuiltin adds, for rules that forbid or ask, a builtin of which nothing was added from
+// that action on.
+func (r *reader) nameBuiltin(from int, ws []word, st state) {
+	if !slices.ContainsFunc(r.Actions[from:], func(a policy.Action) bool {
+		e, exec := a.(policy.Exec)
+		return exec && len(e.Argv) > 0 && e.Argv[0] == ws[0].Text
+	}) {
+		e := forRulesOnly(r.begin(ws, st))
+		e.Maybe, e.Open = true, nil // what is not known is a number
+		r.Add(e)
+	}
 }
 
 // wrapper finds a program that runs the command behind it.
@@ -111,9 +126,53 @@ func ofShell(name string) reading {
 	return refuseAs(policy.Opaque{Why: name + " changes or shows the shell itself", Whole: true})
 }
 
+// shellOnly are the builtins of ofShell that make no later command another one than it was
+// read as, each with the letters of the flags for which that is so, and the operands that
+// it takes then.
+var shellOnly = map[string]struct{ flags, operands string }{
+	"popd": {"n", "+-0123456789"}, "dirs": {"clpv", "+-0123456789"}, "pushd": {"n", "+-0123456789"},
+	"fg": {"", "%0123456789"}, "bg": {"", "%0123456789"}, "disown": {"ahr", "%0123456789"}, "suspend": {"f", ""}, "logout": {"", "0123456789"},
+	"caller": {"", "0123456789"}, "times": {}, "history": {"", "0123456789"}, "hash": {"rldt", anyOperand},
+	"ulimit": {"SHabcdefilmnpqrstuvx", anyOperand}, "umask": {"pS", anyOperand},
+	"shopt": {"suqp", anyOperand}, "set": {"aeuxobCvm", anyOperand},
+}
+
+const anyOperand = "*"
+
+// shellOptions are the options that shopt and set -o may switch.
+var shellOptions = []string{"extglob", "nullglob", "failglob", "globstar", "dotglob", "nocaseglob", "nocasematch", "inherit_errexit", "lastpipe", "allexport", "noclobber", "verbose", "notify", "monitor", "pipefail", "errexit", "nounset", "xtrace"}
+
+// onlyShell reports such a builtin.
+func onlyShell(ws []word) bool {
+	takes, known := shellOnly[ws[0].Text]
+	for i, w := range ws[1:] {
+		letters, flag := strings.CutPrefix(w.Text, "-")
+		if plus, off := strings.CutPrefix(w.Text, "+"); off && ws[0].Is("set") {
+			letters, flag = plus, true
+		}
+		switch {
+		case w.Kind != exact && w.Kind != number:
+			return false
+		case w.Is("--") && ws[0].Is("set"):
+			return known
+		case flag && letters != "" && strings.Trim(letters, takes.flags) == "":
+		case takes.operands != anyOperand && strings.Trim(w.Text, takes.operands) == "":
+		case takes.operands != anyOperand || flag:
+			return false
+		case ws[0].Is("shopt"), ws[0].Is("set"):
+			known = known && slices.Contains(shellOptions, w.Text) && (ws[0].Is("shopt") || strings.HasSuffix(ws[i].Text, "o"))
+		}
+	}
+	return known
+}
+
 func refuseAs(o policy.Opaque) reading {
 	why := o.Why
 	return func(r *reader, ws []word, st state) (state, state) {
+		o := o
+		if onlyShell(ws) {
+			o.Own, o.Listed = true, true
+		}
 		o.Source = strings.Join(programs.Literals(ws), " ")
 		r.Unclearly(o)
 		holds := policy.HoldsTexts
@@ -159,10 +218,17 @@ func readCd(r *reader, ws []word, st state) (state, state) {
 	e := r.begin(ws, st)
 	e.ReadOnly = true
 	r.Add(e)
-	if ws[0].Text == "pushd" && len(ws) != 2 {
-		return r.folderUnknown("a form of pushd that is not known", ws[1:], st)
+	if ws[0].Is("pushd") && (len(ws) != 2 || onlyShell(ws)) {
+		return readPopd(r, ws, st)
 	}
 	return r.cd(ws[1:], st)
+}
+
+// readPopd is popd, and pushd that names no folder: they go to one that they remember.
+func readPopd(r *reader, ws []word, st state) (state, state) {
+	ofShell(ws[0].Text)(r, ws, st)
+	st.old, st.dirs = st.dirs, nil
+	return st, st
 }
 
 // readExec is exec: with a command it replaces the shell, without one its
@@ -212,7 +278,7 @@ func readCommand(r *reader, ws []word, st state) (state, state) {
 // text is joined and read anew, which shells do differently.
 func readEval(r *reader, ws []word, st state) (state, state) {
 	runs := slices.ContainsFunc(ws, func(w word) bool { return w.Kind != exact }) || r.depth > maxDepth
-	r.Unclearly(policy.Opaque{Source: strings.Join(programs.Literals(ws), " "), Why: "eval runs text as a script", Runs: runs})
+	r.Unclearly(policy.Opaque{Source: strings.Join(programs.Literals(ws), " "), Why: "eval runs text as a script", Runs: runs, Own: !runs})
 	r.forRules(ws, st)
 	var text []string
 	args := ws[1:]

@@ -175,7 +175,10 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 	}
 	if b := builtin(name.Text); b != nil {
 		r.starts(n, ws)
-		return b(r, ws, st)
+		before := len(r.Actions)
+		ok, any = b(r, ws, st)
+		r.nameBuiltin(before, ws, st)
+		return ok, any
 	}
 	if why := r.otherShell(name, st); why != "" {
 		r.unreadLauncher(ws, st, why)
@@ -237,7 +240,7 @@ func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
 	r.depth++
 	before := len(r.Actions)
 	ok, any = r.simple(rest, nil, st)
-	if len(r.Actions) == before && builtin(wrapper[0].Text) == nil {
+	if !slices.ContainsFunc(r.Actions[before:], func(a policy.Action) bool { e, exec := a.(policy.Exec); return !exec || !e.Maybe }) && builtin(wrapper[0].Text) == nil {
 		// A builtin that does nothing here is a program behind a wrapper.
 		r.markExec(rest, st, rest[0].Text+" behind a wrapper is a program of that name")
 	}

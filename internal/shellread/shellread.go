@@ -78,9 +78,9 @@ func (r *reader) recovered(script string, st state) (end state) {
 type reader struct {
 	programs.Recorder
 	cmds         int
-	pipes        int                      // pipelines so far
-	line         *policy.Line             // the script, where it is nothing but simple commands
-	places       map[*syntax.CallExpr]int // their places in it
+	pipes        int                 // pipelines so far
+	line         *policy.Line        // the script, where it is nothing but simple commands
+	places       map[syntax.Node]int // their places in it
 	steps        int
 	tried        int // commands in others that were read
 	quiet        int // bytes that were worked out beside being read

@@ -172,10 +172,12 @@ func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {
 		return both(r.decl(c, in))
 	case *syntax.LetClause:
 		r.Opaque(r.source(c), "let evaluates text as arithmetic")
+		r.forRules([]word{lit("let"), {Kind: unknown, Source: strings.TrimPrefix(r.text(c), "let ")}}, in)
 		r.visit(c, in)
 		return in, in
 	case *syntax.CoprocClause:
 		r.Opaque(r.source(c), "coproc starts a command beside the shell")
+		r.forRules([]word{lit("coproc"), {Kind: unknown, Source: strings.TrimPrefix(r.text(c), "coproc ")}}, in)
 		r.stmt(c.Stmt, in)
 		return in, in
 	case *syntax.TestDecl:
@@ -307,12 +309,21 @@ func (r *reader) casePattern(w *syntax.Word, st state) {
 // decl walks declare, export, local, readonly, typeset. Only a plain local is
 // harmless: the others may change the environment of every later command.
 func (r *reader) decl(c *syntax.DeclClause, st state) state {
+	ws, outer := r.declWords(c, st), r.Of
+	r.write(&policy.Written{In: outer}, c, ws, len(r.env))
+	defer func() { r.Of = outer }()
+	r.forRules(ws, st)
 	if c.Variant.Value != "local" || len(r.calling) == 0 {
 		why := c.Variant.Value + " may change the environment of later commands"
-		risky := slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return a.Name == nil || riskyVariable(a.Name.Value) })
-		r.Unclearly(policy.Opaque{Source: r.source(c), Why: why, Listed: !risky, Whole: true})
+		risky := slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool {
+			return a.Name == nil && !plainDecl(a) || a.Name != nil && riskyVariable(a.Name.Value)
+		})
+		r.Unclearly(policy.Opaque{Source: r.source(c), Why: why, Listed: !risky, Whole: true, Own: !risky})
 	}
 	for _, a := range c.Args {
+		if plainDecl(a) {
+			continue
+		}
 		if a.Naked && a.Name == nil {
 			r.Opaque(r.source(c), c.Variant.Value+" with flags or expansions")
 			r.visitWord(a.Value, st)
@@ -325,6 +336,41 @@ func (r *reader) decl(c *syntax.DeclClause, st state) state {
 		}
 	}
 	return st
+}
+
+// declWords are the words of a declaration, as a command has them.
+func (r *reader) declWords(c *syntax.DeclClause, st state) []word {
+	ws := []word{lit(c.Variant.Value)}
+	for _, a := range c.Args {
+		v := value{kind: unknown}
+		if a.Value != nil && a.Index == nil && a.Array == nil && !a.Append {
+			v = r.quietly(a, func() value { return r.value(a.Value, st) })
+		}
+		name := ""
+		if a.Name != nil {
+			if name = a.Name.Value; !a.Naked {
+				name += "="
+			}
+		}
+		switch {
+		case a.Naked && a.Name != nil:
+			ws = append(ws, lit(name))
+		case v.kind == exact:
+			ws = append(ws, lit(name+v.text))
+		default:
+			ws = append(ws, word{Kind: unknown, Source: r.text(a), Head: name})
+		}
+	}
+	return ws
+}
+
+// plainDecl reports a flag of a declaration that gives no name another meaning.
+func plainDecl(a *syntax.Assign) bool {
+	if !a.Naked || a.Name != nil || a.Value == nil {
+		return false
+	}
+	flag, plain := plainText(a.Value)
+	return plain && len(flag) > 1 && flag[0] == '-' && strings.Trim(flag[1:], "xrgp") == ""
 }
 
 // assign notes NAME=value in this shell.

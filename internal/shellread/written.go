@@ -11,7 +11,7 @@ import (
 
 // write notes a simple command as the script has it; from is where its assignments begin
 // in r.env. What is read from now on belongs to it.
-func (r *reader) write(w *policy.Written, c *syntax.CallExpr, ws []word, from int) {
+func (r *reader) write(w *policy.Written, c syntax.Node, ws []word, from int) {
 	r.Stage++ // what stands in its words comes before it
 	w.Argv, w.Env = programs.Literals(ws), slices.Clone(r.env[from:])
 	if n := len(r.outer); n > 0 && slices.Equal(r.outer[n-1], []string{"time"}) && r.funcs[ws[0].Text] == nil {
@@ -44,8 +44,8 @@ func (r *reader) starts(n syntax.Node, ws []word) {
 
 // lineOf is a script that is nothing but simple commands, one behind the other; nil for
 // any other.
-func lineOf(stmts []*syntax.Stmt) (*policy.Line, map[*syntax.CallExpr]int) {
-	l, places := &policy.Line{}, map[*syntax.CallExpr]int{}
+func lineOf(stmts []*syntax.Stmt) (*policy.Line, map[syntax.Node]int) {
+	l, places := &policy.Line{}, map[syntax.Node]int{}
 	var walk func(s *syntax.Stmt, piped, fails bool) bool
 	walk = func(s *syntax.Stmt, piped, fails bool) bool {
 		if s.Negated || s.Background || s.Coprocess || s.Disown {
@@ -56,6 +56,10 @@ func lineOf(stmts []*syntax.Stmt) (*policy.Line, map[*syntax.CallExpr]int) {
 			places[c] = len(places)
 			l.Piped, l.Fails = append(l.Piped, piped), append(l.Fails, fails)
 			return len(c.Args) > 0
+		case *syntax.DeclClause:
+			places[c] = len(places)
+			l.Piped, l.Fails = append(l.Piped, piped), append(l.Fails, fails)
+			return true
 		case *syntax.BinaryCmd:
 			pipe := c.Op == syntax.Pipe || c.Op == syntax.PipeAll
 			return walk(c.X, piped, fails) && walk(c.Y, pipe, c.Op == syntax.OrStmt)
