@@ -285,7 +285,8 @@ func (t *through) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (
 	ruled, err := t.s.RuleOn(ctx, q)
 	v.By, v.Ends, v.Yes = ruled.By, ruled.Ends, ruled.Yes
 	if ruled.Effect != policy.Allow || err != nil {
-		v.Effect, v.Reason = policy.Deny, ruled.Reason
+		v.Verdict = v.Denied(ruled.Check, ruled.Reason)
+		v.Rule, v.Source = ruled.Rule, ruled.Source
 		return v, nil
 	}
 	v.Effect, v.Reason = policy.Allow, ruled.Reason

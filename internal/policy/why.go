@@ -23,6 +23,14 @@ func (v Verdict) Why() string {
 	return v.Reason + " (" + strings.Join(rule, ", ") + ")"
 }
 
+// Denied is the refusal of the same call by somebody else than the rules: a hook, a person.
+// The rule that spoke of it before did not settle that, and is not named.
+func (v Verdict) Denied(c Check, reason string) Verdict {
+	v.Effect, v.Check, v.Reason = Deny, c, reason
+	v.Rule, v.Source = "", ""
+	return v
+}
+
 func byRule(e Effect, rule *compiledRule, a Action, why string) Verdict {
 	return Verdict{Effect: e, Reason: fmt.Sprintf("%s: %s", why, rule.Text()), Rule: rule.Text(), Source: rule.Source, Check: CheckRule, Part: part(a)}
 }

@@ -25,6 +25,14 @@ func TestWhySaysTheRuleOnce(t *testing.T) {
 	}
 }
 
+// A refusal by somebody else names no rule.
+func TestDeniedNamesNoRule(t *testing.T) {
+	v := policy.Verdict{Reason: "a rule allows it: Bash(x)", Rule: "Bash(x)", Source: "a.json:3:5", Part: "x"}
+	if got := v.Denied("hook", "not today"); got.Effect != policy.Deny || got.Why() != "not today" || got.Part != "x" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Why a change or a command is asked about is said by the mode or the rules, and names
 // where a path leads only where that is somewhere else.
 func TestReasonsForPeople(t *testing.T) {

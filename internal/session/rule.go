@@ -163,7 +163,7 @@ func (h host) byPerson(ctx context.Context, q agent.Question, v agent.Verdict) (
 func (h host) byHook(ctx context.Context, q agent.Question, v agent.Verdict, a op.Answer) (agent.Verdict, error) {
 	v.By, v.Answer = event.By{Kind: event.ByHook, Name: a.By}, &a
 	if !a.Allow {
-		v.Effect, v.Reason = policy.Deny, "a hook ("+a.By+") said no"
+		v.Verdict = v.Denied(v.Check, "a hook ("+a.By+") said no")
 		if a.Comment != "" {
 			v.Reason += ": " + a.Comment
 		}
@@ -248,7 +248,7 @@ func verdictOf(v agent.Verdict, a op.Answer) agent.Verdict {
 		v.Answer, v.Yes.Person = &a, true
 		return v
 	}
-	v.Effect, v.Reason = policy.Deny, "the person said no"
+	v.Verdict = v.Denied(v.Check, "the person said no")
 	if a.Exact && a.Comment != "" {
 		v.Reason, v.Answer = a.Comment, &a
 		return v

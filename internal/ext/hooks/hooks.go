@@ -351,10 +351,10 @@ func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (age
 	}
 	switch {
 	case a.Stop:
-		v.Effect, v.Check, v.Reason, v.By, v.Ends = policy.Deny, hook.Check, endedByHook, by, whyEnded(a)
+		v.Verdict, v.By, v.Ends = v.Denied(hook.Check, endedByHook), by, whyEnded(a)
 		return v, nil
 	case a.Permission == hook.Deny:
-		v.Effect, v.Check, v.Reason, v.By = policy.Deny, hook.Check, why, by
+		v.Verdict, v.By = v.Denied(hook.Check, why), by
 		return v, nil
 	case a.Permission == hook.Defer:
 		switch {
@@ -384,7 +384,7 @@ func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (age
 // look, as a rule that asks does: no classifier and no other hook may settle that.
 func asks(v policy.Verdict, why string) policy.Verdict {
 	if v.Effect != policy.Ask || liftable(v.Check) {
-		v.Check = hook.Check
+		v.Check, v.Rule, v.Source = hook.Check, "", ""
 	}
 	v.Effect, v.Reason = policy.Ask, why
 	return v

@@ -8,7 +8,6 @@ import (
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/hook"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -43,11 +42,11 @@ func (g *Gate) tasks(ctx context.Context, q agent.Question, v agent.Verdict) (_ 
 			case ctx.Err() != nil:
 				return v, true
 			case a.Stop:
-				v.Effect, v.Check, v.Reason, v.By, v.Ends = policy.Deny, hook.Check, endedByHook, by, whyEnded(a)
+				v.Verdict, v.By, v.Ends = v.Denied(hook.Check, endedByHook), by, whyEnded(a)
 				return v, true
 			case a.Block:
-				v.Effect, v.Check, v.By = policy.Deny, hook.Check, by
-				v.Reason = a.Reason + " (the " + string(in.Event()) + " hook " + clip.Line(a.By, 80) + " of " + clip.Line(t.Text, 80) + ")"
+				v.Verdict = v.Denied(hook.Check, a.Reason+" (the "+string(in.Event())+" hook "+clip.Line(a.By, 80)+" of "+clip.Line(t.Text, 80)+")")
+				v.By = by
 				return v, true
 			}
 		}
