@@ -166,7 +166,7 @@ func (c *call) nothing(a Action) Verdict {
 	v := Verdict{Effect: Ask, Check: CheckNoRule, Part: part(a), Reason: "no rule allows this", Suggest: c.suggest(a)}
 	switch a := a.(type) {
 	case Exec:
-		v.Reason = noRule(a)
+		v.Reason = cmp.Or(c.uncovered(a.Argv, a.Beyond), noRule(a))
 		v.Check = CheckNotReadOnly
 		if c.hide == hideNone && handlesUnnamed(a) {
 			v.Reason, v.Check = readsWritten, CheckSecret
@@ -176,6 +176,9 @@ func (c *call) nothing(a Action) Verdict {
 		}
 	case Opaque:
 		v.Reason, v.Check = unclear(a), CheckOpaque
+		if a.Of != nil {
+			v.Reason = cmp.Or(c.uncovered(a.Of.Argv, v.Reason), v.Reason)
+		}
 		if c.hide == hideNone && readsUnseen(a) {
 			v.Reason, v.Check = readsWritten, CheckSecret
 		}

@@ -35,7 +35,7 @@ func (p commandPattern) allows(a Exec, line bool) bool {
 		return true
 	case p.exact():
 		return !a.Loose
-	case a.Through > 0 && len(p.tokens) > a.Through:
+	case a.Through > 0 && len(named) > a.Through:
 		return true
 	case a.Launches > 0:
 		return len(named) == a.Launches || len(named) > a.Launches && a.Elsewhere || a.Starts && len(named) > 0 && len(named) < a.Launches

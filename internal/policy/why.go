@@ -62,6 +62,18 @@ func noRule(e Exec) string {
 	return out + "; " + why
 }
 
+// uncovered says, of a command that an allow rule names and does not cover, which rule that
+// is and why it does not; "" when there is none.
+func (c *call) uncovered(argv []string, why string) string {
+	for i := range c.rules.by[Allow] {
+		rule := &c.rules.by[Allow][i]
+		if shellTool(rule.Tool) && !rule.cmd.any && why != "" && len(argv) > 0 && rule.cmd.match(argv) {
+			return "the rule " + rule.Text() + " does not cover it: " + why
+		}
+	}
+	return ""
+}
+
 // maxForm bounds, in bytes, how much of a command is named in a reason.
 const maxForm = 60
 

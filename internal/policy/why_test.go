@@ -33,6 +33,21 @@ func TestDeniedNamesNoRule(t *testing.T) {
 	}
 }
 
+// A question about a command that an allow rule names says why the rule does not cover it.
+func TestTheRuleDoesNotCoverIt(t *testing.T) {
+	r := rules(t, "allow Bash(tar *)", "allow Bash(alias:*)")
+	of := &policy.Written{Argv: []string{"alias", "x=y"}}
+	for want, a := range map[string]policy.Action{
+		"the rule Bash(tar *) does not cover it: the names are not known":   policy.Exec{Argv: []string{"tar", "xf", "a"}, Beyond: "the names are not known"},
+		"the rule Bash(alias:*) does not cover it: alias changes the shell": policy.Opaque{Source: "alias x=y", Why: "alias changes the shell", Whole: true, Of: of},
+		"no rule allows `make all`; it runs what -x names":                  policy.Exec{Argv: []string{"make", "all"}, Beyond: "it runs what -x names"},
+	} {
+		if v := policy.Decide(r, policy.Default, bash(a)); v.Reason != want {
+			t.Errorf("%s, want %s", v.Reason, want)
+		}
+	}
+}
+
 // Why a change or a command is asked about is said by the mode or the rules, and names
 // where a path leads only where that is somewhere else.
 func TestReasonsForPeople(t *testing.T) {

@@ -25,7 +25,7 @@ func (t *Table) Beyond(name string, ws []Word) string {
 		}
 		args = rest
 	}
-	if why := beyondFlags(name, args); why != "" {
+	if why := beyondFlags(name, ownFlags(name, args)); why != "" {
 		return why
 	}
 	switch name {

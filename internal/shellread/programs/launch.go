@@ -33,13 +33,28 @@ func (t *Table) Through(name string, ws []Word) int {
 	if name == "git" && len(ws) > 1 && ws[1].Kind == Exact && !strings.HasPrefix(ws[1].Text, "-") && !knownToGit(ws[1].Text) {
 		return 1
 	}
-	if len(ws) < 3 || !slices.Contains(namingRunners, name+" "+ws[1].Text) || ws[2].Kind != Exact || strings.HasPrefix(ws[2].Text, "-") {
+	if len(ws) < 3 || ws[2].Kind != Exact || strings.HasPrefix(ws[2].Text, "-") {
 		return 0
 	}
-	if t.Beyond(Base(ws[2].Text), ws[2:]) != "" {
+	form := name + " " + ws[1].Text
+	if !slices.Contains(namingRunners, form) && (name == "adze" || !slices.Contains(launchWords()[form], "*") || beyondFlags(name, ownFlags(name, ws[1:])) != "") {
 		return 0
+	}
+	for i, w := range ws[:min(len(ws), 6)] { // a further word may be the command: uv tool run find
+		if i >= 2 && w.Kind == Exact && !strings.HasPrefix(w.Text, "-") && t.Beyond(Base(w.Text), ws[i:]) != "" {
+			return 0
+		}
 	}
 	return 2
+}
+
+// ownFlags are the words in which the flags of a program itself may stand: behind go tool
+// NAME they are those of the tool.
+func ownFlags(name string, args []Word) []Word {
+	if name == "go" && len(args) > 1 && args[0].Is("tool") && args[1].Kind == Exact && !strings.HasPrefix(args[1].Text, "-") {
+		return args[:2]
+	}
+	return args
 }
 
 // namingRunners are forms behind which the command stands that they run.

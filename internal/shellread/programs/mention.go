@@ -38,8 +38,12 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 	for i := 1; i < len(ws) && strings.HasPrefix(ws[i].Text, "-"); i++ {
 		script = script && !strings.ContainsAny(ws[i].Text, " (;/\"'`") // what it runs stands there
 	}
+	first := 1
+	if len(ws) > 2 && slices.Contains(fileRunners, u.name+" "+ws[1].Text) {
+		first, script = 2, true
+	}
 	archives, made := packs(u.name, ws)
-	for i := 1; i < len(ws); i++ {
+	for i := first; i < len(ws); i++ {
 		before, flag := ws[i-1].Text, strings.HasPrefix(ws[i].Text, "-")
 		if made && !slices.Contains(archives, i) {
 			continue
@@ -69,6 +73,9 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 	}
 	return told
 }
+
+// fileRunners are forms whose first operand is what they run.
+var fileRunners = []string{"uv run", "poetry run", "pipenv run", "pdm run", "rye run", "hatch run", "deno run", "bun run", "go run"}
 
 // excluded reports a word that says what an archive or a copy leaves out.
 func (u *Invocation) excluded(ws []Word, i int) bool {

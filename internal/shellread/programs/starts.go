@@ -11,7 +11,7 @@ import (
 // for (docker exec, npx).
 func (t *Table) Starts(name string, ws []Word) (words int, program bool) {
 	args := ws[1:]
-	if len(args) == 0 || beyondFlags(name, args) != "" {
+	if len(args) == 0 || beyondFlags(name, ownFlags(name, args)) != "" {
 		return 0, false
 	}
 	switch name {
