@@ -9,9 +9,27 @@ import (
 // Decide returns the strictest verdict over all actions. A request that
 // names no action is Ask.
 //
-// The order, per action, first that settles it: deny rules; ask rules; a tool
-// that needs a person; protected paths and dangerous removal; the mode; allow
-// rules, provably read-only, sandboxed; nothing matched.
+// The order, per action: the first step that settles it counts (go test -update writes it).
+//  1. a path that code or a flag only names: protected paths, deny rules, secrets; nothing else counts
+//  2. a deny rule denies
+//  3. a deny or ask rule that may mean the command, of which not all words are known, asks
+//  4. a deny or ask rule that means a command which stands in this one decides
+//  5. a deny rule for a path that the command may change asks
+//  6. a path with a NUL character is denied
+//  7. the mode plan denies what does more than read
+//  8. a deny rule for something below a folder of which not all is known asks
+//  9. settings that could not be read ask about everything
+//  10. an ask rule asks
+//  11. what needs a person asks
+//  12. protected paths, devices and what would be lost for good ask
+//  13. what a command only may mean is allowed: nothing forbids it
+//  14. the mode bypassPermissions asks, where a rule denies commands, about one that nobody could read
+//  15. the mode allows: bypassPermissions everything, acceptEdits changes inside the folders
+//  16. where a rule denies commands, one that nobody could read asks
+//  17. allow rules, what provably only reads, and the sandbox allow
+//  18. nothing matched: it asks, and the mode dontAsk denies
+//
+// end of the order
 func Decide(r Rules, m Mode, q Request) Verdict {
 	v, _ := Judge(r, m, q)
 	return v
@@ -60,7 +78,7 @@ func each(r Rules, m Mode, q Request) []Verdict {
 	if m == Auto {
 		r = WithoutAside(r)
 	}
-	c := call{rules: compileRules(r), mode: m, req: q, mixed: !readOrEdits(q.Actions), hide: hiding(r, m, q)}
+	c := call{rules: compileRules(r), mode: m, req: q, mixed: !readOrEdits(q.Actions), hide: hiding(r, m, q), steps: settlings()}
 	out := make([]Verdict, len(q.Actions))
 	seen := map[memoKey]Verdict{}
 	for i, a := range q.Actions {
@@ -127,6 +145,7 @@ type call struct {
 	mixed bool // not all commands only read or edit, so nothing is pinned
 	hide  Hide // what the sandbox hides from it
 	at    int  // the index of the action that is judged
+	steps []settling
 
 	// The command whose variants were last worked out, and these.
 	lastExec     *string
@@ -148,89 +167,6 @@ func (c *call) judge(a Action) Verdict {
 	return c.one(a)
 }
 
-// one judges an action by its own path, whatever stands below that.
-func (c *call) one(a Action) Verdict {
-	if r, ok := a.(Read); ok && r.Mention {
-		if v, ok := c.immune(r); ok {
-			return c.unlessDontAsk(v)
-		}
-		if v, ok := c.deniedMention(r); ok {
-			return c.unlessDontAsk(v)
-		}
-		if r.Code && c.mode != Bypass && c.hide != HideAll && !c.given(r) && c.rules.secret(r) && c.find(Allow, Read{Path: r.Path, Named: r.Named, Asked: r.Asked}) == nil {
-			return c.classifiable(Verdict{Effect: Ask, Reason: "the command names " + c.show(r.Asked, r.Path) + ", which may hold secrets", Check: CheckSecret, Part: r.Path})
-		}
-		return Verdict{Effect: Allow, Reason: "no check speaks against it", Check: CheckMaybe, Part: r.Path}
-	}
-	if rule := c.find(Deny, a); rule != nil {
-		if e, ok := a.(Exec); ok && e.Guess {
-			return c.unlessDontAsk(byRule(Ask, rule, a, "whether this program runs the command that its words are is not known, and a rule denies that"))
-		}
-		return byRule(Deny, rule, a, c.denies(rule, a))
-	}
-	if v, ok := c.mayBeDenied(a); ok {
-		return v
-	}
-	if e, ok := a.(Exec); ok {
-		if v, ok := c.held(e); ok {
-			return v
-		}
-	}
-	if r, ok := a.(Read); ok && r.Edits && !c.req.Sandboxed {
-		if rule := c.deniedEdit(r); rule != nil {
-			return c.unlessDontAsk(byRule(Ask, rule, a, "a rule denies to edit "+c.show(r.Asked, r.Path)+", and whether this command does is not known"))
-		}
-	}
-	if v, ok := refusal(a); ok {
-		return v
-	}
-	if c.mode == PlanMode && !maybe(a) { // a yes would run it all the same
-		if v, ok := c.inPlan(a); ok {
-			return v
-		}
-	}
-	if w, ok := a.(Write); ok && w.Tree {
-		if v, ok := c.mayHold(w); ok {
-			return v
-		}
-	}
-	if c.rules.Unsafe != "" {
-		if _, none := a.(None); !none {
-			return c.unlessDontAsk(Verdict{Effect: Ask, Reason: c.rules.Unsafe, Check: CheckUnsafe, Part: part(a)})
-		}
-	}
-	if rule := c.find(Ask, a); rule != nil {
-		return c.unlessDontAsk(byRule(Ask, rule, a, "a rule asks about it"))
-	}
-	if p, ok := a.(Person); ok {
-		if p.Soft && (c.mode == Bypass || c.ruled()) {
-			return Verdict{Effect: Allow, Reason: "what allows the command allows it", Check: CheckPerson}
-		}
-		return Verdict{Effect: Ask, Reason: p.Why, Check: CheckPerson}
-	}
-	if v, ok := c.immune(a); ok {
-		return c.unlessDontAsk(v)
-	}
-	if maybe(a) {
-		return Verdict{Effect: Allow, Reason: "no rule speaks against it", Check: CheckMaybe, Part: part(a)}
-	}
-	if c.mode == Bypass {
-		if v, ok := c.unseen(a); ok {
-			return v
-		}
-	}
-	if v, ok := c.byMode(a); ok {
-		return v
-	}
-	if v, ok := c.unseen(a); ok {
-		return v
-	}
-	if v, ok := c.allowed(a); ok {
-		return v
-	}
-	return c.nothing(a)
-}
-
 // denies is what a rule says of an action: of a folder with all below it, what stands there.
 func (c *call) denies(rule *compiledRule, a Action) string {
 	if w, ok := a.(Write); ok && w.Tree && !c.matchFile(rule, w.Path, w.Named, w.Asked) {
@@ -242,7 +178,11 @@ func (c *call) denies(rule *compiledRule, a Action) string {
 }
 
 // mayHold asks about a folder of which not all is known, and a rule denies to change some.
-func (c *call) mayHold(w Write) (Verdict, bool) {
+func (c *call) mayHold(a Action) (Verdict, bool) {
+	w, ok := a.(Write)
+	if !ok || !w.Tree {
+		return Verdict{}, false
+	}
 	for i := range c.rules.by[Deny] {
 		rule := &c.rules.by[Deny][i]
 		if family(rule.Tool) != "Edit" {
@@ -352,8 +292,8 @@ func (c *call) ruled() bool {
 	return commands
 }
 
-// refusal is what no rule and no person can allow.
-func refusal(a Action) (Verdict, bool) {
+// malformed is what no rule and no person can allow.
+func (c *call) malformed(a Action) (Verdict, bool) {
 	p := ""
 	switch a := a.(type) {
 	case Read:
