@@ -254,7 +254,7 @@ func KindName(k llm.Kind) string {
 	case llm.ServerError:
 		return "server_error"
 	case llm.Unauthorized:
-		return "authentication_failed"
+		return event.KeyRefused
 	case llm.NoCredit:
 		return "billing_error"
 	case llm.NotFound:

@@ -8,7 +8,6 @@ type Facts struct {
 	Dir     string        `json:"dir"`            // where it began to work
 	Root    string        `json:"root,omitempty"` // of the project
 	Home    string        `json:"home,omitempty"` // the person's, "" when it is not known
-	Log     string        `json:"log,omitempty"`  // the file that other programs read it from
 	Branch  string        `json:"branch,omitempty"`
 	Model   string        `json:"model"`            // provider/model
 	Effort  string        `json:"effort,omitempty"` // how hard the model thinks, "" when nobody said

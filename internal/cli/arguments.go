@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/app"
-	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -164,7 +163,7 @@ func (a *arranger) list(fl *pflag.Flag, args []string) (int, error) {
 
 // toolOrPrompt: a list of tools and rules is a value, plain words are the prompt.
 func toolOrPrompt(word string) belongs {
-	pieces := config.SplitList(word)
+	pieces := policy.SplitList(word)
 	tools, odd := 0, 0
 	for _, p := range pieces {
 		name, _, rule := strings.Cut(p, "(")

@@ -6,16 +6,14 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/print"
 	"github.com/adze-agent/adze/internal/ui/tui"
@@ -111,34 +109,21 @@ func (r running) context() print.Context {
 }
 
 // face is the session as the terminal UI sees it.
-func (r running) face() *tui.Session {
+func (h *uiHost) face(r running) *tui.Session {
 	d := r.Describe()
 	return &tui.Session{
-		Home: r.world.Paths.Home, Client: r.Session, ID: d.ID, Dir: tilde(d.Dir, r.world.Paths.Home), Cwd: d.Dir, Root: d.Root, Transcript: r.Transcript, Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
+		Home: r.world.Paths.Home, Client: r.Session, ID: d.ID, Dir: paths.Tilde(d.Dir, r.world.Paths.Home), Cwd: d.Dir, Root: d.Root, Transcript: r.Transcript, Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
 		Room: window.Effective(d.Model.Window, d.Model.Cap), Sizes: func() (int, int) { t := r.Target(); return t.Window, window.Effective(t.Window, t.Cap) },
-		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, Close: r.End,
+		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, Close: func(why hook.Ending) error { return h.desk.End(d.ID, why) },
 		Effort: func() string { return string(r.Target().Effort) },
 		Aside:  r.Aside,
 		Fills:  func() view.Block { return r.Map().View() },
-		Memory: r.memory,
-		Rules:  func() (policy.Rules, policy.Mode) { return r.Session.Rules(), cmp.Or(r.State().Mode, d.Mode) },
+		Memory: func() []ask.Choice {
+			a, _ := h.desk.Ask(context.Background(), d.ID, ask.Remembered{})
+			return a.Choices
+		},
+		Rules: func() (policy.Rules, policy.Mode) { return r.Session.Rules(), cmp.Or(r.State().Mode, d.Mode) },
 	}
-}
-
-// memory are the memory files that the session has read, and its notes.
-func (r running) memory() (out []tui.Choice) {
-	whose := map[string]string{"notes": "remembered of this project", "session": "notes of this session"}
-	for _, f := range r.MemoryFiles() {
-		c := tui.Choice{ID: f.Path, Name: tilde(f.Path, r.world.Paths.Home), About: cmp.Or(whose[f.Whose], f.Whose)}
-		if f.Size > 0 {
-			c.Right = clip.Count(f.Size, "token")
-		}
-		if len(f.Notes) > 0 {
-			c.About += ": " + clip.Line(clip.Visible(strings.Join(f.Notes, "; ")), 200)
-		}
-		out = append(out, c)
-	}
-	return out
 }
 
 // look are the settings of the terminal UI.
@@ -151,17 +136,6 @@ func look(cfg *config.Config, line *config.StatusLine) tui.Settings {
 		s.Status.Padding, s.Status.Every = line.Padding, time.Duration(line.RefreshInterval)*time.Second
 	}
 	return s
-}
-
-// tilde is a path for people: "~/src/calc".
-func tilde(path, home string) string {
-	if home == "" || path == home {
-		return strings.Replace(path, home, "~", min(len(home), 1))
-	}
-	if short := paths.Short(home, path); short != path && runtime.GOOS != "windows" {
-		return filepath.Join("~", short)
-	}
-	return path
 }
 
 // newUUID is a random UUID (RFC 9562, version 4).

@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -321,7 +322,7 @@ func given(fs *pflag.FlagSet) []config.Given {
 // rules puts "Bash(a, b)" back together where the flag library cut it at a
 // comma, and cuts "Read Edit" where people write blanks.
 func rules(pieces []string) []string {
-	return config.SplitList(strings.Join(pieces, ","))
+	return policy.SplitList(strings.Join(pieces, ","))
 }
 
 // readText reads the file of a …-file flag.

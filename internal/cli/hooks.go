@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hookrun"
 	"github.com/adze-agent/adze/internal/ext/hooks"
@@ -24,7 +24,6 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
-	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
@@ -75,18 +74,6 @@ func (h *hooked) told(sys System) {
 	}
 }
 
-// A hookRow is a hook in a list.
-type hookRow struct {
-	Event   hook.Event `json:"event"`
-	Matcher string     `json:"matcher,omitempty"`
-	If      string     `json:"if,omitempty"`
-	Type    hook.Kind  `json:"type"`
-	Name    string     `json:"name"`
-	Timeout float64    `json:"timeout_seconds"`
-	From    string     `json:"from"`
-	Scope   string     `json:"scope"`
-}
-
 func hooksList(sys System, f *runFlags) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -98,43 +85,13 @@ func hooksList(sys System, f *runFlags) *cobra.Command {
 			}
 			hs.told(sys)
 			if asJSON {
-				return printJSON(sys, hookRows(hs.set))
+				return printJSON(sys, desk.HookRows(hs.set))
 			}
-			return printHooks(sys.Stdout, hs.set, hs.cfg)
+			return desk.PrintHooks(sys.Stdout, hs.set, hs.cfg)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return c
-}
-
-func hookRows(set hook.Set) []hookRow {
-	rows, hide := []hookRow{}, secret.New() // a command may hold a key
-	for _, h := range set.All() {
-		rows = append(rows, hookRow{h.Event, h.Matcher, h.If, h.Type, hide.String(h.Name()), h.Timeout().Seconds(), h.From, h.Scope})
-	}
-	return rows
-}
-
-// printHooks lists hooks, whole at a terminal, too: it says what runs.
-func printHooks(to io.Writer, set hook.Set, cfg *config.Config) error {
-	rows := hookRows(set)
-	if len(rows) == 0 {
-		why := "no hooks are set"
-		if cfg.DisableAllHooks {
-			why = "hooks are off: disableAllHooks"
-		}
-		_, err := fmt.Fprintln(to, why)
-		return err
-	}
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	for _, r := range rows {
-		about := r.Matcher
-		if r.If != "" {
-			about = strings.TrimSpace(about + " if " + r.If)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Event, clip.Line(clip.Visible(about), 40), r.Type, clip.Line(clip.Visible(r.Name), 60), clip.Visible(r.From))
-	}
-	return w.Flush()
 }
 
 func hooksCheck(sys System, f *runFlags) *cobra.Command {

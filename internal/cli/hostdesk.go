@@ -24,14 +24,14 @@ import (
 	"github.com/adze-agent/adze/internal/ui/print"
 )
 
-// A desk answers what hosts ask of a session besides prompts. It implements print.Desk.
-type desk struct{ running }
+// A hostDesk answers what hosts ask of a session besides prompts. It implements print.Desk.
+type hostDesk struct{ running }
 
 // maxSuggested bounds the files that are suggested for a query.
 const maxSuggested = 20
 
 // Cost implements print.Desk.
-func (d desk) Cost() string {
+func (d hostDesk) Cost() string {
 	st := d.State()
 	var b strings.Builder
 	fmt.Fprintf(&b, "Total cost: %s", st.Total.Money())
@@ -48,7 +48,7 @@ func (d desk) Cost() string {
 }
 
 // status is the session in a few lines.
-func (d desk) status() string {
+func (d hostDesk) status() string {
 	a := d.Describe()
 	lines := []string{"adze " + a.Version, "session: " + a.ID, "folder: " + a.Dir, "model: " + d.Target().ID(), "mode: " + string(d.Mode()), "key: " + a.Key}
 	for _, s := range d.world.MCP().Status() {
@@ -58,11 +58,11 @@ func (d desk) status() string {
 }
 
 // help lists the slash commands that do something here.
-func (d desk) help() string {
+func (d hostDesk) help() string {
 	var b strings.Builder
 	b.WriteString("Slash commands here:\n")
 	for _, c := range contrib.Commands() {
-		if _, ok := (ownCommands{desk: d}).text(c.Name); ok || c.Name == "clear" {
+		if _, ok := (ownCommands{hostDesk: d}).text(c.Name); ok || c.Name == "clear" {
 			fmt.Fprintf(&b, "/%s: %s\n", c.Name, c.About)
 			continue
 		}
@@ -77,7 +77,7 @@ func (d desk) help() string {
 }
 
 // fills is what fills the model's window.
-func (d desk) fills() string {
+func (d hostDesk) fills() string {
 	var b bytes.Buffer
 	for _, l := range draw.Block(d.Map().View(), draw.Options{Width: 100}) {
 		for _, s := range l {
@@ -89,7 +89,7 @@ func (d desk) fills() string {
 }
 
 // ReadFile implements print.Desk.
-func (d desk) ReadFile(name string, limit int64) (f print.File, err error) {
+func (d hostDesk) ReadFile(name string, limit int64) (f print.File, err error) {
 	if name == "" {
 		return f, errors.New("a path is needed")
 	}
@@ -122,7 +122,7 @@ func (d desk) ReadFile(name string, limit int64) (f print.File, err error) {
 }
 
 // Files implements print.Desk.
-func (d desk) Files(ctx context.Context, query string) (out []string, err error) {
+func (d hostDesk) Files(ctx context.Context, query string) (out []string, err error) {
 	p := d.world.Paths
 	paths, _, err := pick.Tree(ctx, search.Tree{Root: p.Dir, Top: p.Root, Home: p.Home}, maxFiles)
 	if err != nil {
@@ -135,10 +135,12 @@ func (d desk) Files(ctx context.Context, query string) (out []string, err error)
 }
 
 // Title implements print.Desk.
-func (d desk) Title(ctx context.Context, about string) (string, error) { return d.TitleOf(ctx, about) }
+func (d hostDesk) Title(ctx context.Context, about string) (string, error) {
+	return d.TitleOf(ctx, about)
+}
 
 // Reload implements print.Desk.
-func (d desk) Reload(ctx context.Context) {
+func (d hostDesk) Reload(ctx context.Context) {
 	d.world.MCP().Refresh()
 	ctx, cancel := context.WithTimeout(ctx, hostWait)
 	defer cancel()
@@ -147,7 +149,7 @@ func (d desk) Reload(ctx context.Context) {
 
 // ownCommands are adze's own slash commands in print mode.
 type ownCommands struct {
-	desk
+	hostDesk
 	programs bool // a program reads the answers
 }
 

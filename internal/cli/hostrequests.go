@@ -40,7 +40,7 @@ type carried struct {
 }
 
 // Carry implements print.Desk.
-func (d desk) Carry(subtype string, request json.RawMessage) (func(context.Context) (any, error), bool) {
+func (d hostDesk) Carry(subtype string, request json.RawMessage) (func(context.Context) (any, error), bool) {
 	do, ok := map[string]func(context.Context, carried) (any, error){
 		"get_hooks_listing": func(context.Context, carried) (any, error) { return d.hooksListed(), nil },
 		"list_permission_rules": func(context.Context, carried) (any, error) {
@@ -62,7 +62,7 @@ func (d desk) Carry(subtype string, request json.RawMessage) (func(context.Conte
 
 // callTool calls a tool of an MCP server. The host is trusted with that, so only what
 // a rule denies does not run, unless the host asks for a judgement as of the model's calls.
-func (d desk) callTool(ctx context.Context, in carried) (any, error) {
+func (d hostDesk) callTool(ctx context.Context, in carried) (any, error) {
 	if in.Inputs != nil || in.Outputs != nil {
 		return nil, errors.New("files are not staged here: leave input_files and output_files out")
 	}
@@ -84,7 +84,7 @@ func (d desk) callTool(ctx context.Context, in carried) (any, error) {
 }
 
 // readResource reads a resource that a host shows.
-func (d desk) readResource(ctx context.Context, in carried) (any, error) {
+func (d hostDesk) readResource(ctx context.Context, in carried) (any, error) {
 	raw, err := json.Marshal(map[string]string{"server": in.Server, "uri": in.URI})
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (d desk) readResource(ctx context.Context, in carried) (any, error) {
 
 // registerRoot takes a folder below those that the session works in: it is worked in
 // already, so it is looked at anew where the host wants that.
-func (d desk) registerRoot(ctx context.Context, in carried) (any, error) {
+func (d hostDesk) registerRoot(ctx context.Context, in carried) (any, error) {
 	dir := in.Directory
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(d.world.Paths.Dir, dir)
@@ -140,7 +140,7 @@ var updatable = map[string]struct{ scope, key, to string }{
 }
 
 // updateSettings writes a setting into a file.
-func (d desk) updateSettings(ctx context.Context, in carried) (any, error) {
+func (d hostDesk) updateSettings(ctx context.Context, in carried) (any, error) {
 	may, ok := updatable[in.Source]
 	if !ok {
 		return nil, fmt.Errorf("source cannot be %q; localSettings and userSettings can be written", in.Source)
@@ -176,7 +176,7 @@ var ruleSources = map[policy.Scope]string{
 }
 
 // rulesListed are the rules in force, and the folders.
-func (d desk) rulesListed() any {
+func (d hostDesk) rulesListed() any {
 	rules, list := d.Session.Rules(), []object{}
 	for _, r := range rules.List {
 		source := cmp.Or(ruleSources[r.Scope], "session")
@@ -193,7 +193,7 @@ func (d desk) rulesListed() any {
 }
 
 // hooksListed are the hooks that count, for a menu.
-func (d desk) hooksListed() any {
+func (d hostDesk) hooksListed() any {
 	hide := secret.New() // a command may hold a key
 	count, list := map[hook.Event]int{}, []object{}
 	var order []hook.Event

@@ -22,6 +22,7 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A setting is one that would be taken over: as it is shown, and what it changes.
@@ -193,7 +194,7 @@ func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) e
 	}
 	var add strings.Builder
 	for _, n := range notes {
-		name := tilde(n.Path, p.Home)
+		name := paths.Tilde(n.Path, p.Home)
 		mark := "<!-- copied from " + name + " -->"
 		switch {
 		case strings.Contains(string(now), mark) || strings.Contains(string(now), "@"+name):
@@ -216,7 +217,7 @@ func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) e
 	}
 	text := string(now)
 	if text == "" {
-		text = keepsClaude(p)
+		text = p.KeepsClaude()
 	}
 	if err := os.MkdirAll(p.Config, 0o700); err != nil {
 		return failf("make it writable", "%v", err)
@@ -231,16 +232,6 @@ func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) e
 	}
 	fmt.Fprintf(sys.Stderr, "instructions written to %s\n", clip.Visible(path))
 	return nil
-}
-
-// keepsClaude is what a person's own AGENTS.md begins with, so that ~/.claude/CLAUDE.md
-// is read as before: without it, it would be read no longer where this file is.
-func keepsClaude(p settings.Paths) string {
-	claude := filepath.Join(p.ClaudeDir(p.Home), "CLAUDE.md")
-	if p.Home == "" || !isFile(claude) {
-		return ""
-	}
-	return "@" + tilde(claude, p.Home) + "\n"
 }
 
 func isFile(path string) bool {

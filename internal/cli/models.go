@@ -156,20 +156,10 @@ func modelRow(r choose.Row) []string {
 		source += " " + r.Facts.Date
 	}
 	name, key, source = clip.Visible(name), clip.Visible(key), clip.Visible(source)
-	return []string{name, tokens(r.Facts.Window), tokens(r.Facts.Output), in, out, cached, strings.Join(takes, ","), key, source}
+	return []string{name, clip.Window(r.Facts.Window), clip.Window(r.Facts.Output), in, out, cached, strings.Join(takes, ","), key, source}
 }
 
 func usd(x float64) string { return fmt.Sprintf("$%g", x) }
-
-func tokens(n int) string {
-	switch {
-	case n == 0:
-		return "?"
-	case n >= 1_000_000:
-		return fmt.Sprintf("%gM", float64(n/1000)/1000)
-	}
-	return fmt.Sprintf("%dk", n/1000)
-}
 
 type modelJSON struct {
 	Model   string   `json:"model"`

@@ -113,7 +113,7 @@ func listPrompts(sys System, prompts []said) error {
 	w := sys.table()
 	fmt.Fprintln(w, "NR\tAGE\tFILES\tPROMPT")
 	for n, p := range prompts {
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\n", n+1, age(p.at), len(p.changed), clip.Line(clip.VisibleText(p.text), 100))
+		fmt.Fprintf(w, "%d\t%s\t%d\t%s\n", n+1, clip.Age(time.Since(p.at)), len(p.changed), clip.Line(clip.VisibleText(p.text), 100))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -20,11 +20,11 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
-	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -71,7 +71,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 		o.Note(line)
 	}
 	if fs.Changed("setting-sources") {
-		o.Only = config.SplitList(f.sources) // none, when it is empty
+		o.Only = policy.SplitList(f.sources) // none, when it is empty
 	}
 	o.Flags = append(given(fs), f.clients.given(fs)...)
 	for _, x := range []struct{ flag, path, key string }{
@@ -233,8 +233,8 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		Format: print.Format(f.output), Partial: f.partial, Replay: f.replay, Hooks: f.clients.hookEvents, About: a.about(), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
 	}
-	own := ownCommands{desk: desk{a}, programs: f.output != "text"}
-	if opts.PDF, opts.Desk = pdfText, own.desk; !o.Extensions.NoCommands {
+	own := ownCommands{hostDesk: hostDesk{a}, programs: f.output != "text"}
+	if opts.PDF, opts.Desk = pdfText, own.hostDesk; !o.Extensions.NoCommands {
 		opts.Own, opts.NoCommand = own.do, o.noCommand
 		if own.programs {
 			opts.NoCommand = own.unknown
@@ -426,7 +426,7 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 	case event.Failed:
 	}
 	code := exitFailed
-	if e.Kind == "authentication_failed" {
+	if e.Kind == event.KeyRefused {
 		code = exitAuth
 	}
 	hint := e.Hint

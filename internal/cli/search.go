@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +60,7 @@ func sessionsSearch(sys System, f *runFlags) *cobra.Command {
 				if all {
 					where = "  " + clip.Visible(s.Start)
 				}
-				fmt.Fprintf(sys.Stdout, "%s  %s  %s%s\n    %s\n", s.ID, age(s.Changed), clip.Line(clip.VisibleText(s.Name()), 60), where, clip.Visible(s.Snippet))
+				fmt.Fprintf(sys.Stdout, "%s  %s  %s%s\n    %s\n", s.ID, clip.Age(time.Since(s.Changed)), clip.Line(clip.VisibleText(s.Name()), 60), where, clip.Visible(s.Snippet))
 			}
 			return nil
 		},

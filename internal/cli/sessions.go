@@ -88,7 +88,7 @@ func sessionsList(sys System, f *runFlags) *cobra.Command {
 				if i.Running {
 					name += " (running)"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i.ID, age(i.Changed), i.Turns, clip.Size(i.Size), i.CostText(2), clip.Visible(i.Branch), name)
+				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i.ID, clip.Age(time.Since(i.Changed)), i.Turns, clip.Size(i.Size), i.CostText(2), clip.Visible(i.Branch), name)
 			}
 			return w.Flush()
 		},
@@ -96,20 +96,6 @@ func sessionsList(sys System, f *runFlags) *cobra.Command {
 	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return c
-}
-
-// age is how long ago t was, in the largest unit that fits.
-func age(t time.Time) string {
-	d := time.Since(t)
-	switch {
-	case d < time.Minute:
-		return "now"
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
 func sessionsShow(sys System, f *runFlags) *cobra.Command {

@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/charts"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/term"
@@ -82,7 +83,7 @@ func statsOf(ctx context.Context, sys System, p settings.Paths, days int, now ti
 		if err != nil {
 			return usage.Report{}, err
 		}
-		rep.Add(tilde(u.Root, p.Home), u.Sheet)
+		rep.Add(paths.Tilde(u.Root, p.Home), u.Sheet)
 	}
 	r := rep.Report()
 	for _, list := range [][]usage.Named{r.Models, r.Projects, r.Purposes} {

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,15 +14,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/hook"
-	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/settings"
-	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/text/order"
-	"github.com/adze-agent/adze/internal/trust"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/ui/tui"
@@ -94,7 +90,7 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 		}
 		cerr = left.Session.Close(why)
 	}
-	cerr = errors.Join(cerr, h.close())
+	cerr = errors.Join(cerr, h.desk.Close())
 	if h.seen != nil {
 		h.seen.Close()
 	}
@@ -130,7 +126,8 @@ func (f *runFlags) plain(sys System, o invocation) bool {
 	if v := o.Env(config.EnvName("plain")); v != "" {
 		return v != "0" && v != "false"
 	}
-	h := uiHost{o: o} // there is no World yet
+	h := &uiHost{o: o} // there is no World yet
+	h.desk = h.deskOf()
 	raw, err := regular.Read(filepath.Join(h.configDir(), "settings.json"), config.MaxFile)
 	if err != nil || !bytes.Contains(raw, []byte("plain")) {
 		return false
@@ -149,7 +146,7 @@ type uiHost struct {
 	watch func()        // starts to look at their files, once
 	seen  *watch.Watcher
 	work  sync.WaitGroup // what is written to the history
-	shared
+	desk  *desk.Desk
 }
 
 func newHost(sys System, f *runFlags, o invocation) *uiHost {
@@ -172,6 +169,7 @@ func newHost(sys System, f *runFlags, o invocation) *uiHost {
 		default: // nobody reads that many
 		}
 	}
+	h.desk = h.deskOf()
 	return h
 }
 
@@ -189,11 +187,11 @@ func (h *uiHost) tellRest(sys System) {
 
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
-		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes, Stale: h.stale,
-		Open: h.open, Models: h.models, Sessions: h.sessions, Find: h.find, Search: h.search, Preview: h.preview, Diff: h.diff, Rename: h.rename, Files: h.files, Resources: h.resources, Arguments: h.arguments,
-		Look: h.look, Save: h.save, Forget: h.forget, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture,
-		Memory: h.memory, Note: h.note, Reports: h.reports(), Hooks: h.hooks, First: h.first, Keyless: keyless, Unkeyed: unkeyed, Taken: taken, Trust: h.trust,
+		Version: h.sys.Version, Dir: paths.Tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes, Stale: h.stale,
+		Open: h.open, Look: h.look, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture,
+		Reports: h.reports(), First: h.first, Keyless: is(op.NoModel), Unkeyed: is(op.NoKey), Taken: is(op.Taken),
 	}
+	h.asks(&t)
 	h.withHistory(&t)
 	if !h.o.spec.Log.None {
 		t.Keep, t.Lost = h.keep, h.lost
@@ -206,125 +204,7 @@ func (h *uiHost) first() bool {
 	return !exists(filepath.Join(h.configDir(), "settings.json"))
 }
 
-func keyless(err error) bool {
-	var none *choose.NoModelError
-	return errors.As(err, &none)
-}
-
-func unkeyed(err error) bool { return errors.Is(err, choose.ErrNoKey) }
-
-func taken(err error) bool { return errors.Is(err, store.ErrLocked) }
-
-// trust is what this folder brings and nobody has decided about.
-func (h *uiHost) trust(ctx context.Context) (*tui.Trust, error) {
-	p, _, err := h.loaded()
-	if err != nil || h.o.Trusted || h.o.Bare {
-		return nil, err
-	}
-	v, err := p.Trust().Check(p.TrustFolder())
-	if err != nil || v.State == trust.Trusted {
-		return nil, err
-	}
-	var kept []string
-	switch {
-	case v.State == trust.Nothing: // it matters where something of the person's waits for it
-		if p.Trust().Declined(v) {
-			return nil, nil
-		}
-		live, err := settings.Open(h.quiet().Environment, h.o.Sources)
-		if err != nil {
-			return nil, nil //nolint:nilerr // the session's own reading tells it
-		}
-		defer live.Close()
-		if kept = live.ForTrust(settings.Servers{Given: h.o.Extensions.Servers, Strict: h.o.Extensions.Strict}); len(kept) == 0 {
-			return nil, nil
-		}
-	case len(v.Files) == 0 && len(v.Refused) == 0: // all of it is gone, and nothing can be asked about
-		return nil, p.Trust().Grant(ctx, v)
-	case p.Trust().Declined(v):
-		return nil, nil
-	}
-	t := &tui.Trust{
-		Folder: tilde(p.Root, p.Home), Kept: kept, Grant: func(ctx context.Context) error { return p.Trust().Grant(ctx, v) },
-		Decline: func(ctx context.Context) error { return p.Trust().Decline(ctx, v) },
-	}
-	if len(v.Refused) > 0 {
-		t.Refused = v.Refused[0]
-	}
-	if v.State == trust.Changed {
-		t.Changed = p.Trust().Diff(v)
-	}
-	for _, c := range v.Claims() {
-		t.Claims = append(t.Claims, fmt.Sprintf("%s: %s: %s", c.File, c.What, c.Text))
-	}
-	return t, nil
-}
-
-func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
-	p, cfg, err := h.loaded()
-	if err != nil {
-		return nil, err
-	}
-	ch, err := h.o.models(p, cfg)
-	if err != nil {
-		return nil, err
-	}
-	var out []tui.Choice
-	for _, r := range ch.List(ctx) {
-		if !r.Usable {
-			continue
-		}
-		c := tui.Choice{ID: r.Provider + "/" + r.Model, Name: r.Provider + "/" + r.Model, About: strings.Join(r.Aliases, ", "), Also: r.Aliases}
-		if r.Facts.Window > 0 {
-			c.Right = tokens(r.Facts.Window)
-		}
-		if p := r.Facts.Price; p != nil {
-			c.Right += fmt.Sprintf("  %s in, %s out", usd(p.In), usd(p.Out))
-		}
-		out = append(out, c)
-	}
-	order.By(out, func(a, b tui.Choice) int { return newest(a.ID, b.ID) })
-	return out, nil
-}
-
-// newest sorts names of models: families by their letters, and of each the newest
-// version before older ones, and before the same one of a date.
-func newest(a, b string) int {
-	x, y := versioned.FindAllString(a, -1), versioned.FindAllString(b, -1)
-	for i := range max(len(x), len(y)) {
-		m, n := namePart(x, i), namePart(y, i)
-		v, vok := versionPart(m)
-		w, wok := versionPart(n)
-		switch {
-		case vok && wok && v != w:
-			return cmp.Compare(w, v)
-		case vok != wok && (m != "" && n != ""):
-			return cmp.Compare(m, n)
-		case !(vok && wok) && m != n:
-			return cmp.Compare(m, n)
-		}
-	}
-	return cmp.Compare(a, b)
-}
-
-var versioned = regexp.MustCompile(`[0-9]+|[^0-9./:_-]+`)
-
-func namePart(all []string, i int) string {
-	if i < len(all) {
-		return all[i]
-	}
-	return ""
-}
-
-// versionPart is a part of a name as a number: 0 where there is none, and less for a
-// date.
-func versionPart(s string) (int, bool) {
-	if s == "" {
-		return 0, true
-	}
-	n, err := strconv.Atoi(s)
-	if err == nil && len(s) >= 6 {
-		n = -1
-	}
-	return n, err == nil
+// is reports whether an error is a refusal of a code.
+func is(c op.Code) func(error) bool {
+	return func(err error) bool { return errors.Is(err, &op.Refusal{Code: c}) }
 }

@@ -39,7 +39,7 @@ func (h *uiHost) keepDraft(session string, unsent edit.Prompt, ended bool) error
 
 // leave takes it away again, unless there was something in the box.
 func (h *uiHost) leave(left tui.Left) {
-	w := h.world.Load()
+	w := h.desk.World()
 	if w == nil || h.o.spec.Log.None {
 		return
 	}
@@ -67,7 +67,7 @@ func (h *uiHost) lost(_ context.Context, open string) (*tui.Lost, error) {
 	}
 	if i, err := sessions.In(p.State).At(sessions.Key(p.Root), d.Session); err == nil && (!i.Running || i.ID == open) { // nothing may have been said in it
 		l.Session, l.Title = i.ID, clip.Line(clip.Clean(i.Name()), 60)
-		if l.Ago = age(i.Changed); l.Ago == "now" {
+		if l.Ago = clip.Age(time.Since(i.Changed)); l.Ago == "now" {
 			l.Ago = "a moment"
 		}
 	}

@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
@@ -17,7 +16,7 @@ import (
 // extensions are the slash commands about what people brought along.
 func (h *uiHost) extensions() map[string]tui.Report {
 	return map[string]tui.Report{
-		"mcp":          {About: "MCP servers: state, tools, log; sign in", Args: "[NAME | " + strings.Join(mcpWords, " NAME | ") + " NAME]", Away: mcpAway, Run: h.mcp},
+		"mcp":          {About: "MCP servers: state, tools, log; sign in", Args: "[NAME | " + strings.Join(desk.ServerVerbs, " NAME | ") + " NAME]", Away: mcpAway, Run: h.mcp},
 		"skills":       {About: "skills and commands, and who brings them", Run: h.listed(func(x event.Extended) []event.Offer { return x.Commands }, "skills")},
 		"agents":       {About: "definitions of agents", Run: h.listed(func(x event.Extended) []event.Offer { return x.Agents }, "agents")},
 		"plugin":       {About: "plugins that are active", Args: "[list …]", Run: h.subcommand("plugin", "list")},
@@ -26,66 +25,11 @@ func (h *uiHost) extensions() map[string]tui.Report {
 }
 
 func (h *uiHost) servers() (*ext.World, error) {
-	w := h.world.Load()
+	w := h.desk.World()
 	if w == nil {
 		return nil, fmt.Errorf("no session is open")
 	}
 	return w.MCP(), nil
-}
-
-// resources are those of MCP servers that may be meant with part of "server:uri".
-func (h *uiHost) resources(ctx context.Context, part string, max int) (out []tui.Choice) {
-	w, err := h.servers()
-	if err != nil || w.Hub() == nil {
-		return nil
-	}
-	for _, r := range w.Hub().Mentions(ctx, part, max) {
-		name := r.Server + ":" + r.URI
-		c := tui.Choice{ID: name, Name: name, About: clip.Line(clip.Visible(r.Name), 100)}
-		if r.Template {
-			c.ID, _, _ = strings.Cut(name, "{")
-			c.Part = true
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// arguments are what may stand behind a command: of /mcp, and of servers' prompts.
-func (h *uiHost) arguments(ctx context.Context, command, args string) (out []tui.Choice) {
-	w, err := h.servers()
-	if err != nil || w.Hub() == nil {
-		return nil
-	}
-	if command != "mcp" {
-		if !strings.HasPrefix(command, "mcp__") {
-			return nil
-		}
-		for _, v := range w.Hub().CompletePrompt(ctx, command, args) {
-			id := v
-			if strings.ContainsAny(v, " \t\"'") {
-				id = `"` + strings.ReplaceAll(v, `"`, "'") + `"`
-			}
-			out = append(out, tui.Choice{ID: id, Name: v})
-		}
-		return out
-	}
-	word, name, named := strings.Cut(args, " ")
-	begun := word
-	if named {
-		begun = strings.TrimLeft(name, " ")
-	}
-	for _, s := range w.Status() {
-		if strings.HasPrefix(s.Server.Name, begun) {
-			out = append(out, tui.Choice{ID: s.Server.Name, Name: s.Server.Name, About: string(s.State)})
-		}
-	}
-	for _, x := range mcpWords {
-		if !named && strings.HasPrefix(x, begun) {
-			out = append(out, tui.Choice{ID: x, Name: x})
-		}
-	}
-	return out
 }
 
 // listed shows things of the newest session as a table.
@@ -164,21 +108,8 @@ func (h *uiHost) setStyle(ctx context.Context, _ *tui.Session, name string) (str
 		change = confedit.Edit{Op: confedit.Unset, Key: "output_style"}
 	}
 	t, _ := p.File("user")
-	if err := h.write(ctx, p, t, change); err != nil {
+	if err := h.desk.Write(ctx, p, t, change); err != nil {
 		return "", err
 	}
 	return "The output style is " + name + " from the next session on: /clear begins one.", nil
-}
-
-// hooks are those of the session as they count now, which need not be what stands in
-// files that changed since: see settings.Live.HookFiles.
-func (h *uiHost) hooks(ctx context.Context) (string, error) {
-	if w := h.world.Load(); w != nil {
-		if set, ok := w.MCP().Hooks(); ok {
-			var b bytes.Buffer
-			err := printHooks(&b, set, w.Config())
-			return tui.Fenced(b.String()), err
-		}
-	}
-	return h.subcommand("hooks", "list")(ctx, nil, "")
 }

@@ -10,27 +10,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
-	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
-	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
-	"github.com/adze-agent/adze/internal/ui/pick"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
@@ -47,10 +41,7 @@ func (h *uiHost) quiet() invocation { return h.o.quiet() }
 // loaded are the folders and the settings of the sessions. Before the first one
 // they are read for this alone, and nothing is said of them.
 func (h *uiHost) loaded() (settings.Paths, *config.Config, error) {
-	if w := h.world.Load(); w != nil {
-		return w.Paths, w.Config(), nil
-	}
-	return h.quiet().load()
+	return h.desk.Loaded()
 }
 
 // past are earlier prompts. The file is found when somebody asks for one.
@@ -98,20 +89,11 @@ func (h *uiHost) withHistory(t *tui.Host) {
 	}
 }
 
-func (h *uiHost) files(ctx context.Context) ([]string, error) {
-	p, _, err := h.loaded()
-	if err != nil {
-		return nil, err
-	}
-	paths, _, err := pick.Tree(ctx, search.Tree{Root: p.Dir, Top: p.Root, Home: p.Home}, maxFiles)
-	return paths, err
-}
-
 // dressed are the settings of the UI, with what lies beside the settings files.
 func (h *uiHost) dressed(cfg *config.Config) tui.Settings {
 	line, environ := cfg.StatusLine, []string(nil)
 	if line == nil {
-		if w := h.world.Load(); w != nil {
+		if w := h.desk.World(); w != nil {
 			line, environ = w.MCP().StatusLine()
 		}
 	}
@@ -130,65 +112,6 @@ func (h *uiHost) look(context.Context) (tui.Settings, error) {
 	return h.dressed(cfg), nil
 }
 
-// save writes one of the person's own settings.
-func (h *uiHost) save(key string, value any) error {
-	p, _, err := h.loaded()
-	if err != nil {
-		return err
-	}
-	return h.writeOwn(context.Background(), p, key, value)
-}
-
-// writeOwn sets a key of the person's own settings file.
-func (h *uiHost) writeOwn(ctx context.Context, p settings.Paths, key string, value any) error {
-	raw, err := fastjson.Append(nil, value)
-	if err != nil {
-		return err
-	}
-	t, _ := p.File("user")
-	return h.write(ctx, p, t, confedit.Edit{Op: confedit.Set, Key: key, Value: raw})
-}
-
-// write changes a settings file, and the change counts when it returns.
-func (h *uiHost) write(ctx context.Context, p settings.Paths, t confedit.Target, e confedit.Edit) error {
-	write := func() error {
-		notes, err := settings.Write(ctx, p, t, e)
-		for _, n := range notes {
-			h.o.Note(n)
-		}
-		return err
-	}
-	if w := h.world.Load(); w != nil {
-		return w.Write(t.Path, write)
-	}
-	return write()
-}
-
-// forget removes a permission rule from the settings file that it stands in.
-func (h *uiHost) forget(ctx context.Context, r policy.Rule) error {
-	p, cfg, err := h.loaded()
-	if err != nil {
-		return err
-	}
-	t, ok := p.File(string(r.Scope))
-	if !ok {
-		return fmt.Errorf("the rule %s comes from %s, which is no settings file of yours", r.Text(), r.Source)
-	}
-	list := map[policy.Effect][]config.Rule{policy.Allow: cfg.Permissions.Allow, policy.Ask: cfg.Permissions.Ask, policy.Deny: cfg.Permissions.Deny}[r.Effect]
-	i := slices.IndexFunc(list, func(x config.Rule) bool { return x.Origin.String() == r.Source })
-	switch {
-	case i < 0:
-		return fmt.Errorf("the rule %s does not stand at %s any more", r.Text(), r.Source)
-	case list[i].Origin.File != t.Path:
-		return fmt.Errorf("the rule %s stands in %s, which adze reads and does not write: take it out there", r.Text(), list[i].Origin.File)
-	}
-	raw, err := fastjson.Append(nil, list[i].Text) // as it is written
-	if err != nil {
-		return err
-	}
-	return h.write(ctx, p, t, confedit.Edit{Op: confedit.Drop, Key: "permissions." + r.Effect.String(), Value: raw})
-}
-
 // themes are the built-in ones, the files of the person's themes folder, and what
 // plugins bring, once they are known.
 func (h *uiHost) themes() []string {
@@ -204,7 +127,7 @@ func (h *uiHost) themeFiles() (out []ext.Theme) {
 	for _, f := range found {
 		out = append(out, ext.Theme{Name: strings.TrimSuffix(filepath.Base(f), ".json"), File: f})
 	}
-	if w := h.world.Load(); w != nil {
+	if w := h.desk.World(); w != nil {
 		out = append(out, w.MCP().Themes()...)
 	}
 	return out
@@ -390,67 +313,6 @@ func (h *uiHost) picture(_ context.Context, path string) (op.Image, error) {
 		return op.Image{}, errors.New("it is no PNG, JPEG, GIF or WebP image")
 	}
 	return op.Image{Media: kind, Data: data}, nil
-}
-
-// memory are the files that a person may add a line to.
-func (h *uiHost) memory() []tui.Choice {
-	p, _, err := h.loaded()
-	if err != nil {
-		return nil
-	}
-	project := firstThere(p.Root, "AGENTS.md", "CLAUDE.md", "GEMINI.md", filepath.Join(".claude", "CLAUDE.md"))
-	local := firstThere(p.Root, "AGENTS.local.md", "CLAUDE.local.md")
-	return []tui.Choice{
-		{ID: project, Name: "this project", About: tilde(project, p.Home)},
-		{ID: local, Name: "this project, only for me", About: tilde(local, p.Home)},
-		{ID: filepath.Join(p.Folders.Config, "AGENTS.md"), Name: "all my projects", About: tilde(filepath.Join(p.Folders.Config, "AGENTS.md"), p.Home)},
-	}
-}
-
-// firstThere is the first of the names in a folder that is there, as it is the one
-// that is read; the first of all where none is.
-func firstThere(dir string, names ...string) string {
-	for _, n := range names {
-		if exists(filepath.Join(dir, n)) {
-			return filepath.Join(dir, n)
-		}
-	}
-	return filepath.Join(dir, names[0])
-}
-
-// note appends a line to a memory file, as an item of a list. A link that
-// leads elsewhere is not followed.
-func (h *uiHost) note(file, line string) error {
-	p, _, err := h.loaded()
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(filepath.Dir(file))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	name := filepath.Base(file)
-	old, err := root.ReadFile(name)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	text := "- " + strings.Join(strings.Fields(line), " ") + "\n"
-	if len(old) > 0 && old[len(old)-1] != '\n' {
-		text = "\n" + text
-	}
-	if len(old) == 0 && file == filepath.Join(p.Config, "AGENTS.md") {
-		text = keepsClaude(p) + text
-	}
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }
 
 // statusLine is the command for the footer, nil without one: the person's, or that of

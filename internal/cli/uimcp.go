@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/mcp"
@@ -18,9 +19,6 @@ import (
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
-
-// mcpWords are what /mcp can do with a server.
-var mcpWords = []string{"enable", "disable", "reconnect", "login", "logout", "approve"}
 
 // mcpAway reports whether /mcp needs the terminal: where a person is asked.
 func mcpAway(args string) bool {
@@ -62,7 +60,7 @@ func (h *uiHost) mcp(ctx context.Context, _ *tui.Session, args string) (string, 
 	case word == "login", word == "logout", word == "approve":
 		return h.mcpCommand(ctx, w, word, all[slices.Index(names, name)])
 	}
-	return "", fmt.Errorf("/mcp knows %s, not %q", strings.Join(mcpWords, ", "), clip.Line(word, 40))
+	return "", fmt.Errorf("/mcp knows %s, not %q", strings.Join(desk.ServerVerbs, ", "), clip.Line(word, 40))
 }
 
 // mcpCommand runs the command of adze of that name about a server, and has what it
@@ -177,7 +175,7 @@ func (h *uiHost) aboutServer(w *ext.World, s mcp.Status) string {
 		fmt.Fprintf(&b, "\n%s, about %s tokens together. The model and rules know them as `%s…`.\n", clip.Count(len(tools), "tool"), clip.Short(all), prefix)
 	}
 	if lines := w.Log(s.Server.Name); len(lines) > 0 {
-		b.WriteString("\nIts log ends with:\n" + tui.Fenced(clip.VisibleText(strings.Join(lines, "\n"))) + "\n")
+		b.WriteString("\nIts log ends with:\n" + clip.Fenced(clip.VisibleText(strings.Join(lines, "\n"))) + "\n")
 	}
 	return b.String()
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"sync"
-	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
@@ -15,51 +13,11 @@ import (
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
-// A shared is the World of all sessions that the UI opens one after the other:
-// all are in the folder that adze was started in. A session of another folder
-// has other settings, another trust and another project, and so needs a World of
-// its own (as the demo's has).
-type shared struct {
-	opening sync.Mutex // held while a session is opened, and while the World is closed
-	world   atomic.Pointer[app.World]
-}
-
-// current is the World, with the settings as they are now.
-func (s *shared) current(ctx context.Context, o invocation) (*app.World, error) {
-	if w := s.world.Load(); w != nil {
-		w.Reread()
-		return w, nil
-	}
-	w, err := app.Open(ctx, o.Process, o.Sources, o.Front)
-	if err == nil {
-		s.world.Store(w)
-	}
-	return w, err
-}
-
-// close ends what is left of the sessions, and what they shared.
-func (s *shared) close() error {
-	s.opening.Lock()
-	defer s.opening.Unlock()
-	if w := s.world.Load(); w != nil {
-		return w.Close()
-	}
-	return nil
-}
-
 // open opens a session.
 func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 	if s.Demo {
 		return h.demo(ctx)
 	}
-	h.opening.Lock()
-	defer h.opening.Unlock()
-	w, err := h.current(ctx, h.o)
-	if err != nil {
-		return nil, err
-	}
-	abort := w.Abort
-	h.sys.abort.Store(&abort)
 	spec := h.o.spec
 	l := &spec.Log
 	l.Continue, l.Resume, l.Fork = s.Continue, s.Resume, s.Fork
@@ -67,11 +25,15 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 		l.At, l.ID = "", ""
 	}
 	spec.Cleared, spec.Model = s.Fresh, s.Model
-	r, err := w.Start(ctx, spec)
+	r, err := h.desk.Start(ctx, spec, func(w *app.World) {
+		abort := w.Abort
+		h.sys.abort.Store(&abort)
+	})
 	if err != nil {
 		return nil, err
 	}
-	face := running{r, w}.face()
+	w := h.desk.World()
+	face := h.face(running{r, w})
 	h.watch()
 	face.UI = h.dressed(w.Config())
 	return face, nil
@@ -98,8 +60,9 @@ func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	face := a.face()
-	face.Close = func(why hook.Ending) error { return errors.Join(a.End(why), a.Close(), os.RemoveAll(dir)) }
+	h.desk.Seat(a.Running, a.world)
+	face := h.face(a)
+	face.Close = func(why hook.Ending) error { return errors.Join(h.desk.End(a.ID, why), a.Close(), os.RemoveAll(dir)) }
 	face.Prompt = demoPrompt
 	face.UI = h.dressed(a.world.Config())
 	return face, nil

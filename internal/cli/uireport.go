@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -217,10 +218,10 @@ func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (strin
 	}
 	if _, err := h.command(ctx, s, "export", s.ID, "--format", format, "--output", file); err != nil {
 		f := sorted(err)
-		here := strings.NewReplacer("-o "+file, tilde(file, h.o.Home))
+		here := strings.NewReplacer("-o "+file, paths.Tilde(file, h.o.Home))
 		return "", hint.With(errors.New(here.Replace(f.cause)), here.Replace(f.hint))
 	}
-	return "Written to `" + tilde(file, h.o.Home) + "`.", nil
+	return "Written to `" + paths.Tilde(file, h.o.Home) + "`.", nil
 }
 
 // exportFormat is the format that the ending of a file asks for: Markdown without one.
@@ -253,7 +254,7 @@ func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (str
 		return "", err
 	}
 	if _, wrong := h.keys(); len(wrong) > 0 {
-		return tui.Fenced(strings.Join(wrong, "\n")), nil
+		return clip.Fenced(strings.Join(wrong, "\n")), nil
 	}
 	return "The keys count now.", nil
 }
@@ -287,15 +288,15 @@ func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string)
 		return "", err
 	}
 	if args == "off" {
-		if w := h.world.Load(); w != nil {
+		if w := h.desk.World(); w != nil {
 			if line, _ := w.MCP().StatusLine(); line != nil { // a plugin's would be in its place
-				return "", h.writeOwn(ctx, p, "statusLine.command", "")
+				return "", h.desk.WriteOwn(ctx, "statusLine.command", "")
 			}
 		}
 		t, _ := p.File("user")
-		return "", h.write(ctx, p, t, confedit.Edit{Op: confedit.Unset, Key: "statusLine"})
+		return "", h.desk.Write(ctx, p, t, confedit.Edit{Op: confedit.Unset, Key: "statusLine"})
 	}
-	return "", errors.Join(h.writeOwn(ctx, p, "statusLine.type", "command"), h.writeOwn(ctx, p, "statusLine.command", args))
+	return "", errors.Join(h.desk.WriteOwn(ctx, "statusLine.type", "command"), h.desk.WriteOwn(ctx, "statusLine.command", args))
 }
 
 // addDir has a further folder count as this one does, from the next call on: until
@@ -321,21 +322,21 @@ func (h *uiHost) addDir(ctx context.Context, _ *tui.Session, args string) (strin
 		return "", err
 	}
 	if !keep {
-		w := h.world.Load()
+		w := h.desk.World()
 		if w == nil {
 			return "", errors.New("there is no session yet")
 		}
 		w.Give(settings.AsDir(dir, "/add-dir"))
-		return "`" + tilde(dir, p.Home) + "` can be used as this folder is, until adze ends. `/add-dir --keep " + strings.TrimSpace(name) + "` keeps that.", nil
+		return "`" + paths.Tilde(dir, p.Home) + "` can be used as this folder is, until adze ends. `/add-dir --keep " + strings.TrimSpace(name) + "` keeps that.", nil
 	}
 	t, e, err := settings.AddDir(p, "local", dir)
 	if err != nil {
 		return "", err
 	}
-	if err := h.write(ctx, p, t, e); err != nil {
+	if err := h.desk.Write(ctx, p, t, e); err != nil {
 		return "", err
 	}
-	return "`" + tilde(dir, p.Home) + "` can be used as this folder is. That is kept in `" + tilde(t.Path, p.Home) + "`; taken out there, it ends at once.", nil
+	return "`" + paths.Tilde(dir, p.Home) + "` can be used as this folder is. That is kept in `" + paths.Tilde(t.Path, p.Home) + "`; taken out there, it ends at once.", nil
 }
 
 // bug says where to tell of a fault, and what to send along.

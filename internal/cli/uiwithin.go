@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
@@ -103,13 +104,13 @@ func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session,
 		}
 		text, err := h.command(ctx, s, line...)
 		if err == nil {
-			return tui.Fenced(text), nil
+			return clip.Fenced(text), nil
 		}
 		f := sorted(err)
 		if f.code != exitUsage { // it says what is wrong
 			var b bytes.Buffer
 			tellFailure(&b, f)
-			return tui.Fenced(text + b.String()), nil
+			return clip.Fenced(text + b.String()), nil
 		}
 		// What was typed cannot be done, and what can is told in the words of here.
 		what := f.hint

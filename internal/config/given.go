@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
 )
 
 // addSettings lays the argument of --settings over the files.
@@ -107,7 +109,7 @@ func typed(k Key, v any) any {
 	if list, ok := v.([]string); ok && k.Kind == Strings && !k.Paths {
 		out := []string{}
 		for _, s := range list {
-			out = append(out, SplitList(s)...)
+			out = append(out, policy.SplitList(s)...)
 		}
 		return out
 	}
@@ -135,7 +137,7 @@ func typed(k Key, v any) any {
 		if k.Paths {
 			return filepath.SplitList(s)
 		}
-		return SplitList(s)
+		return policy.SplitList(s)
 	case StringMap, Bools, Objects, Object, List, Anything:
 		if json.Valid([]byte(s)) {
 			return json.RawMessage(s)
@@ -143,29 +145,4 @@ func typed(k Key, v any) any {
 	case String, Tokens, Portion, Space, Level:
 	}
 	return s
-}
-
-// SplitList splits a flag's list at commas and, where a word would begin, at
-// spaces; never inside parentheses: `Bash(git log *), Edit`.
-func SplitList(s string) []string {
-	out := []string{}
-	depth, start := 0, 0
-	cut := func(end int) {
-		if t := strings.TrimSpace(s[start:end]); t != "" {
-			out = append(out, t)
-		}
-	}
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '(':
-			depth++
-		case c == ')' && depth > 0:
-			depth--
-		case (c == ',' || c == ' ' || c == '\n') && depth == 0:
-			cut(i)
-			start = i + 1
-		}
-	}
-	cut(len(s))
-	return out
 }

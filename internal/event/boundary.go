@@ -142,6 +142,9 @@ type (
 // call off: the call has no result yet, and the session goes on with it.
 const ToolDeferred = "tool_deferred"
 
+// KeyRefused is the Kind of a turn that ended because a provider took no key.
+const KeyRefused = "authentication_failed"
+
 // Reasons of a turn that ended because the conversation does not fit the window of
 // the model: as adze reckons, as the provider says, and where what every request has is too long for it.
 const (

@@ -30,6 +30,10 @@ const (
 	NoPrompt    Code = "no_prompt"      // the prompt does not wait (any more)
 	NoTask      Code = "no_task"        // nothing of that name runs, or can go to the background
 	Closed      Code = "closed"         // the session is closed
+	NoSession   Code = "no_session"     // no session of that ID is open here
+	Taken       Code = "taken"          // another process has the session open
+	NoModel     Code = "no_model"       // no provider has a key, and no local server answers
+	NoKey       Code = "no_key"         // there is no key for the model that was named
 	UnknownMode Code = "unknown_mode"   // there is no such permission mode
 	Forbidden   Code = "forbidden_mode" // settings or the start forbid the mode
 	TooLarge    Code = "too_large"      // it does not fit the model's window

@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -118,4 +119,14 @@ func (p Paths) File(scope string) (t confedit.Target, ok bool) {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// KeepsClaude is what a person's own AGENTS.md begins with, so that ~/.claude/CLAUDE.md
+// is read as before: without it, it would be read no longer where this file is.
+func (p Paths) KeepsClaude() string {
+	claude := filepath.Join(p.ClaudeDir(p.Home), "CLAUDE.md")
+	if info, err := os.Stat(claude); p.Home == "" || err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return "@" + paths.Tilde(claude, p.Home) + "\n"
 }

@@ -237,18 +237,18 @@ func (s Store) Decline(ctx context.Context, v Verdict) error {
 		if r.Declined == nil {
 			r.Declined = map[string]string{}
 		}
-		r.Declined[v.Folder.Root] = v.all()
+		r.Declined[v.Folder.Root] = v.Sum()
 	})
 }
 
 // Declined reports whether a person said no to exactly what a folder brings.
 func (s Store) Declined(v Verdict) bool {
 	rec, err := s.load()
-	return err == nil && rec.Declined[v.Folder.Root] == v.all()
+	return err == nil && rec.Declined[v.Folder.Root] == v.Sum()
 }
 
-// all is a sum of everything that the verdict saw.
-func (v Verdict) all() string {
+// Sum is a SHA-256 of everything that the verdict saw, hexadecimal.
+func (v Verdict) Sum() string {
 	out := v.Folder.Dir + "\n" // which folder it was is part of what is read
 	for _, f := range v.Files {
 		out += f.Path + "\x00" + f.Sum + "\n"

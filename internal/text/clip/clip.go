@@ -132,6 +132,18 @@ func Short(n int) string {
 	return fmt.Sprintf("%.1fG", float64(n)/1e9)
 }
 
+// Window writes the size of a model's window in tokens: "200k", "1M"; "?" for one that
+// is not known.
+func Window(n int) string {
+	switch {
+	case n == 0:
+		return "?"
+	case n >= 1_000_000:
+		return fmt.Sprintf("%gM", float64(n/1000)/1000)
+	}
+	return fmt.Sprintf("%dk", n/1000)
+}
+
 // Span writes how long something took: "1.2 s", "48 s", "3 min 20 s", "2 h 5 min".
 func Span(d time.Duration) string {
 	switch {
@@ -143,4 +155,27 @@ func Span(d time.Duration) string {
 		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// Age writes how long ago something was, in the largest unit that fits: "now", "5m",
+// "3h", "12d".
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// Fenced is text as Markdown that shows it as it is.
+func Fenced(s string) string {
+	marks := "```"
+	for strings.Contains(s, marks) {
+		marks += "`"
+	}
+	return marks + "\n" + strings.TrimRight(s, "\n") + "\n" + marks
 }

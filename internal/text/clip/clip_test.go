@@ -3,6 +3,7 @@ package clip_test
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -191,6 +192,14 @@ func TestBinary(t *testing.T) {
 		strings.Repeat("x", 8191) + "\x00": true, strings.Repeat("x", 8192) + "\x00": false} {
 		if got := clip.Binary([]byte(in)); got != want {
 			t.Errorf("Binary(%.20q) = %v", in, got)
+		}
+	}
+}
+
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "now", 59 * time.Second: "now", time.Minute: "1m", 61 * time.Minute: "1h", 47 * time.Hour: "47h", 48 * time.Hour: "2d"} {
+		if got := clip.Age(d); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
 		}
 	}
 }

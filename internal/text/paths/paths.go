@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -57,6 +58,17 @@ func Short(dir, path string) string {
 	}
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
+	}
+	return path
+}
+
+// Tilde is a path for people: "~/src/calc" below home, unless that is "".
+func Tilde(path, home string) string {
+	if home == "" || path == home {
+		return strings.Replace(path, home, "~", min(len(home), 1))
+	}
+	if short := Short(home, path); short != path && runtime.GOOS != "windows" {
+		return filepath.Join("~", short)
 	}
 	return path
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -231,7 +232,7 @@ func TestTrustShowsAll(t *testing.T) {
 	for _, rows := range []int{24, 10} {
 		r := newRig(t, 40, rows)
 		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Folder: "~/src/calc", Claims: []string{".adze/settings.json: hooks: " + longHook}, Changed: "-{}\n+{\"hooks\": 1}\n"}, nil
+			return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{".adze/settings.json: hooks: " + longHook}, Changed: "-{}\n+{\"hooks\": 1}\n"}}, nil
 		}
 		r.open().pass(time.Second).has("It changed since you trusted it", "No, use none of it", "Yes, I know what it does")
 		all := ""
@@ -255,7 +256,7 @@ func TestTrustShowsAll(t *testing.T) {
 func TestTrustOfAnEmptyFolder(t *testing.T) {
 	r := newRig(t, 80, 24)
 	r.m.host.Trust = func(context.Context) (*Trust, error) {
-		return &Trust{Folder: "~/src/calc", Kept: []string{"tasks starts in a folder of its own"}, Decline: func(context.Context) error { return nil }}, nil
+		return &Trust{Claims: ask.Claims{Folder: "~/src/calc", Waiting: []string{"tasks starts in a folder of its own"}}, Decline: func(context.Context) error { return nil }}, nil
 	}
 	r.open().pass(time.Second).has("Trust ~/src/calc?", "It brings nothing", "tasks starts in a folder of its own", "Yes, my servers may run what is in it")
 	r.keys("enter").has("Your MCP servers stay away from this folder.", "adze trust")
@@ -267,7 +268,7 @@ func TestTrustIsDeclined(t *testing.T) {
 		said := 0
 		r := newRig(t, 80, 24)
 		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Folder: "~/src/calc", Claims: []string{"x"}, Decline: func(context.Context) error { said++; return nil }}, nil
+			return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{"x"}}, Decline: func(context.Context) error { said++; return nil }}, nil
 		}
 		r.keys("'go").open().keys("enter").has("Trust ~/src/calc?")
 		if p, _ := last[op.Prompt](r); p.Text != "go" || said > 0 {
@@ -289,7 +290,7 @@ func TestTrustOpensAnew(t *testing.T) {
 	granted := false
 	r := newRig(t, 80, 24)
 	r.m.host.Trust = func(context.Context) (*Trust, error) {
-		return &Trust{Folder: "~/src/calc", Claims: []string{"x"}, Grant: func(context.Context) error {
+		return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{"x"}}, Grant: func(context.Context) error {
 			granted = true
 			return nil
 		}}, nil

@@ -6,9 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
@@ -64,7 +62,7 @@ func (m *Model) helps(b event.TurnEnded) string {
 	switch {
 	case b.Overfull():
 		return "/rewind goes back to before an earlier prompt, /model has models with larger windows, /clear begins a new session"
-	case saves && b.Kind == agent.KindName(llm.Unauthorized):
+	case saves && b.Kind == event.KeyRefused:
 		return strings.TrimSuffix("/login saves a key; "+b.Hint, "; ")
 	}
 	return b.Hint

@@ -131,7 +131,7 @@ func (m *Model) hookReport() string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "\n\nIn this session:\n\n" + Fenced(b.String())
+	return "\n\nIn this session:\n\n" + clip.Fenced(b.String())
 }
 
 // hookSaid is the beginning of what a hook was asked or said, "" for nothing.
@@ -151,13 +151,4 @@ func hookSaid(name, text string) string {
 		fmt.Fprintf(&b, "          %s[%s more]\n", name, clip.Count(n, "line"))
 	}
 	return b.String()
-}
-
-// Fenced is text as Markdown that shows it as it is.
-func Fenced(s string) string {
-	marks := "```"
-	for strings.Contains(s, marks) {
-		marks += "`"
-	}
-	return marks + "\n" + strings.TrimRight(s, "\n") + "\n" + marks
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -97,7 +98,7 @@ func TestHostileNames(t *testing.T) {
 			}
 			h.Preview = func(context.Context, string) (string, error) { return bad, nil }
 			h.Trust = func(context.Context) (*Trust, error) {
-				return &Trust{Folder: bad, Claims: []string{bad}, Changed: "+" + bad + "\n", Refused: bad}, nil
+				return &Trust{Claims: ask.Claims{Folder: bad, List: []string{bad}, Changed: "+" + bad + "\n", Refused: bad}}, nil
 			}
 			r.open().pass(time.Second)
 			r.frame()

@@ -166,7 +166,7 @@ func TestResumeLooksBeforeItLeaves(t *testing.T) {
 		r.m.host.Find = func(_ context.Context, words string) (Saved, error) {
 			switch words {
 			case "far":
-				return Saved{Choice: Choice{ID: "d"}, Away: "cd /src/web && adze --resume d"}, nil
+				return Saved{Choice: Choice{ID: "d"}, Elsewhere: "cd /src/web && adze --resume d"}, nil
 			case "0199":
 				return Saved{Choice: Choice{ID: r.m.s.ID}}, nil
 			case "near":
@@ -198,7 +198,7 @@ func TestResumeOfWhatIsOpenElsewhere(t *testing.T) {
 	}
 	r := newRig(t, 80, 24).open()
 	r.m.host.Find = func(context.Context, string) (Saved, error) {
-		return Saved{Choice: Choice{ID: "a"}, Taken: "process 7 has it open"}, nil
+		return Saved{Choice: Choice{ID: "a"}, Holder: "process 7 has it open"}, nil
 	}
 	r.keys("'/resume first", "enter").has("process 7 has it open", "Go on in a copy")
 	r.keys("down", "enter").hasNot("Go on in a copy")

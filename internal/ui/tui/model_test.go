@@ -63,7 +63,7 @@ func newRig(t testing.TB, cols, rows int) *rig {
 				{Choice: Choice{ID: "b", Name: "Another", Right: "3d · 1.1 MB"}, Branch: "fix"},
 			}
 			if all {
-				list = append(list, Saved{Choice: Choice{ID: "d", Name: "Elsewhere", About: "web"}, Away: "cd /src/web && adze --resume d"})
+				list = append(list, Saved{Choice: Choice{ID: "d", Name: "Elsewhere", About: "web"}, Elsewhere: "cd /src/web && adze --resume d"})
 			}
 			return list, "main", nil
 		},

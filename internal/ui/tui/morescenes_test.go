@@ -46,7 +46,7 @@ var rareScenes = []scene{
 	}},
 	{"resume-taken", func(r *rig) {
 		r.open().m.host.Find = func(context.Context, string) (Saved, error) {
-			return Saved{Choice: Choice{ID: "a"}, Taken: "another process has this session open: process 7 on desk, since 2026-03-14 09:26"}, nil
+			return Saved{Choice: Choice{ID: "a"}, Holder: "another process has this session open: process 7 on desk, since 2026-03-14 09:26"}, nil
 		}
 		r.keys("'/resume first", "enter")
 	}},

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -417,7 +416,7 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 // written takes over a field.
 func (d *permit) written(m *Model) []effect {
 	if d.rule != nil {
-		rules := config.SplitList(d.rule.Text())
+		rules := policy.SplitList(d.rule.Text())
 		for _, r := range rules {
 			if _, err := policy.ParseRule(r, policy.Allow, policy.Session, "", "/"); err != nil {
 				d.wrong = err.Error() // and it can be mended

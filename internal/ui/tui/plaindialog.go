@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -138,7 +137,7 @@ func (d *permit) word(m *Model, text, word, rest string) []effect {
 	case word == "accept" && edits:
 		return d.answer(m, op.Answer{Allow: true, Comment: d.said, Mode: policy.AcceptEdits})
 	case word == "rule" && rules && rest != "":
-		list := config.SplitList(rest)
+		list := policy.SplitList(rest)
 		for _, r := range list {
 			if _, err := policy.ParseRule(r, policy.Allow, policy.Session, "", "/"); err != nil {
 				m.tell("The rule stays as it was: " + draw.String(err.Error()))

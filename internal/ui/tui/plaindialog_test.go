@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -255,7 +256,7 @@ func TestPlainTrustAndCost(t *testing.T) {
 		r.m.screen.plain = true
 		first := false
 		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Folder: "~/src/calc", Claims: []string{"x: y"}, Grant: func(context.Context) error { return nil }}, nil
+			return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{"x: y"}}, Grant: func(context.Context) error { return nil }}, nil
 		}
 		r.open()
 		want(t, r.said(), "Trust ~/src/calc?", "1 No, use none of it", "The number of one takes it, an empty line decides later.", "1 or 2>")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
@@ -150,13 +151,13 @@ var scenes = []scene{
 	}},
 	{"trust", func(r *rig) {
 		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Folder: "~/src/calc", Claims: []string{".adze/settings.json: a rule: allow Bash(make:*)", "\x1b[2J.mcp.json: a server: \u202egnp.x"}}, nil
+			return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{".adze/settings.json: a rule: allow Bash(make:*)", "\x1b[2J.mcp.json: a server: \u202egnp.x"}}}, nil
 		}
 		r.open().pass(time.Second)
 	}},
 	{"trust-changed", func(r *rig) {
 		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Folder: "~/src/calc", Claims: []string{".adze/settings.json: hooks: " + longHook}, Changed: "--- trusted/.adze/settings.json\n+++ now/.adze/settings.json\n@@ -1 +1 @@\n-{}\n+{\"hooks\": " + longHook + "}\n"}, nil
+			return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{".adze/settings.json: hooks: " + longHook}, Changed: "--- trusted/.adze/settings.json\n+++ now/.adze/settings.json\n@@ -1 +1 @@\n-{}\n+{\"hooks\": " + longHook + "}\n"}}, nil
 		}
 		r.open().pass(time.Second)
 	}},

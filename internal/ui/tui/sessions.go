@@ -5,22 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 )
 
 // A Saved is a session that can be gone on with.
-type Saved struct {
-	Choice
-	Title  string // as it can be changed; Name may be its first prompt
-	Branch string
-	Parent string // the session it was forked from
-	// Away is the command that goes on with it, when it works in another
-	// project; "" when it opens here.
-	Away string
-	// Taken says who has it open, "" where nobody has.
-	Taken string
-}
+type Saved = ask.Saved
 
 // resumeCommand goes on with another session: the one that was named, or one
 // from the picker.
@@ -48,11 +39,11 @@ func (m *Model) goTo(s Saved) []effect {
 	case m.s != nil && s.ID == m.s.ID:
 		m.say("that session is open here", draw.Quiet)
 		return nil
-	case s.Away != "":
-		m.note("info", "That session works in another folder. Go on with it there:", s.Away)
+	case s.Elsewhere != "":
+		m.note("info", "That session works in another folder. Go on with it there:", s.Elsewhere)
 		return nil
-	case m.s != nil && s.Taken != "":
-		m.note("info", "That session cannot go on here: "+s.Taken+".", "")
+	case m.s != nil && s.Holder != "":
+		m.note("info", "That session cannot go on here: "+s.Holder+".", "")
 		m.open(m.taken(s))
 		return nil
 	}
@@ -97,7 +88,7 @@ func (m *Model) pickSession(dropped func(*Model) []effect) []effect {
 	d.chosen = func(m *Model, c Choice) []effect {
 		s := k.find(c.ID)
 		out := m.goTo(s)
-		if s.Away != "" {
+		if s.Elsewhere != "" {
 			return append(out, dropped(m)...)
 		}
 		return out

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -30,7 +31,7 @@ var longDialogs = []struct {
 	}, []string{"arg1", "arg2", "arg30", "arg59", "arg60", "asks because"}},
 	{"trust", func(r *rig) {
 		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Folder: "~/calc", Claims: []string{"hooks: " + words("arg", 60)}}, nil
+			return &Trust{Claims: ask.Claims{Folder: "~/calc", List: []string{"hooks: " + words("arg", 60)}}}, nil
 		}
 		r.open()
 	}, []string{"arg1", "arg2", "arg30", "arg60"}},

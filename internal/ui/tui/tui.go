@@ -10,6 +10,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/op"
@@ -123,17 +124,7 @@ type StatusLine struct {
 }
 
 // A Choice is one line of a menu.
-type Choice struct {
-	ID    string // what is chosen
-	Name  string
-	About string   // quiet, beside it
-	Right string   // facts at the right edge
-	Lead  string   // before the name: where it belongs
-	Find  string   // further words that a search finds it by
-	Also  []string // other names, in small letters: who types one means this
-	Now   bool     // it is in force
-	Part  bool     // what is completed with it goes on
-}
+type Choice = ask.Choice
 
 // A Host is what the UI can have done outside of the session. A nil function
 // takes what needs it out of the UI.
@@ -248,17 +239,8 @@ type Report struct {
 
 // Trust is a decision about what a folder brings.
 type Trust struct {
-	Folder string
-	Claims []string // what it brings, one a line
-	// Changed is a diff of what was trusted and what there is now, "" where it
-	// was not trusted before.
-	Changed string
-	// Kept are MCP servers of the person's that wait for a folder to be trusted which
-	// brings nothing; each with what becomes of it until then.
-	Kept []string
-	// Refused says why it cannot be trusted at all, "" when it can.
-	Refused string
-	Grant   func(ctx context.Context) error
+	ask.Claims
+	Grant func(ctx context.Context) error
 	// Decline has it not asked again before it changes; nil cannot.
 	Decline func(ctx context.Context) error
 }

@@ -105,7 +105,7 @@ func (m *Model) trustMenu(t *Trust) dialog {
 	if t.Refused == "" {
 		all = append(all, Choice{ID: "yes", Name: "Yes, I know what it does"})
 	}
-	if len(t.Kept) > 0 {
+	if len(t.Waiting) > 0 {
 		all = []Choice{{ID: "no", Name: "No, leave them as they are", About: "adze works all the same"}, {ID: "yes", Name: "Yes, my servers may run what is in it"}}
 	}
 	heading := "Trust " + t.Folder + "?"
@@ -144,7 +144,7 @@ func (m *Model) declineTrust(t *Trust) []effect {
 		return func(m *Model) []effect {
 			switch {
 			case err != nil:
-			case len(t.Kept) > 0:
+			case len(t.Waiting) > 0:
 				m.note("quiet", "Your MCP servers stay away from this folder.", "adze trust")
 			default:
 				m.note("quiet", "Nothing of what this folder brings is used; it is asked about again when it changes.", "adze trust")
@@ -165,7 +165,7 @@ func (t *Trust) view(p paper, width, rows int, off *reading) []draw.Line {
 	if t.Changed != "" {
 		text, short = "It changed since you trusted it. Until you trust it again, adze uses none of it.", "It changed since you trusted it:"
 	}
-	if len(t.Kept) > 0 {
+	if len(t.Waiting) > 0 {
 		text, short = "It brings nothing that needs trust by itself. MCP servers of yours look for code where they start, so they stay away from it until you trust it.", "MCP servers of yours wait for it:"
 	}
 	if t.Refused != "" {
@@ -190,12 +190,12 @@ func (t *Trust) view(p paper, width, rows int, off *reading) []draw.Line {
 	}
 	switch {
 	case t.Changed == "":
-	case len(t.Claims) == 0:
+	case len(t.List) == 0:
 		body = append(body, nil, draw.L(draw.S("It brings nothing now that needs trust.", draw.Quiet)).Truncate(width, p.O))
 	default:
 		body = append(body, nil, draw.L(draw.S("It brings now:", draw.Quiet)))
 	}
-	for _, l := range append(slices.Clone(t.Kept), t.Claims...) {
+	for _, l := range append(slices.Clone(t.Waiting), t.List...) {
 		add(draw.Exact(l, draw.Plain))
 	}
 	return append(head, p.scrolled(body, off, max(rows-len(head), 2))...)

@@ -1,4 +1,4 @@
-package cli
+package desk
 
 import (
 	"context"
@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/rewind"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store"
@@ -24,15 +26,14 @@ import (
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
-	"github.com/adze-agent/adze/internal/ui/tui"
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// sessions are what the picker of the terminal UI offers.
-func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branch string, err error) {
-	p, _, err := h.loaded()
+// sessions are what can be gone on with, of this project or of all.
+func (d *Desk) sessions(ctx context.Context, all bool) (out ask.SessionList, err error) {
+	p, _, err := d.Loaded()
 	if err != nil {
-		return nil, "", err
+		return out, err
 	}
 	key := sessions.Key(p.Root)
 	of := key
@@ -41,23 +42,22 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 	}
 	list, err := sessions.In(p.State).List(ctx, of)
 	if err != nil {
-		return nil, "", err
+		return out, err
 	}
 	if !all {
 		if list, err = besides(ctx, p, list); err != nil {
-			return nil, "", err
+			return out, err
 		}
 	}
 	if i, ok := info.Find(p.Dir); ok {
-		branch = i.Branch
+		out.Branch = i.Branch
 	}
 	var facts [][5]string
 	for _, i := range list {
-		c := tui.Saved{Title: clip.Line(clip.Clean(i.Title), 200), Branch: i.Branch, Parent: i.Parent}
-		c.ID, c.Name = i.ID, clip.Line(clip.Clean(i.Name()), 100)
+		c := saved(p, i)
+		c.Name = clip.Line(clip.Clean(i.Name()), 100)
 		c.Find = clip.Clean(i.First + " " + i.Last + " " + i.Branch)
-		c.Away, c.Taken = away(p, i), holder(i)
-		row := [...]string{"", age(i.Changed), clip.Size(i.Size), clip.Line(clip.Clean(i.Branch), maxBranch), ""}
+		row := [...]string{"", clip.Age(time.Since(i.Changed)), clip.Size(i.Size), clip.Line(clip.Clean(i.Branch), maxBranch), ""}
 		if i.Running {
 			row[0] = "running"
 		}
@@ -69,12 +69,21 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 		if all || i.Key != key {
 			c.About = strings.TrimRight(filepath.Base(i.Start)+"  "+c.About, " ")
 		}
-		out = append(out, c)
+		out.List = append(out.List, c)
 	}
 	for i, right := range columns(facts) {
-		out[i].Right = right
+		out.List[i].Right = right
 	}
-	return out, branch, nil
+	return out, nil
+}
+
+// saved is what is told of a session apart from its row in a list.
+func saved(p settings.Paths, i store.Info) ask.Saved {
+	s := ask.Saved{Choice: ask.Choice{ID: i.ID}, Title: clip.Line(clip.Clean(i.Title), 200), Branch: i.Branch, Parent: i.Parent, Elsewhere: elsewhere(p, i)}
+	if i.Holder != nil {
+		s.Holder = i.Holder.Error()
+	}
+	return s
 }
 
 // besides adds the sessions of other worktrees of the repository, which go on
@@ -145,20 +154,24 @@ func opensIn(dir, start string) bool {
 	return info.Siblings(dir, start)
 }
 
-// diff is what is different on disk now from before a session.
-func (h *uiHost) diff(ctx context.Context, s *tui.Session) ([]view.Block, error) {
-	if !s.Kept {
-		return nil, errors.New("this session is not kept on disk, and neither is what files were before it")
-	}
-	st, i, err := h.saved(ctx, s.ID)
+// diff is what is different on disk now from before a session, by file.
+func (d *Desk) diff(ctx context.Context, session string) ([]view.Block, error) {
+	r, err := d.in(session)
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := rewind.Diff(ctx, st, i, h.o.Environ)
+	if !r.Kept {
+		return nil, errors.New("this session is not kept on disk, and neither is what files were before it")
+	}
+	st, i, err := d.saved(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	blocks, err := rewind.Diff(ctx, st, i, d.c.Environ)
 	for k, b := range blocks {
-		if d, ok := b.(view.Diff); ok {
-			d.Path = tilde(paths.Short(h.o.Dir, d.Path), h.o.Home)
-			blocks[k] = d
+		if x, ok := b.(view.Diff); ok {
+			x.Path = paths.Tilde(paths.Short(d.c.Dir, x.Path), d.c.Home)
+			blocks[k] = x
 		}
 	}
 	return blocks, err
@@ -168,8 +181,8 @@ func (h *uiHost) diff(ctx context.Context, s *tui.Session) ([]view.Block, error)
 const searchHits = 50
 
 // search looks through whole conversations, as far as the index has them.
-func (h *uiHost) search(ctx context.Context, words string, all bool) map[string]string {
-	p, _, err := h.loaded()
+func (d *Desk) search(ctx context.Context, words string, all bool) map[string]string {
+	p, _, err := d.Loaded()
 	if err != nil {
 		return nil
 	}
@@ -188,9 +201,9 @@ func (h *uiHost) search(ctx context.Context, words string, all bool) map[string]
 	return out
 }
 
-// away is the command that goes on with a session in its own folder, "" where it
+// elsewhere is the command that goes on with a session in its own folder, "" where it
 // opens in this one.
-func away(p settings.Paths, i store.Info) string {
+func elsewhere(p settings.Paths, i store.Info) string {
 	if i.Key == sessions.Key(p.Root) || opensIn(p.Dir, i.Start) {
 		return ""
 	}
@@ -198,32 +211,24 @@ func away(p settings.Paths, i store.Info) string {
 }
 
 // find looks up the session that words name.
-func (h *uiHost) find(ctx context.Context, words string) (tui.Saved, error) {
-	p, _, err := h.loaded()
+func (d *Desk) find(ctx context.Context, words string) (ask.Saved, error) {
+	p, _, err := d.Loaded()
 	if err != nil {
-		return tui.Saved{}, err
+		return ask.Saved{}, err
 	}
 	i, err := sessions.In(p.State).Find(ctx, sessions.Key(p.Root), words)
 	switch {
 	case errors.Is(err, store.ErrNone):
-		return tui.Saved{}, hint.With(fmt.Errorf("there is no session %q", words), "/resume lists them")
+		return ask.Saved{}, hint.With(fmt.Errorf("there is no session %q", words), "/resume lists them")
 	case err != nil:
-		return tui.Saved{}, err
+		return ask.Saved{}, err
 	}
-	return tui.Saved{Choice: tui.Choice{ID: i.ID}, Away: away(p, i), Taken: holder(i)}, nil
-}
-
-// holder says who has a session open, "" where nobody has.
-func holder(i store.Info) string {
-	if i.Holder == nil {
-		return ""
-	}
-	return i.Holder.Error()
+	return saved(p, i), nil
 }
 
 // saved finds a session by its id.
-func (h *uiHost) saved(ctx context.Context, id string) (sessions.Store, store.Info, error) {
-	p, _, err := h.loaded()
+func (d *Desk) saved(ctx context.Context, id string) (sessions.Store, store.Info, error) {
+	p, _, err := d.Loaded()
 	if err != nil {
 		return sessions.Store{}, store.Info{}, err
 	}
@@ -237,8 +242,8 @@ func (h *uiHost) saved(ctx context.Context, id string) (sessions.Store, store.In
 const previewChars = 400
 
 // preview is how a session began, and how it stands.
-func (h *uiHost) preview(ctx context.Context, id string) (string, error) {
-	st, i, err := h.saved(ctx, id)
+func (d *Desk) preview(ctx context.Context, id string) (string, error) {
+	st, i, err := d.saved(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -267,8 +272,8 @@ func (h *uiHost) preview(ctx context.Context, id string) (string, error) {
 }
 
 // rename titles a session that no process has open.
-func (h *uiHost) rename(ctx context.Context, id, title string) error {
-	st, i, err := h.saved(ctx, id)
+func (d *Desk) rename(ctx context.Context, id, title string) error {
+	st, i, err := d.saved(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -276,7 +281,7 @@ func (h *uiHost) rename(ctx context.Context, id, title string) error {
 	var locked *store.LockedError
 	switch {
 	case errors.As(err, &locked):
-		return errors.New("it is open elsewhere: rename it there")
+		return &op.Refusal{Code: op.Taken, Text: "it is open elsewhere: rename it there", Err: err}
 	case err != nil:
 		return err
 	}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/desk"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/ui/tui"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// deskOf answers for the sessions of the terminal UI.
+func (h *uiHost) deskOf() *desk.Desk {
+	return desk.New(desk.Config{
+		Process: h.o.Process, Sources: h.o.Sources, Front: h.o.Front, Report: h.report,
+		Pick: func(ctx context.Context, q ask.Pick) ([]ask.Choice, error) {
+			if r := h.reports()[q.Name]; r.Choose != nil {
+				return r.Choose(ctx)
+			}
+			return nil, nil
+		},
+	})
+}
+
+// report gives the command of adze that a slash command stands for.
+func (h *uiHost) report(ctx context.Context, session string, q ask.Report) (string, error) {
+	r, ok := h.reports()[q.Name]
+	switch {
+	case q.Name == "hooks":
+		r.Run = h.subcommand("hooks", "list")
+	case !ok || r.Away != nil && r.Away(q.Args):
+		return "", &op.Refusal{Code: op.Unsupported, Text: "/" + q.Name + " needs the terminal that adze runs in"}
+	}
+	var s *tui.Session
+	if open, w, ok := h.desk.Session(session); ok {
+		s = h.face(running{open, w})
+	}
+	return r.Run(ctx, s, q.Args)
+}
+
+// asks has the terminal UI ask the desk.
+func (h *uiHost) asks(t *tui.Host) {
+	d := h.desk
+	t.Models = func(ctx context.Context) ([]tui.Choice, error) {
+		r, err := d.Ask(ctx, "", ask.Models{})
+		return r.Choices, err
+	}
+	t.Sessions = func(ctx context.Context, all bool) ([]tui.Saved, string, error) {
+		l, err := asked[ask.SessionList](ctx, d, ask.Sessions{All: all})
+		return l.List, l.Branch, err
+	}
+	t.Find = func(ctx context.Context, words string) (tui.Saved, error) {
+		return asked[ask.Saved](ctx, d, ask.Find{Words: words})
+	}
+	t.Search = func(ctx context.Context, words string, all bool) map[string]string {
+		hits, _ := asked[map[string]string](ctx, d, ask.Search{Words: words, All: all}) // titles are searched all the same
+		return hits
+	}
+	t.Preview = func(ctx context.Context, id string) (string, error) {
+		r, err := d.Ask(ctx, "", ask.Preview{ID: id})
+		return r.Text, err
+	}
+	t.Diff = func(ctx context.Context, s *tui.Session) ([]view.Block, error) {
+		r, err := d.Ask(ctx, s.ID, ask.Diff{})
+		return r.Shapes, err
+	}
+	t.Rename = func(ctx context.Context, id, title string) error {
+		_, err := d.Ask(ctx, "", ask.Rename{ID: id, Title: title})
+		return err
+	}
+	t.Files = func(ctx context.Context) ([]string, error) {
+		r, err := d.Ask(ctx, "", ask.Files{})
+		return r.Names, err
+	}
+	t.Resources = func(ctx context.Context, part string, max int) []tui.Choice {
+		r, _ := d.Ask(ctx, "", ask.Resources{Part: part, Max: max})
+		return r.Choices
+	}
+	t.Arguments = func(ctx context.Context, command, args string) []tui.Choice {
+		r, _ := d.Ask(ctx, "", ask.Arguments{Command: command, Args: args})
+		return r.Choices
+	}
+	t.Save = func(key string, value any) error {
+		raw, err := fastjson.Append(nil, value)
+		if err == nil {
+			_, err = d.Ask(context.Background(), "", ask.Save{Key: key, Value: raw})
+		}
+		return err
+	}
+	t.Forget = func(ctx context.Context, r policy.Rule) error {
+		_, err := d.Ask(ctx, "", ask.Forget{Rule: ask.Rule{Effect: r.Effect.String(), Text: r.Text(), Scope: r.Scope, Source: r.Source}})
+		return err
+	}
+	t.Memory = func() []tui.Choice {
+		r, _ := d.Ask(context.Background(), "", ask.Memory{})
+		return r.Choices
+	}
+	t.Note = func(file, line string) error {
+		_, err := d.Ask(context.Background(), "", ask.Note{File: file, Line: line})
+		return err
+	}
+	t.Hooks = func(ctx context.Context) (string, error) {
+		r, err := d.Ask(ctx, "", ask.Hooks{})
+		return r.Text, err
+	}
+	t.Trust = h.trust
+}
+
+// asked is the Data of what answers a question about the run.
+func asked[T any](ctx context.Context, d *desk.Desk, q ask.Query) (v T, err error) {
+	r, err := d.Ask(ctx, "", q)
+	if err != nil {
+		return v, err
+	}
+	return ask.Data[T](r)
+}
+
+// trust is what this folder brings and nobody has decided about.
+func (h *uiHost) trust(ctx context.Context) (*tui.Trust, error) {
+	c, err := asked[ask.Claims](ctx, h.desk, ask.Trust{})
+	if err != nil || c.Sum == "" {
+		return nil, err
+	}
+	decide := func(yes bool) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := h.desk.Ask(ctx, "", ask.Decide{Sum: c.Sum, Trust: yes})
+			return err
+		}
+	}
+	return &tui.Trust{Claims: c, Grant: decide(true), Decline: decide(false)}, nil
+}

@@ -1,0 +1,113 @@
+package desk
+
+import (
+	"context"
+
+	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Ask implements client.Client.
+func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply, error) {
+	switch q := q.(type) {
+	case ask.Status:
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.With(s.facts()) })
+	case ask.Diff:
+		blocks, err := d.diff(ctx, session)
+		return ask.Reply{Shapes: blocks}, err
+	case ask.Context:
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.Reply{Shapes: []view.Block{s.Map().View()}}, nil })
+	case ask.Remembered:
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.Reply{Choices: s.remembered()}, nil })
+	case ask.Rules:
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.With(s.rules()) })
+	case ask.Aside:
+		return d.of(session, func(s seat) (ask.Reply, error) {
+			text, err := s.Aside(ctx, q.Question)
+			return ask.Reply{Text: text}, err
+		})
+	case ask.Models:
+		all, err := d.models(ctx)
+		return ask.Reply{Choices: all}, err
+	case ask.Sessions:
+		return told(d.sessions(ctx, q.All))
+	case ask.Find:
+		return told(d.find(ctx, q.Words))
+	case ask.Search:
+		return told(d.search(ctx, q.Words, q.All), nil)
+	case ask.Preview:
+		text, err := d.preview(ctx, q.ID)
+		return ask.Reply{Text: text}, err
+	case ask.Rename:
+		return ask.Reply{}, d.rename(ctx, q.ID, q.Title)
+	case ask.Files:
+		all, err := d.files(ctx)
+		return ask.Reply{Names: all}, err
+	case ask.Resources:
+		return ask.Reply{Choices: d.resources(ctx, session, q.Part, q.Max)}, nil
+	case ask.Arguments:
+		return ask.Reply{Choices: d.arguments(ctx, session, q.Command, q.Args)}, nil
+	case ask.Memory:
+		return ask.Reply{Choices: d.memory()}, nil
+	case ask.Note:
+		return ask.Reply{}, d.note(q.File, q.Line)
+	case ask.Forget:
+		return ask.Reply{}, d.forget(ctx, q.Rule)
+	case ask.Save:
+		return ask.Reply{}, d.WriteOwn(ctx, q.Key, q.Value)
+	case ask.Hooks:
+		text, err := d.hooks(ctx, session)
+		return ask.Reply{Text: text}, err
+	case ask.Report:
+		text, err := d.report(ctx, session, q)
+		return ask.Reply{Text: text}, err
+	case ask.Pick:
+		all, err := d.pick(ctx, q)
+		return ask.Reply{Choices: all}, err
+	case ask.Trust:
+		c, err := d.claims(ctx)
+		if c == nil {
+			return ask.Reply{}, err
+		}
+		return told(*c, err)
+	case ask.Decide:
+		return ask.Reply{}, d.decide(ctx, q)
+	}
+	return ask.Reply{}, unsupported(q)
+}
+
+// of answers what is about one session.
+func (d *Desk) of(session string, answer func(seat) (ask.Reply, error)) (ask.Reply, error) {
+	s, err := d.in(session)
+	if err != nil {
+		return ask.Reply{}, err
+	}
+	return answer(s)
+}
+
+func (d *Desk) report(ctx context.Context, session string, q ask.Report) (string, error) {
+	if d.c.Report == nil {
+		return "", unsupported(q)
+	}
+	return d.c.Report(ctx, session, q)
+}
+
+func (d *Desk) pick(ctx context.Context, q ask.Pick) ([]ask.Choice, error) {
+	if d.c.Pick == nil {
+		return nil, unsupported(q)
+	}
+	return d.c.Pick(ctx, q)
+}
+
+func unsupported(q ask.Query) error {
+	return &op.Refusal{Code: op.Unsupported, Text: "this is not answered here: " + ask.Name(q)}
+}
+
+// told is a reply with Data.
+func told(v any, err error) (ask.Reply, error) {
+	if err != nil {
+		return ask.Reply{}, err
+	}
+	return ask.With(v)
+}

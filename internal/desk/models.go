@@ -1,0 +1,80 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
+)
+
+// models are those that can be used, the newest of each family first.
+func (d *Desk) models(ctx context.Context) ([]ask.Choice, error) {
+	ms, err := d.Models()
+	if err != nil {
+		return nil, err
+	}
+	var out []ask.Choice
+	for _, r := range ms.List(ctx) {
+		if !r.Usable {
+			continue
+		}
+		c := ask.Choice{ID: r.Provider + "/" + r.Model, Name: r.Provider + "/" + r.Model, About: strings.Join(r.Aliases, ", "), Also: r.Aliases}
+		if r.Facts.Window > 0 {
+			c.Right = clip.Window(r.Facts.Window)
+		}
+		if p := r.Facts.Price; p != nil {
+			c.Right += fmt.Sprintf("  $%g in, $%g out", p.In, p.Out)
+		}
+		out = append(out, c)
+	}
+	order.By(out, func(a, b ask.Choice) int { return newest(a.ID, b.ID) })
+	return out, nil
+}
+
+// newest sorts names of models: families by their letters, and of each the newest
+// version before older ones, and before the same one of a date.
+func newest(a, b string) int {
+	x, y := versioned.FindAllString(a, -1), versioned.FindAllString(b, -1)
+	for i := range max(len(x), len(y)) {
+		m, n := namePart(x, i), namePart(y, i)
+		v, vok := versionPart(m)
+		w, wok := versionPart(n)
+		switch {
+		case vok && wok && v != w:
+			return cmp.Compare(w, v)
+		case vok != wok && (m != "" && n != ""):
+			return cmp.Compare(m, n)
+		case !(vok && wok) && m != n:
+			return cmp.Compare(m, n)
+		}
+	}
+	return cmp.Compare(a, b)
+}
+
+var versioned = regexp.MustCompile(`[0-9]+|[^0-9./:_-]+`)
+
+func namePart(all []string, i int) string {
+	if i < len(all) {
+		return all[i]
+	}
+	return ""
+}
+
+// versionPart is a part of a name as a number: 0 where there is none, and less for a
+// date.
+func versionPart(s string) (int, bool) {
+	if s == "" {
+		return 0, true
+	}
+	n, err := strconv.Atoi(s)
+	if err == nil && len(s) >= 6 {
+		n = -1
+	}
+	return n, err == nil
+}

@@ -1,0 +1,49 @@
+package desk
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
+	"github.com/adze-agent/adze/internal/window"
+)
+
+// facts are the session as it is now.
+func (s seat) facts() ask.Facts {
+	d := s.Describe()
+	t := d.Model
+	return ask.Facts{
+		ID: d.ID, Dir: d.Dir, Root: d.Root, Home: s.world.Paths.Home, Branch: d.Branch, Version: d.Version,
+		Model: t.ID(), Effort: string(t.Effort), Mode: d.Mode, Modes: d.Modes, Window: t.Window, Room: window.Effective(t.Window, t.Cap),
+		Earlier: uint64(d.After), Kept: d.Kept,
+	}
+}
+
+// remembered are the memory files that the session has read, and its notes.
+func (s seat) remembered() (out []ask.Choice) {
+	whose := map[string]string{"notes": "remembered of this project", "session": "notes of this session"}
+	for _, f := range s.MemoryFiles() {
+		c := ask.Choice{ID: f.Path, Name: paths.Tilde(f.Path, s.world.Paths.Home), About: cmp.Or(whose[f.Whose], f.Whose)}
+		if f.Size > 0 {
+			c.Right = clip.Count(f.Size, "token")
+		}
+		if len(f.Notes) > 0 {
+			c.About += ": " + clip.Line(clip.Visible(strings.Join(f.Notes, "; ")), 200)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// rules are what permissions rest on now.
+func (s seat) rules() ask.RuleSet {
+	now := s.Rules()
+	out := ask.RuleSet{List: []ask.Rule{}, Dirs: now.Dirs, Mode: s.Mode(), Unsafe: now.Unsafe}
+	for _, r := range now.List {
+		out.List = append(out.List, ask.Rule{Effect: r.Effect.String(), Text: r.Text(), Scope: r.Scope, Source: r.Source, Doubt: policy.Lint(r)})
+	}
+	return out
+}
