@@ -233,8 +233,3 @@ func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) e
 	fmt.Fprintf(sys.Stderr, "instructions written to %s\n", clip.Visible(path))
 	return nil
 }
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}

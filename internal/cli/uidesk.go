@@ -9,7 +9,6 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/ui/tui"
-	"github.com/adze-agent/adze/internal/view"
 )
 
 // deskOf answers for the sessions of the terminal UI.
@@ -44,45 +43,7 @@ func (h *uiHost) report(ctx context.Context, session string, q ask.Report) (stri
 // asks has the terminal UI ask the desk.
 func (h *uiHost) asks(t *tui.Host) {
 	d := h.desk
-	t.Models = func(ctx context.Context) ([]tui.Choice, error) {
-		r, err := d.Ask(ctx, "", ask.Models{})
-		return r.Choices, err
-	}
-	t.Sessions = func(ctx context.Context, all bool) ([]tui.Saved, string, error) {
-		l, err := asked[ask.SessionList](ctx, d, ask.Sessions{All: all})
-		return l.List, l.Branch, err
-	}
-	t.Find = func(ctx context.Context, words string) (tui.Saved, error) {
-		return asked[ask.Saved](ctx, d, ask.Find{Words: words})
-	}
-	t.Search = func(ctx context.Context, words string, all bool) map[string]string {
-		hits, _ := asked[map[string]string](ctx, d, ask.Search{Words: words, All: all}) // titles are searched all the same
-		return hits
-	}
-	t.Preview = func(ctx context.Context, id string) (string, error) {
-		r, err := d.Ask(ctx, "", ask.Preview{ID: id})
-		return r.Text, err
-	}
-	t.Diff = func(ctx context.Context, s *tui.Session) ([]view.Block, error) {
-		r, err := d.Ask(ctx, s.ID, ask.Diff{})
-		return r.Shapes, err
-	}
-	t.Rename = func(ctx context.Context, id, title string) error {
-		_, err := d.Ask(ctx, "", ask.Rename{ID: id, Title: title})
-		return err
-	}
-	t.Files = func(ctx context.Context) ([]string, error) {
-		r, err := d.Ask(ctx, "", ask.Files{})
-		return r.Names, err
-	}
-	t.Resources = func(ctx context.Context, part string, max int) []tui.Choice {
-		r, _ := d.Ask(ctx, "", ask.Resources{Part: part, Max: max})
-		return r.Choices
-	}
-	t.Arguments = func(ctx context.Context, command, args string) []tui.Choice {
-		r, _ := d.Ask(ctx, "", ask.Arguments{Command: command, Args: args})
-		return r.Choices
-	}
+	t.Client = d
 	t.Save = func(key string, value any) error {
 		raw, err := fastjson.Append(nil, value)
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/order"
@@ -95,15 +96,10 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 		"context":    (*Model).contextCommand,
 		"transcript": (*Model).transcriptCommand,
 		"btw":        (*Model).asideCommand,
-	}
-	if m.host.Diff != nil {
-		out["diff"] = (*Model).diffCommand
-	}
-	if m.host.Models != nil {
-		out["model"] = (*Model).modelCommand
-	}
-	if m.host.Sessions != nil {
-		out["resume"], out["fork"] = (*Model).resumeCommand, (*Model).forkCommand
+		"diff":       (*Model).diffCommand,
+		"model":      (*Model).modelCommand,
+		"resume":     (*Model).resumeCommand,
+		"fork":       (*Model).forkCommand,
 	}
 	if m.host.Hooks != nil {
 		out["hooks"] = (*Model).hooksCommand
@@ -366,7 +362,8 @@ func (m *Model) modelCommand(args string) []effect {
 	d.none = "No provider has a key, and no local server answers. /login saves a key; /model provider/name takes any model by its name."
 	m.open(d)
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		all, err := m.host.Models(ctx)
+		r, err := m.host.ask(ctx, nil, ask.Models{})
+		all := r.Choices
 		return func(m *Model) []effect {
 			d.loading = false
 			if err != nil {

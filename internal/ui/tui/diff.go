@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/view"
@@ -19,7 +20,8 @@ func (m *Model) diffCommand(args string) []effect {
 	}
 	s := m.s
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		blocks, err := m.host.Diff(ctx, s)
+		r, err := m.host.ask(ctx, s, ask.Diff{})
+		blocks := r.Shapes
 		return func(m *Model) []effect {
 			if err != nil || m.s != s {
 				return m.fail(err)

@@ -159,7 +159,7 @@ func permission(r *rig) {
 }
 
 func withModels(r *rig) {
-	r.m.host.Models = func(context.Context) ([]Choice, error) { return []Choice{{ID: "a/b", Name: "a/b"}}, nil }
+	r.desk.Models = func(context.Context) ([]Choice, error) { return []Choice{{ID: "a/b", Name: "a/b"}}, nil }
 	r.open()
 }
 

@@ -85,18 +85,18 @@ func TestHostileNames(t *testing.T) {
 				return []Choice{{ID: bad, Name: bad, About: bad, Right: bad, Lead: bad}, {ID: "b", Name: "b"}}, nil
 			}
 			h := &r.m.host
-			h.Models, h.Memory, h.Themes = one, func() []Choice { c, _ := one(nil); return c }, func() []string { return []string{bad, "light"} }
+			r.desk.Models, h.Memory, h.Themes = one, func() []Choice { c, _ := one(nil); return c }, func() []string { return []string{bad, "light"} }
 			h.EditFile, h.ReadFile = func(context.Context, string) error { return nil }, func(string) (string, error) { return bad, nil }
 			h.Theme = func(string, bool) (*draw.Theme, error) { return nil, errors.New(bad) }
 			h.Reports = map[string]Report{"login": {About: bad, Args: bad, Choose: one}}
 			h.Hooks = func(context.Context) (string, error) { return "* " + bad, nil }
-			h.Resources = func(context.Context, string, int) []Choice { c, _ := one(nil); return c }
-			h.Arguments = func(context.Context, string, string) []Choice { c, _ := one(nil); return c }
-			h.Sessions = func(context.Context, bool) ([]Saved, string, error) {
+			r.desk.Resources = func(context.Context, string, int) []Choice { c, _ := one(nil); return c }
+			r.desk.Arguments = func(context.Context, string, string) []Choice { c, _ := one(nil); return c }
+			r.desk.Sessions = func(context.Context, bool) ([]Saved, string, error) {
 				c, _ := one(nil)
 				return []Saved{{Choice: c[0], Title: bad, Branch: bad}}, bad, nil
 			}
-			h.Preview = func(context.Context, string) (string, error) { return bad, nil }
+			r.desk.Preview = func(context.Context, string) (string, error) { return bad, nil }
 			h.Trust = func(context.Context) (*Trust, error) {
 				return &Trust{Claims: ask.Claims{Folder: bad, List: []string{bad}, Changed: "+" + bad + "\n", Refused: bad}}, nil
 			}
@@ -152,7 +152,7 @@ func TestHostileNames(t *testing.T) {
 func TestNamesAreWhole(t *testing.T) {
 	const name, shown = "b\u202egnp\u200b.exe", `b\u202egnp\u200b.exe`
 	r := newRig(t, 80, 24)
-	r.m.host.Files = func(context.Context) ([]string, error) { return []string{name, "main.go"}, nil }
+	r.desk.Files = func(context.Context) ([]string, error) { return []string{name, "main.go"}, nil }
 	r.open().keys("'@gnp").has(shown).keys("tab").has("characters that a prompt cannot hold")
 	if got := r.m.box.Text(); got != "@gnp" {
 		t.Errorf("the prompt names %q", got)

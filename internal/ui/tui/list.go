@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/mention"
@@ -45,7 +46,7 @@ func (m *Model) complete() []effect {
 		return nil
 	}
 	t, ok := m.box.Token()
-	if !ok || t.Kind == edit.FileToken && m.host.Files == nil {
+	if !ok {
 		m.files.closed = ""
 		return nil
 	}
@@ -72,12 +73,10 @@ func (m *Model) complete() []effect {
 // findArguments asks what an argument may be. A list comes when there is something
 // else than what is written.
 func (m *Model) findArguments(t edit.Token, word string) []effect {
-	if m.host.Arguments == nil {
-		return nil
-	}
-	before := m.box.Text()
+	s, before := m.s, m.box.Text()
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		all := m.host.Arguments(ctx, t.Command, t.Args)
+		r, _ := m.host.ask(ctx, s, ask.Arguments{Command: t.Command, Args: t.Args}) // what nobody knows is written by hand
+		all := r.Choices
 		return func(m *Model) []effect {
 			if m.list != nil || m.box.Text() != before || len(all) == 0 || len(all) == 1 && all[0].ID == t.Query {
 				return nil
@@ -116,8 +115,8 @@ func (m *Model) findFiles() []effect {
 	}
 	m.files.asked = true
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		paths, err := m.host.Files(ctx)
-		index := pick.NewFiles(paths)
+		r, err := m.host.ask(ctx, nil, ask.Files{})
+		index := pick.NewFiles(r.Names)
 		return func(m *Model) []effect {
 			m.files.asked = false
 			if err != nil {
@@ -143,16 +142,16 @@ func (m *Model) findResources() []effect {
 		}
 	}
 	connected := func(s event.ServerChanged) bool { return s.State == event.ServerConnected }
-	if l.busy || m.host.Resources == nil || !slices.ContainsFunc(m.st.Servers, connected) {
+	if l.busy || !slices.ContainsFunc(m.st.Servers, connected) {
 		settle(m)
 		return nil
 	}
-	part := strings.Trim(l.token.Query, `"`)
+	s, part := m.s, strings.Trim(l.token.Query, `"`)
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		more := m.host.Resources(ctx, part, maxResources)
+		r, _ := m.host.ask(ctx, s, ask.Resources{Part: part, Max: maxResources}) // servers that cannot say have none
 		return func(m *Model) []effect {
 			if m.list == l {
-				for _, c := range more {
+				for _, c := range r.Choices {
 					l.found = append(l.found, found{Choice: c})
 				}
 				settle(m)

@@ -163,7 +163,7 @@ func TestResumeLooksBeforeItLeaves(t *testing.T) {
 		"qqqq": `there is no session "qqqq"`, "far": "cd /src/web && adze --resume d", "0199": "that session is open here",
 	} {
 		r := newRig(t, 80, 24).open()
-		r.m.host.Find = func(_ context.Context, words string) (Saved, error) {
+		r.desk.Find = func(_ context.Context, words string) (Saved, error) {
 			switch words {
 			case "far":
 				return Saved{Choice: Choice{ID: "d"}, Elsewhere: "cd /src/web && adze --resume d"}, nil
@@ -197,7 +197,7 @@ func TestResumeOfWhatIsOpenElsewhere(t *testing.T) {
 		return to
 	}
 	r := newRig(t, 80, 24).open()
-	r.m.host.Find = func(context.Context, string) (Saved, error) {
+	r.desk.Find = func(context.Context, string) (Saved, error) {
 		return Saved{Choice: Choice{ID: "a"}, Holder: "process 7 has it open"}, nil
 	}
 	r.keys("'/resume first", "enter").has("process 7 has it open", "Go on in a copy")

@@ -12,7 +12,7 @@ import (
 // the first that it is a part of.
 func TestModelByItsAlias(t *testing.T) {
 	r := newRig(t, 80, 24)
-	r.m.host.Models = func(context.Context) ([]Choice, error) {
+	r.desk.Models = func(context.Context) ([]Choice, error) {
 		return []Choice{
 			{ID: "a/opus-4-5", Name: "a/opus-4-5"}, {ID: "a/on-plus", Name: "a/on-plus"},
 			{ID: "a/opus-5-5", Name: "a/opus-5-5", About: "opus", Also: []string{"opus"}}, {ID: "a/sonnet", Name: "a/sonnet"},
@@ -32,7 +32,7 @@ func TestModelByItsAlias(t *testing.T) {
 // Where there is little room, what is chosen by is kept, and prices and places go.
 func TestNarrowMenusKeepNames(t *testing.T) {
 	models := func(r *rig) {
-		r.m.host.Models = func(context.Context) ([]Choice, error) {
+		r.desk.Models = func(context.Context) ([]Choice, error) {
 			return []Choice{
 				{ID: "a", Name: "anthropic/claude-sonnet-4-5", Right: "200k  $3 in, $15 out"},
 				{ID: "b", Name: "anthropic/opus-4", Right: "200k  $5 in, $25 out"},

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
@@ -37,6 +38,59 @@ func (nobody) Follow(context.Context, event.Seq, event.Detail) iter.Seq2[event.E
 	return func(func(event.Event, error) bool) {}
 }
 
+// answers are what a desk says.
+type answers struct {
+	Models    func(ctx context.Context) ([]Choice, error)
+	Sessions  func(ctx context.Context, all bool) ([]Saved, string, error)
+	Find      func(ctx context.Context, words string) (Saved, error)
+	Search    func(ctx context.Context, words string, all bool) map[string]string
+	Preview   func(ctx context.Context, id string) (string, error)
+	Diff      func(ctx context.Context) ([]view.Block, error)
+	Rename    func(ctx context.Context, id, title string) error
+	Files     func(ctx context.Context) ([]string, error)
+	Resources func(ctx context.Context, part string, max int) []Choice
+	Arguments func(ctx context.Context, command, args string) []Choice
+}
+
+func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, err error) {
+	with := func(v any, err error) (ask.Reply, error) {
+		if err != nil {
+			return r, err
+		}
+		return ask.With(v)
+	}
+	switch q := q.(type) {
+	case ask.Models:
+		r.Choices, err = a.Models(ctx)
+	case ask.Sessions:
+		list, branch, err := a.Sessions(ctx, q.All)
+		return with(ask.SessionList{List: list, Branch: branch}, err)
+	case ask.Find:
+		return with(a.Find(ctx, q.Words))
+	case ask.Search:
+		return with(a.Search(ctx, q.Words, q.All), nil)
+	case ask.Preview:
+		r.Text, err = a.Preview(ctx, q.ID)
+	case ask.Diff:
+		r.Shapes, err = a.Diff(ctx)
+	case ask.Rename:
+		err = a.Rename(ctx, q.ID, q.Title)
+	case ask.Files:
+		r.Names, err = a.Files(ctx)
+	case ask.Resources:
+		if a.Resources != nil {
+			r.Choices = a.Resources(ctx, q.Part, q.Max)
+		}
+	case ask.Arguments:
+		if a.Arguments != nil {
+			r.Choices = a.Arguments(ctx, q.Command, q.Args)
+		}
+	default:
+		err = &op.Refusal{Code: op.Unsupported, Text: ask.Name(q)}
+	}
+	return r, err
+}
+
 // rig drives a model without a terminal.
 type rig struct {
 	t       testing.TB
@@ -47,15 +101,12 @@ type rig struct {
 	ops     []op.Op
 	effects []effect
 	ids     int
+	desk    *answers
 }
 
 func newRig(t testing.TB, cols, rows int) *rig {
-	r := &rig{t: t, now: start}
-	h := Host{
-		Version: "1.2.3", Dir: "~/src/calc",
-		NewID:  func() string { r.ids++; return fmt.Sprint("id", r.ids) },
+	r := &rig{t: t, now: start, desk: &answers{
 		Models: func(context.Context) ([]Choice, error) { return nil, errors.New("no") },
-		Themes: draw.ThemeNames,
 		Sessions: func(_ context.Context, all bool) ([]Saved, string, error) {
 			list := []Saved{
 				{Choice: Choice{ID: "c", Name: "A fork of it", Right: "1h · 14 KB · main"}, Branch: "main", Parent: "a"},
@@ -80,10 +131,15 @@ func newRig(t testing.TB, cols, rows int) *rig {
 			}
 			return nil
 		},
-		Diff: func(context.Context, *Session) ([]view.Block, error) {
+		Diff: func(context.Context) ([]view.Block, error) {
 			return []view.Block{view.Diff{Path: "calc.go", Unified: diffText, Added: 1, Removed: 1}, view.Diff{Path: "new.go", Created: true, Unified: "@@ -0,0 +1,1 @@\n+package calc\n", Added: 1}}, nil
 		},
 		Files: func(context.Context) ([]string, error) { return []string{"calc.go", "calc_test.go", "a b.txt"}, nil },
+	}}
+	h := Host{
+		Version: "1.2.3", Dir: "~/src/calc",
+		NewID:  func() string { r.ids++; return fmt.Sprint("id", r.ids) },
+		Themes: draw.ThemeNames, Client: r.desk,
 	}
 	r.m = newModel(h, Start{}, screen{size: term.Size{Cols: cols, Rows: rows}, dark: true, focused: true})
 	r.m.now = r.now

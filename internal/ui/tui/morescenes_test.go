@@ -45,7 +45,7 @@ var rareScenes = []scene{
 		spoken(r).event(event.Compacted{Trigger: event.CauseAsked, Text: "They asked to **repair** the sum.", Tokens: 150_000, Left: 12_000}).keys("ctrl+o")
 	}},
 	{"resume-taken", func(r *rig) {
-		r.open().m.host.Find = func(context.Context, string) (Saved, error) {
+		r.open().desk.Find = func(context.Context, string) (Saved, error) {
 			return Saved{Choice: Choice{ID: "a"}, Holder: "another process has this session open: process 7 on desk, since 2026-03-14 09:26"}, nil
 		}
 		r.keys("'/resume first", "enter")

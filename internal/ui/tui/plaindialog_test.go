@@ -194,7 +194,7 @@ func TestPlainForms(t *testing.T) {
 func TestPlainMenus(t *testing.T) {
 	r := plainRig(t)
 	var came func() ([]Choice, error)
-	r.m.host.Models = func(context.Context) ([]Choice, error) { return came() }
+	r.desk.Models = func(context.Context) ([]Choice, error) { return came() }
 	came = func() (all []Choice, _ error) {
 		want(t, r.said(), "-number", "->")
 		for i := range 50 {

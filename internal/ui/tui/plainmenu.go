@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -355,17 +356,17 @@ func (d *menu) byNumber(m *Model, line string) (c Choice, rest string, ok bool) 
 // printPreview prints how a session began and ended.
 func (k *sessionPicker) printPreview(m *Model, line string) []effect {
 	c, _, ok := k.d.byNumber(m, line)
-	if !ok || m.host.Preview == nil {
+	if !ok {
 		return nil
 	}
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		text, err := m.host.Preview(ctx, c.ID)
+		r, err := m.host.ask(ctx, nil, ask.Preview{ID: c.ID})
 		return func(m *Model) []effect {
 			if err != nil {
 				return m.fail(err)
 			}
 			p := m.paper()
-			m.spoken.out = append(m.spoken.out, draw.Indent(draw.Markdown(text, p.Inner(2, 0, false)), draw.S("  ", draw.Plain))...)
+			m.spoken.out = append(m.spoken.out, draw.Indent(draw.Markdown(r.Text, p.Inner(2, 0, false)), draw.S("  ", draw.Plain))...)
 			return nil
 		}
 	}}}
@@ -375,7 +376,7 @@ func (k *sessionPicker) printPreview(m *Model, line string) []effect {
 func (k *sessionPicker) retitled(m *Model, line string) []effect {
 	c, title, ok := k.d.byNumber(m, line)
 	switch {
-	case !ok || m.host.Rename == nil:
+	case !ok:
 		return nil
 	case title == "":
 		m.tell("The title has to follow: /rename 1 The new parser")

@@ -155,7 +155,7 @@ func TestWholeNamesAreSent(t *testing.T) {
 		{[]string{"'see @calc", "enter"}, "", "see @calc.go "},
 	} {
 		r := newRig(t, 80, 24)
-		r.m.host.Files = func(context.Context) ([]string, error) {
+		r.desk.Files = func(context.Context) ([]string, error) {
 			return []string{"calc.go", "calc_test.go", "sub/parser.go", "sub/deep/x.go"}, nil
 		}
 		r.open().keys(c.keys...)

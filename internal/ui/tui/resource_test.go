@@ -14,7 +14,7 @@ import (
 func TestResourcesAreCompleted(t *testing.T) {
 	r := newRig(t, 80, 24)
 	asked := 0
-	r.m.host.Resources = func(_ context.Context, part string, _ int) []Choice {
+	r.desk.Resources = func(_ context.Context, part string, _ int) []Choice {
 		asked++
 		if !strings.HasPrefix("docs:mem://a/", part) {
 			return nil
@@ -58,7 +58,7 @@ func TestServersInTroubleAreToldOnce(t *testing.T) {
 func TestTemplatesAreCompleted(t *testing.T) {
 	r := newRig(t, 80, 24)
 	var parts []string
-	r.m.host.Resources = func(_ context.Context, part string, _ int) []Choice {
+	r.desk.Resources = func(_ context.Context, part string, _ int) []Choice {
 		if parts = append(parts, part); part == "docs:mem://a/" {
 			return []Choice{{ID: "docs:mem://a/1", Name: "docs:mem://a/1", About: "One"}}
 		}
@@ -81,7 +81,7 @@ func TestTemplatesAreCompleted(t *testing.T) {
 // written, whatever the list has.
 func TestArgumentsAreCompleted(t *testing.T) {
 	r := newRig(t, 80, 24)
-	r.m.host.Arguments = func(_ context.Context, command, args string) []Choice {
+	r.desk.Arguments = func(_ context.Context, command, args string) []Choice {
 		switch {
 		case command != "mcp__docs__find":
 			return nil

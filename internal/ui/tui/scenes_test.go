@@ -204,7 +204,7 @@ var scenes = []scene{
 	}},
 	{"cost", func(r *rig) { busy(r); r.keys("'/cost", "enter") }},
 	{"model", func(r *rig) {
-		r.m.host.Models = func(context.Context) ([]Choice, error) {
+		r.desk.Models = func(context.Context) ([]Choice, error) {
 			return []Choice{
 				{ID: "anthropic/sonnet-4.6", Name: "anthropic/sonnet-4.6", About: "sonnet", Right: "200k  $3 in, $15 out"},
 				{ID: "ollama/qwen3", Name: "ollama/qwen3", Right: "32k"},

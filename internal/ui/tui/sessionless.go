@@ -25,10 +25,8 @@ func (m *Model) sessionless() dialog {
 	if named && m.host.Taken != nil && m.host.Taken(m.gone) {
 		all = append(all, goInACopy)
 	}
-	if named && m.host.Sessions != nil {
-		all = append(all, Choice{ID: "pick", Name: "Choose another session"})
-	}
 	if named {
+		all = append(all, Choice{ID: "pick", Name: "Choose another session"})
 		all = append(all, Choice{ID: "new", Name: "Begin a new session"})
 	}
 	login, logsIn := m.host.Reports["login"]

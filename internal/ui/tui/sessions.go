@@ -19,11 +19,11 @@ func (m *Model) resumeCommand(args string) []effect {
 	if args == "" {
 		return m.pickSession(func(m *Model) []effect { return nil })
 	}
-	if m.host.Find == nil || m.turn.running {
+	if m.turn.running {
 		return m.begin(Start{Resume: args})
 	}
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		s, err := m.host.Find(ctx, args)
+		s, err := dataOf[ask.Saved](ctx, m.host, ask.Find{Words: args})
 		return func(m *Model) []effect {
 			if err != nil {
 				return m.fail(err) // the session that is open stays
@@ -129,14 +129,14 @@ func (k *sessionPicker) find(id string) Saved {
 func (k *sessionPicker) load(m *Model) []effect {
 	all := k.all
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		list, branch, err := m.host.Sessions(ctx, all)
+		l, err := dataOf[ask.SessionList](ctx, m.host, ask.Sessions{All: all})
 		return func(m *Model) []effect {
 			if k.d.loading = false; err != nil {
 				m.close(k.d)
 				return m.fail(err)
 			}
-			k.branch = branch
-			k.list = slices.DeleteFunc(list, func(s Saved) bool { return m.s != nil && s.ID == m.s.ID })
+			k.branch = l.Branch
+			k.list = slices.DeleteFunc(l.List, func(s Saved) bool { return m.s != nil && s.ID == m.s.ID })
 			return k.fill(m, "")
 		}
 	}}}
@@ -171,12 +171,12 @@ const minSearch = 3
 // done.
 func (k *sessionPicker) search(m *Model) []effect {
 	words, all := strings.TrimSpace(k.d.typed0.Text()), k.all
-	if m.host.Search == nil || words == k.asked || len(words) < minSearch {
+	if words == k.asked || len(words) < minSearch {
 		return nil
 	}
 	k.asked = words
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		hits := m.host.Search(ctx, words, all)
+		hits, _ := dataOf[map[string]string](ctx, m.host, ask.Search{Words: words, All: all}) // titles are searched all the same
 		return func(m *Model) []effect {
 			if k.asked != words || len(hits) == 0 && len(k.hits) == 0 {
 				return nil
@@ -249,7 +249,7 @@ func (k *sessionPicker) more(m *Model, a keymap.Action) ([]effect, bool) {
 		k.shows = !k.shows
 		return k.look(m), true
 	case keymap.SelectRename:
-		if s := k.find(now); m.host.Rename != nil && now != "" {
+		if s := k.find(now); now != "" {
 			k.d.ask(m, "title", s.Title, func(m *Model, title string) []effect { return k.rename(m, s.ID, title) })
 		}
 		return nil, true
@@ -262,7 +262,7 @@ func (k *sessionPicker) rename(m *Model, id, title string) []effect {
 		return nil
 	}
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		err := m.host.Rename(ctx, id, title)
+		_, err := m.host.ask(ctx, nil, ask.Rename{ID: id, Title: title})
 		return func(m *Model) []effect {
 			switch {
 			case err != nil && m.screen.plain:
@@ -287,14 +287,14 @@ func (k *sessionPicker) rename(m *Model, id, title string) []effect {
 // there yet.
 func (k *sessionPicker) look(m *Model) []effect {
 	c, ok := k.d.now()
-	if _, there := k.texts[c.ID]; !ok || there || !k.shows || m.host.Preview == nil {
+	if _, there := k.texts[c.ID]; !ok || there || !k.shows {
 		return nil
 	}
 	k.texts[c.ID] = ""
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		text, err := m.host.Preview(ctx, c.ID)
+		r, err := m.host.ask(ctx, nil, ask.Preview{ID: c.ID})
 		return func(*Model) []effect {
-			if k.texts[c.ID] = text; err != nil {
+			if k.texts[c.ID] = r.Text; err != nil {
 				k.texts[c.ID] = err.Error()
 			}
 			return nil

@@ -126,6 +126,11 @@ type StatusLine struct {
 // A Choice is one line of a menu.
 type Choice = ask.Choice
 
+// An Asker answers questions, as every client.Client does.
+type Asker interface {
+	Ask(ctx context.Context, session string, q ask.Query) (ask.Reply, error)
+}
+
 // A Host is what the UI can have done outside of the session. A nil function
 // takes what needs it out of the UI.
 type Host struct {
@@ -140,31 +145,8 @@ type Host struct {
 	// Open opens a session. It is called on a goroutine of its own, and takes
 	// as long as it takes; the prompt box works meanwhile.
 	Open func(ctx context.Context, s Start) (*Session, error)
-	// Models lists what /model offers.
-	Models func(ctx context.Context) ([]Choice, error)
-	// Sessions lists what /resume offers, newest first: of this project, or of
-	// all of them. branch is the one that is checked out here.
-	Sessions func(ctx context.Context, all bool) (list []Saved, branch string, err error)
-	// Find is the session that an ID, a title or words name, those of this project
-	// first. An error says that there is none, or several.
-	Find func(ctx context.Context, words string) (Saved, error)
-	// Search finds sessions by words anywhere in them, and says where: by ID, a
-	// line with the words. It answers at once, with what is known by then.
-	Search func(ctx context.Context, words string, all bool) map[string]string
-	// Preview is the beginning and end of a session, as Markdown.
-	Preview func(ctx context.Context, id string) (string, error)
-	// Diff is what is different on disk now from before the session, by file.
-	Diff func(ctx context.Context, s *Session) ([]view.Block, error)
-	// Rename titles a session that is not open.
-	Rename func(ctx context.Context, id, title string) error
-	// Files lists the files of the working folder, for @.
-	Files func(ctx context.Context) ([]string, error)
-	// Resources are those of MCP servers that part of "server:uri" may mean, at
-	// most max; the ID is all of it.
-	Resources func(ctx context.Context, part string, max int) []Choice
-	// Arguments are what the word behind a command may be that is being written, at
-	// the end of args.
-	Arguments func(ctx context.Context, command, args string) []Choice
+	// Client answers what is asked about the sessions and the run.
+	Client Asker
 	// Look reads the settings of the UI anew, and keybindings.json.
 	Look func(ctx context.Context) (Settings, error)
 	// Save writes a setting of the person's own file.
@@ -220,6 +202,24 @@ type Host struct {
 	// Trust is what this folder brings that could run or steer, when nobody has
 	// decided about it yet; nil is nothing.
 	Trust func(ctx context.Context) (*Trust, error)
+}
+
+// ask asks about a session that is open, or about the run.
+func (h Host) ask(ctx context.Context, s *Session, q ask.Query) (ask.Reply, error) {
+	session := ""
+	if s != nil {
+		session = s.ID
+	}
+	return h.Client.Ask(ctx, session, q)
+}
+
+// dataOf is the Data of what answers a question about the run.
+func dataOf[T any](ctx context.Context, h Host, q ask.Query) (v T, err error) {
+	r, err := h.ask(ctx, nil, q)
+	if err != nil {
+		return v, err
+	}
+	return ask.Data[T](r)
 }
 
 // A Report is a slash command that the host answers with Markdown.
