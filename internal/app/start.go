@@ -304,7 +304,7 @@ func namedNow(cfg *config.Config) (out []string) {
 func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target) (set tool.Set, err error) {
 	w := r.world
 	if r.kit, err = kit.New(kit.Config{
-		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root)), Temp: w.temp.outside, Confined: w.temp.inside,
+		Session: r.ID, Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root)), Temp: w.temp.outside, Confined: w.temp.inside,
 		Variables: r.variables, Limits: cfg.Bash, Memory: &w.memory, Hide: w.hide, Sandboxes: r.sandboxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan,
 		Resource: w.ext.ResourceTool,
 	}); err != nil {
@@ -367,7 +367,7 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 	return agent.Loop{
 		Record: (&situation.Watcher{Paths: w.Paths, Session: r.ID, Beside: r.recorded.Beside}).Over(r.recorded.Begin),
 		System: prompt.Blocks(r.parts), Light: r.light, Full: r.profile == prompt.Full && r.light == nil, Aliases: r.kit.Aliases, Redirects: r.spec.Redirects,
-		Env: tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
+		Env: tool.Env{Session: r.ID, Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
 		Touched: func(begins event.Seq, paths []string) []string {
 			out := r.ext.Touched(begins, paths)
 			if touched != nil {

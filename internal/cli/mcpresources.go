@@ -21,7 +21,7 @@ func mcpResources(sys System, f *runFlags) *cobra.Command {
 				if err := h.deniedResource(mcp.ListResources, map[string]string{"server": s.Name}, env); err != nil {
 					return err
 				}
-				list, err := h.Resources(cmd.Context(), s.Name)
+				list, err := h.Resources(cmd.Context(), mcp.Caller{}, s.Name)
 				if err != nil {
 					return err
 				}

@@ -209,7 +209,7 @@ type formFiller struct {
 }
 
 // Ask implements mcp.Client.
-func (f *formFiller) Ask(ctx context.Context, server string, form view.Form) (op.Answer, error) {
+func (f *formFiller) Ask(ctx context.Context, _ mcp.Caller, server string, form view.Form) (op.Answer, error) {
 	if f.person != nil && (!f.accept || form.URL != "") {
 		return f.person.ask(ctx, server, form)
 	}
@@ -232,12 +232,12 @@ func (f *formFiller) Ask(ctx context.Context, server string, form view.Form) (op
 }
 
 // Sample implements mcp.Client.
-func (*formFiller) Sample(context.Context, string, mcp.Sampling) (mcp.Sampled, error) {
+func (*formFiller) Sample(context.Context, mcp.Caller, string, mcp.Sampling) (mcp.Sampled, error) {
 	return mcp.Sampled{}, errors.New("no model is there: adze mcp was started without one")
 }
 
 // Changed implements mcp.Client.
-func (*formFiller) Changed(string, string) {}
+func (*formFiller) Changed(string, string, string) {}
 
 // told says what was asked and refused.
 func (f *formFiller) told(sys System) {

@@ -19,8 +19,8 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// client does what servers ask of adze, in the newest session. It implements
-// mcp.Client.
+// client does what servers ask of adze, in the session that they ask it for. It
+// implements mcp.Client.
 type client struct{ w *World }
 
 // Questions of servers, as people, rules and hooks know them.
@@ -30,8 +30,8 @@ const (
 )
 
 // Ask implements mcp.Client.
-func (c client) Ask(ctx context.Context, server string, form view.Form) (op.Answer, error) {
-	x := c.w.newest()
+func (c client) Ask(ctx context.Context, by mcp.Caller, server string, form view.Form) (op.Answer, error) {
+	x := c.w.asked(by)
 	if x == nil {
 		return op.Answer{}, errNoSession
 	}
@@ -60,8 +60,8 @@ func (c client) Ask(ctx context.Context, server string, form view.Form) (op.Answ
 const maxSampled = 100_000
 
 // Sample implements mcp.Client.
-func (c client) Sample(ctx context.Context, server string, s mcp.Sampling) (mcp.Sampled, error) {
-	x := c.w.newest()
+func (c client) Sample(ctx context.Context, by mcp.Caller, server string, s mcp.Sampling) (mcp.Sampled, error) {
+	x := c.w.asked(by)
 	if x == nil {
 		return mcp.Sampled{}, errNoSession
 	}
@@ -234,8 +234,8 @@ func sampled(ctx context.Context, t agent.Target, s mcp.Sampling) (out mcp.Sampl
 }
 
 // Changed implements mcp.Client.
-func (c client) Changed(server, uri string) {
-	if x := c.w.newest(); x != nil {
+func (c client) Changed(session, server, uri string) {
+	if x := c.w.session(session); x != nil {
 		x.note(fmt.Sprintf("The resource %s of the MCP server %s has changed since you read it.", clip.Line(clip.Visible(uri), 500), server))
 	}
 }

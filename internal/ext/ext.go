@@ -43,6 +43,8 @@ type Config struct {
 	Fork  ForkConfig // Session is filled in here
 	// Main is the agent that the session is; nil is the usual one.
 	Main *Agent
+	// Parent is the ID of the session that started this one, "" for none.
+	Parent string
 	// Reapply has rules count anew, as other plugins bring others.
 	Reapply func()
 	// Offer has the session offer the tools that there are now. It is called by one
@@ -110,6 +112,9 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	}
 	return x, append(bad, problems...)
 }
+
+// id is the session's.
+func (x *Session) id() string { return x.conf.Hooks.Session }
 
 // Instructions are what the model is told of extensions from the start: the
 // skills it can use, for a window of so many tokens, how it answers, and what plugins

@@ -51,24 +51,41 @@ func (x *Session) Loaded(files []memory.File) {
 // Reconfigures asks hooks about settings that would count from now on, and reports
 // whether they are not to. What an administrator changed, nobody refuses.
 func (w *World) Reconfigures(was, now *config.Config) (refused bool) {
-	x := w.newest()
-	if x == nil || !x.gate.Hooked(hook.ConfigChange) {
-		return false
-	}
 	list, managed := reconfigured(was, now)
 	for _, in := range list {
-		a, over := x.gate.Asked(in)
-		if !a.Block || over {
+		why := w.refuses(in)
+		if why == nil {
 			continue
 		}
 		refused = true
-		text := fmt.Sprintf("the change of %s does not count: the hook %s refused it: %s", in.Path, clip.Line(a.By, 80), a.Reason)
+		text := fmt.Sprintf("the change of %s does not count: %s", in.Path, why.words)
 		if managed {
-			text = "the hook " + clip.Line(a.By, 80) + " refuses a change of settings, which counts all the same, because an administrator's changed"
+			text = why.by + " refuses a change of settings, which counts all the same, because an administrator's changed"
 		}
-		x.report(event.Noted{Level: "warning", Text: clip.Visible(text)})
+		why.session.report(event.Noted{Level: "warning", Text: clip.Visible(text)})
 	}
 	return refused && !managed
+}
+
+// A refusal is a hook's, of a change.
+type refusal struct {
+	session   *Session // whose hook it is
+	by, words string
+}
+
+// refuses asks the hooks of every root about a change, until one does not want it; nil
+// is that nobody minds. A child has the hooks of its root.
+func (w *World) refuses(in hook.ConfigInput) *refusal {
+	for _, x := range w.trees() {
+		if !x.gate.Hooked(hook.ConfigChange) {
+			continue
+		}
+		if a, over := x.gate.Asked(in); a.Block && !over {
+			by := "the hook " + clip.Line(a.By, 80)
+			return &refusal{x, by, by + " refused it: " + a.Reason}
+		}
+	}
+	return nil
 }
 
 // reconfigured are the files of settings that differ, as hooks are asked about them.
@@ -93,22 +110,22 @@ const maxRelearned = 50
 // relearns asks hooks about skills that would count from now on, file by file, and
 // reports whether they are not to.
 func (w *World) relearns(was, now skill.Library) (refused bool) {
-	x := w.newest()
-	if x == nil || !x.gate.Hooked(hook.ConfigChange) {
+	hooked := slices.DeleteFunc(w.trees(), func(x *Session) bool { return !x.gate.Hooked(hook.ConfigChange) })
+	if len(hooked) == 0 {
 		return false
 	}
 	files := was.Changed(now)
 	if n := len(files) - maxRelearned; n > 0 {
 		files = files[:maxRelearned]
-		x.report(event.Noted{Level: "warning", Text: fmt.Sprintf("%d more files of skills changed than hooks of ConfigChange are asked about", n)})
+		for _, x := range hooked {
+			x.report(event.Noted{Level: "warning", Text: fmt.Sprintf("%d more files of skills changed than hooks of ConfigChange are asked about", n)})
+		}
 	}
 	for _, file := range files {
-		a, over := x.gate.Asked(hook.ConfigInput{Source: "skills", Path: file})
-		if !a.Block || over {
-			continue
+		if why := w.refuses(hook.ConfigInput{Source: "skills", Path: file}); why != nil {
+			refused = true
+			why.session.report(event.Noted{Level: "warning", Text: clip.Visible(fmt.Sprintf("the change of %s does not count: %s", file, why.words))})
 		}
-		refused = true
-		x.report(event.Noted{Level: "warning", Text: clip.Visible(fmt.Sprintf("the change of %s does not count: the hook %s refused it: %s", file, clip.Line(a.By, 80), a.Reason))})
 	}
 	return refused
 }

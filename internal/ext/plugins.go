@@ -103,10 +103,10 @@ func (w *World) plugins() *plugged {
 	return w.plugs
 }
 
-// Hooks are the hooks of the session that answers for the process, as they count now;
+// Hooks are the hooks of the session at the root, as they count now;
 // ok is false when there is none.
 func (w *World) Hooks() (set hook.Set, ok bool) {
-	x := w.newest()
+	x := w.root()
 	if x == nil {
 		return set, false
 	}

@@ -87,7 +87,7 @@ type World struct {
 	hub      *mcp.Hub         // nil until a server is configured
 	wanted   []servers.Server // that are configured
 	auth     *oauth.Client
-	sessions []*Session // those that are attached, the newest last
+	sessions []*Session // those that are attached, the oldest first
 	shelf    *skills.Shelf
 	logs     map[string][]string // by server
 	logged   func(server, line string)
@@ -330,9 +330,9 @@ func (w *World) Log(server string) []string {
 	return slices.Clone(w.logs[server])
 }
 
-// Extended is what the newest session has besides adze's own.
+// Extended is what the session at the root has besides adze's own.
 func (w *World) Extended() event.Extended {
-	if x := w.newest(); x != nil {
+	if x := w.root(); x != nil {
 		return x.Extended()
 	}
 	return event.Extended{}
@@ -386,12 +386,43 @@ func (w *World) attached() []*Session {
 	return slices.Clone(w.sessions)
 }
 
-// newest is the session that answers for the process, nil when there is none.
-func (w *World) newest() *Session {
-	if list := w.attached(); len(list) > 0 {
-		return list[len(list)-1]
+// session is the one with this ID, nil when it is not there, or not any more.
+func (w *World) session(id string) *Session {
+	for _, x := range w.attached() {
+		if x.id() == id {
+			return x
+		}
 	}
 	return nil
+}
+
+// trees are the sessions that nobody's session has started, the oldest first.
+func (w *World) trees() (out []*Session) {
+	for _, x := range w.attached() {
+		if x.conf.Parent == "" {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// root is the session at the root of the tree that servers were started for, nil when
+// there is none: of several the one that is there for the longest time.
+func (w *World) root() *Session {
+	if list := w.trees(); len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+// asked is the session whose people, rules and models a server's question is for: that
+// of the request that is open, and for what a server asks of its own accord the root.
+// It is nil when nobody can answer.
+func (w *World) asked(by mcp.Caller) *Session {
+	if by.Session != "" {
+		return w.session(by.Session)
+	}
+	return w.root()
 }
 
 // told records how a server is in every session. The hub calls it, and must not

@@ -165,7 +165,7 @@ func (at attacher) one(ctx context.Context, n session.Naming, m mention.Mention)
 
 func (at attacher) env(n session.Naming) tool.Env {
 	return tool.Env{
-		Dir: cmp.Or(n.Dir, at.conf.Dir), Roots: []string{at.conf.Dir}, Home: at.conf.Home, Call: "attach", Window: n.Window, Mode: n.Mode,
+		Session: at.conf.Session, Dir: cmp.Or(n.Dir, at.conf.Dir), Roots: []string{at.conf.Dir}, Home: at.conf.Home, Call: "attach", Window: n.Window, Mode: n.Mode,
 		Images: n.Images, ImageEdge: n.ImageEdge, Progress: func(string) {},
 	}
 }

@@ -36,6 +36,7 @@ import (
 
 // A Config is what the tools of a session are made from.
 type Config struct {
+	Session string // the session's ID
 	Dir     string // that is worked in
 	Home    string
 	Scratch string // the session's own folder for files, "" when nothing is kept

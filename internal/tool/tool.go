@@ -101,6 +101,7 @@ type Env struct {
 	Roots   []string // folders work happens in: resolved; the first is the project's
 	Home    string
 	Scratch string      // the session's own folder for files, "" when it has none
+	Session string      // the session's ID, "" outside of one
 	Call    string      // the call's ID
 	Window  int         // the model's window in tokens, 0 when unknown
 	Mode    policy.Mode // the permission mode of the call, "" when unknown

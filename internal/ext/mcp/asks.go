@@ -34,6 +34,7 @@ func refuse(format string, args ...any) error {
 // elicit puts what a server wants to know to a person. Calls that run have their
 // time from when the person has answered.
 func (l *link) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	by := l.caller(ctx) // now: calls begin while it waits
 	form, err := l.form(r.Params)
 	if err != nil {
 		return nil, refuse("%v", err)
@@ -57,7 +58,7 @@ func (l *link) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitRes
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	a, err := l.s.hub.conf.Client.Ask(ctx, l.s.conf.Name, form)
+	a, err := l.s.hub.conf.Client.Ask(ctx, by, l.s.conf.Name, form)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -174,14 +174,14 @@ type person struct {
 	changed chan string
 }
 
-func (p *person) Ask(_ context.Context, _ string, f view.Form) (op.Answer, error) {
+func (p *person) Ask(_ context.Context, _ mcp.Caller, _ string, f view.Form) (op.Answer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.forms = append(p.forms, f)
 	return p.answer, nil
 }
 
-func (p *person) Sample(_ context.Context, _ string, s mcp.Sampling) (mcp.Sampled, error) {
+func (p *person) Sample(_ context.Context, _ mcp.Caller, _ string, s mcp.Sampling) (mcp.Sampled, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.samples = append(p.samples, s)
@@ -194,7 +194,7 @@ func (p *person) Sample(_ context.Context, _ string, s mcp.Sampling) (mcp.Sample
 	return mcp.Sampled{Model: "m", Text: "A"}, nil
 }
 
-func (p *person) Changed(_, uri string) { p.changed <- uri }
+func (p *person) Changed(_, _, uri string) { p.changed <- uri }
 
 // richly starts a hub with a rich server.
 func richly(t *testing.T, change func(*servers.Server)) (*rig, *person, *sdk.Server) {
@@ -345,7 +345,7 @@ type opener struct {
 	done chan struct{}
 }
 
-func (o *opener) Ask(context.Context, string, view.Form) (op.Answer, error) {
+func (o *opener) Ask(context.Context, mcp.Caller, string, view.Form) (op.Answer, error) {
 	if o.yes {
 		close(o.done)
 	}

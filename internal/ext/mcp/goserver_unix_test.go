@@ -62,7 +62,7 @@ func TestGoServers(t *testing.T) {
 	if res := run(t, r.tool(t, "mcp__everything__greet"), `{"name":1}`); !res.IsErr {
 		t.Errorf("%+v", res)
 	}
-	found, err := r.Resources(t.Context(), "everything")
+	found, err := r.Resources(t.Context(), mcp.Caller{}, "everything")
 	if err != nil || len(found) != 2 || !found[1].Template {
 		t.Fatalf("%+v %v", found, err)
 	}

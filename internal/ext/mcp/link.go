@@ -57,7 +57,10 @@ type link struct {
 
 	mu    sync.Mutex // guards what follows
 	calls map[string]*call
-	watch map[string]bool          // resources that are watched, and whether they are as they were read
+	// callers are those of the requests that are open, in the order of their beginning.
+	callers []*Caller
+	// watch has, of each resource that is watched, the sessions that have it as it is.
+	watch map[string][]string
 	known []Resource               // what the server lists, once it was asked
 	asked bool                     // for known
 	open  map[string]chan struct{} // pages that a person has opened, until the server says that they are done
@@ -142,7 +145,7 @@ func (s *server) open(ctx context.Context, version string, older bool) (*link, e
 		ctx, cancel = context.WithTimeout(ctx, listenWait)
 		defer cancel()
 	}
-	l := &link{s: s, older: older, look: newInspector(s.hub.conf.Now), ended: make(chan struct{}), calls: map[string]*call{}, watch: map[string]bool{}, open: map[string]chan struct{}{}, person: make(chan struct{}, 1)}
+	l := &link{s: s, older: older, look: newInspector(s.hub.conf.Now), ended: make(chan struct{}), calls: map[string]*call{}, watch: map[string][]string{}, open: map[string]chan struct{}{}, person: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancelCause(context.Background())
 	t, leave, err := l.transport(ctx)
 	if err != nil {

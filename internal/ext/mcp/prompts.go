@@ -110,7 +110,7 @@ func (h *Hub) Prompt(ctx context.Context, command, args string, env tool.Env) (t
 		return "", nil, err
 	}
 	var out *sdk.GetPromptResult
-	err = s.request(ctx, func(ctx context.Context, l *link) (err error) {
+	err = s.request(ctx, callerOf(env), func(ctx context.Context, l *link) (err error) {
 		out, err = l.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: p.name, Arguments: values})
 		return err
 	})
@@ -267,13 +267,13 @@ func (s *server) complete(ctx context.Context, ref *sdk.CompleteReference, name,
 
 // request makes a request over the server's connection, and once more when the
 // server forgot the session. It takes ToolTimeout at most.
-func (s *server) request(ctx context.Context, do func(context.Context, *link) error) error {
+func (s *server) request(ctx context.Context, by Caller, do func(context.Context, *link) error) error {
 	for again := false; ; again = true {
 		l, err := s.connected(ctx)
 		if err != nil {
 			return err
 		}
-		err = l.within(ctx, func(ctx context.Context) error { return do(ctx, l) })
+		err = l.within(ctx, by, func(ctx context.Context) error { return do(ctx, l) })
 		if err == nil || again || ctx.Err() != nil || !l.lost(err, true) {
 			return l.failed(err)
 		}
@@ -283,7 +283,7 @@ func (s *server) request(ctx context.Context, do func(context.Context, *link) er
 }
 
 // within bounds a request by the time of calls and the connection's end.
-func (l *link) within(ctx context.Context, do func(context.Context) error) error {
+func (l *link) within(ctx context.Context, by Caller, do func(context.Context) error) error {
 	l.active.Add(1)
 	defer l.active.Add(-1)
 	l.touch()
@@ -291,6 +291,8 @@ func (l *link) within(ctx context.Context, do func(context.Context) error) error
 	defer leave()
 	ctx, cancel := context.WithTimeoutCause(ctx, l.s.hub.conf.Timeout, errSlow)
 	defer cancel()
+	ctx, done := l.works(ctx, by)
+	defer done()
 	err := do(ctx)
 	if err != nil && context.Cause(ctx) == errSlow {
 		return errors.New("it did not answer in time")

@@ -37,7 +37,7 @@ type agreeable struct {
 	changed chan string
 }
 
-func (a *agreeable) Ask(_ context.Context, _ string, f view.Form) (op.Answer, error) {
+func (a *agreeable) Ask(_ context.Context, _ mcp.Caller, _ string, f view.Form) (op.Answer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.forms = append(a.forms, f)
@@ -73,11 +73,11 @@ func (a *agreeable) Ask(_ context.Context, _ string, f view.Form) (op.Answer, er
 	return op.Answer{Allow: true, Values: raw}, err
 }
 
-func (a *agreeable) Sample(_ context.Context, _ string, s mcp.Sampling) (mcp.Sampled, error) {
+func (a *agreeable) Sample(_ context.Context, _ mcp.Caller, _ string, s mcp.Sampling) (mcp.Sampled, error) {
 	return mcp.Sampled{Model: "m", Text: "I was asked: " + s.Messages[0].Text(), Stop: "endTurn"}, nil
 }
 
-func (a *agreeable) Changed(_, uri string) {
+func (a *agreeable) Changed(_, _, uri string) {
 	if a.changed != nil {
 		a.changed <- uri
 	}
@@ -125,7 +125,7 @@ func TestReferenceEverything(t *testing.T) {
 		t.Errorf("%+v, progress %q", res.Text, said)
 	}
 	mu.Unlock()
-	list, err := r.Resources(t.Context(), "everything")
+	list, err := r.Resources(t.Context(), mcp.Caller{}, "everything")
 	if err != nil || len(list) < 2 || !list[len(list)-1].Template {
 		t.Fatalf("%+v %v", list, err)
 	}

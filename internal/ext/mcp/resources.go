@@ -36,13 +36,13 @@ type Resource struct {
 
 // Resources are what a server lists, its templates last; "" are those of all that
 // are connected. It waits for servers that are connecting.
-func (h *Hub) Resources(ctx context.Context, name string) ([]Resource, error) {
+func (h *Hub) Resources(ctx context.Context, by Caller, name string) ([]Resource, error) {
 	if name != "" {
 		s, err := h.find(name)
 		if err != nil {
 			return nil, err
 		}
-		return s.resources(ctx)
+		return s.resources(ctx, by)
 	}
 	var mu sync.Mutex
 	var out []Resource
@@ -53,7 +53,7 @@ func (h *Hub) Resources(ctx context.Context, name string) ([]Resource, error) {
 		s.mu.Unlock()
 		if has {
 			wg.Go(func() {
-				list, err := s.resources(ctx)
+				list, err := s.resources(ctx, by)
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil { // one that does not answer keeps nobody from the others
@@ -69,8 +69,8 @@ func (h *Hub) Resources(ctx context.Context, name string) ([]Resource, error) {
 
 // resources are what the server lists. It is asked once for a connection, until it
 // says that the list changed.
-func (s *server) resources(ctx context.Context) (out []Resource, err error) {
-	err = s.request(ctx, func(ctx context.Context, l *link) error {
+func (s *server) resources(ctx context.Context, by Caller) (out []Resource, err error) {
+	err = s.request(ctx, by, func(ctx context.Context, l *link) error {
 		l.mu.Lock()
 		list, asked := l.known, l.asked
 		l.mu.Unlock()
@@ -158,9 +158,9 @@ func (h *Hub) Read(ctx context.Context, server, uri string, env tool.Env) (tool.
 		return tool.Result{}, err
 	}
 	var out *sdk.ReadResourceResult
-	err = s.request(ctx, func(ctx context.Context, l *link) (err error) {
+	err = s.request(ctx, callerOf(env), func(ctx context.Context, l *link) (err error) {
 		if out, err = l.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri}); err == nil {
-			l.follow(ctx, uri)
+			l.follow(ctx, env.Session, uri)
 		}
 		return err
 	})
@@ -184,16 +184,16 @@ func (h *Hub) Read(ctx context.Context, server, uri string, env tool.Env) (tool.
 	return res, nil
 }
 
-// follow has the server say when a resource changes.
-func (l *link) follow(ctx context.Context, uri string) {
+// follow has the server say when a resource changes that a session has read.
+func (l *link) follow(ctx context.Context, session, uri string) {
 	if c := l.session.InitializeResult().Capabilities; c == nil || c.Resources == nil || !c.Resources.Subscribe {
 		return
 	}
 	l.mu.Lock()
-	_, known := l.watch[uri]
+	readers, known := l.watch[uri]
 	full := len(l.watch) >= maxWatched
-	if known || !full {
-		l.watch[uri] = true
+	if (known || !full) && !slices.Contains(readers, session) {
+		l.watch[uri] = append(readers, session)
 	}
 	l.mu.Unlock()
 	if known || full {
@@ -207,27 +207,28 @@ func (l *link) follow(ctx context.Context, uri string) {
 }
 
 // watching are the resources that are watched and did not change since they were read.
-func (l *link) watching() (uris []string) {
+func (l *link) watching() map[string][]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for uri, fresh := range l.watch {
-		if fresh {
-			uris = append(uris, uri)
+	out := map[string][]string{}
+	for uri, readers := range l.watch {
+		if len(readers) > 0 {
+			out[uri] = readers
 		}
 	}
-	return uris
+	return out
 }
 
-// updated tells that a resource is not as it was read, once.
+// updated tells each session once that a resource is not as it read it.
 func (l *link) updated(uri string) {
 	l.mu.Lock()
-	fresh := l.watch[uri]
-	if fresh {
-		l.watch[uri] = false
+	readers, watched := l.watch[uri]
+	if watched {
+		l.watch[uri] = nil
 	}
 	l.mu.Unlock()
-	if fresh {
-		l.s.hub.conf.Client.Changed(l.s.conf.Name, line(uri, 2000))
+	for _, session := range readers {
+		l.s.hub.conf.Client.Changed(session, l.s.conf.Name, line(uri, 2000))
 	}
 }
 
@@ -240,7 +241,7 @@ const mentionWait = 2 * time.Second
 func (h *Hub) Mentions(ctx context.Context, part string, max int) (out []Resource) {
 	ctx, cancel := context.WithTimeout(ctx, mentionWait)
 	defer cancel()
-	list, _ := h.Resources(ctx, "") // there is no error without a name
+	list, _ := h.Resources(ctx, Caller{}, "") // there is no error without a name
 	low := strings.ToLower(part)
 	for _, r := range list {
 		if len(out) >= max {
@@ -307,8 +308,8 @@ func (h *Hub) resourceTools() []tool.Tool {
 		func(in listInput, _ tool.Env) (tool.Plan, error) {
 			return tool.Plan{Actions: []policy.Action{policy.None{}}, Title: strings.TrimSpace("List resources " + line(in.Server, 60)), Parallel: true}, nil
 		},
-		func(ctx context.Context, in listInput, _ tool.Env) (tool.Result, error) {
-			all, err := h.Resources(ctx, in.Server)
+		func(ctx context.Context, in listInput, env tool.Env) (tool.Result, error) {
+			all, err := h.Resources(ctx, callerOf(env), in.Server)
 			if err != nil {
 				return tool.Errorf("%s", line(err.Error(), 2000)), nil
 			}

@@ -201,12 +201,13 @@ type owner struct {
 	off      bool
 	delay    *time.Timer
 	retry    <-chan time.Time
-	listing  chan listing   // nil when no list is being read
-	again    wants          // lists that changed meanwhile
-	listed   time.Time      // when lists were read last
-	watched  []string       // resources that a connection before this one watched
-	turned   map[string]pin // what tools say now that said something else when they were allowed, of those that were told of
-	wg       sync.WaitGroup
+	listing  chan listing // nil when no list is being read
+	again    wants        // lists that changed meanwhile
+	listed   time.Time    // when lists were read last
+	// watched are resources that a connection before this one watched, and who read them.
+	watched map[string][]string
+	turned  map[string]pin // what tools say now that said something else when they were allowed, of those that were told of
+	wg      sync.WaitGroup
 }
 
 // run keeps the server connected until ctx ends.
@@ -360,10 +361,12 @@ func (o *owner) take(t tried) {
 		o.present(t.offer)
 		o.set(event.ServerConnected, "", o.link)
 		o.hub.conf.Changed()
-		if l, uris := o.link, o.watched; len(uris) > 0 {
+		if l, watched := o.link, o.watched; len(watched) > 0 {
 			o.wg.Go(func() { // ends with the connection
-				for _, uri := range uris {
-					l.follow(l.life, uri)
+				for uri, readers := range watched {
+					for _, session := range readers {
+						l.follow(l.life, session, uri)
+					}
 				}
 			})
 		}

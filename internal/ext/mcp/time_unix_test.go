@@ -190,16 +190,16 @@ func TestPersonTakesTime(t *testing.T) {
 // slow is a person who takes an hour.
 type slow struct{ done chan struct{} }
 
-func (s slow) Ask(context.Context, string, view.Form) (op.Answer, error) {
+func (s slow) Ask(context.Context, mcp.Caller, string, view.Form) (op.Answer, error) {
 	time.Sleep(time.Hour)
 	close(s.done)
 	return op.Answer{Allow: true}, nil
 }
 
-func (slow) Sample(context.Context, string, mcp.Sampling) (mcp.Sampled, error) {
+func (slow) Sample(context.Context, mcp.Caller, string, mcp.Sampling) (mcp.Sampled, error) {
 	return mcp.Sampled{}, errors.New("no")
 }
-func (slow) Changed(string, string) {}
+func (slow) Changed(string, string, string) {}
 
 // A server that never answers the question of the newest protocol is spoken to in
 // an older one after a while.

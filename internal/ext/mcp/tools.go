@@ -236,12 +236,15 @@ func (r *remote) call(ctx context.Context, args json.RawMessage, env tool.Env) (
 			return nil, err
 		}
 		timeout := cmp.Or(r.s.conf.Timeout, r.s.hub.conf.ToolTimeout)
-		res, err := l.call(ctx, r.name, args, timeout, env.Progress)
+		res, err := l.call(ctx, callerOf(env), r.name, args, timeout, env.Progress)
 		if e := answered(err); e != nil && e.Code == sdk.CodeURLElicitationRequired {
-			if err := l.visit(ctx, e); err != nil {
+			within, done := l.works(ctx, callerOf(env))
+			err = l.visit(within, e)
+			done()
+			if err != nil {
 				return nil, fmt.Errorf("the MCP server %s: %w", r.s.conf.Name, err)
 			}
-			res, err = l.call(ctx, r.name, args, timeout, env.Progress)
+			res, err = l.call(ctx, callerOf(env), r.name, args, timeout, env.Progress)
 		}
 		if err == nil || again || ctx.Err() != nil || !l.lost(err, r.readOnly) {
 			return res, err
@@ -352,7 +355,7 @@ const maxCall = 6
 var errSlow = errors.New("out of time")
 
 // call calls a tool. Progress that rises gives it more time.
-func (l *link) call(ctx context.Context, name string, args json.RawMessage, timeout time.Duration, tell func(string)) (*sdk.CallToolResult, error) {
+func (l *link) call(ctx context.Context, by Caller, name string, args json.RawMessage, timeout time.Duration, tell func(string)) (*sdk.CallToolResult, error) {
 	l.active.Add(1)
 	defer l.active.Add(-1)
 	l.touch()
@@ -361,6 +364,8 @@ func (l *link) call(ctx context.Context, name string, args json.RawMessage, time
 	defer leave()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	ctx, done := l.works(ctx, by)
+	defer done()
 	c := &call{wait: timeout, until: time.Now().Add(maxCall * timeout), tell: tell, last: -1}
 	c.timer = time.AfterFunc(timeout, func() { cancel(errSlow) })
 	defer c.end()
