@@ -6,34 +6,36 @@ import (
 	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
-// parseFlags reads a row's flags.
-func parseFlags(row *command) map[string]flagKind {
-	out := map[string]flagKind{}
-	for _, tok := range strings.Fields(row.flags) {
-		kind := flagKind{}
-		name := tok
-		if n, ok := strings.CutSuffix(tok, "?"); ok {
-			name, kind = n, flagKind{value: 'x', optional: true}
+// flag is what a row says of a flag; ok is false when it says nothing. A flag that stands
+// there twice is what the last says.
+func (c *command) flag(name string) (kind flagKind, ok bool) {
+	for tok := range strings.FieldsSeq(c.flags) {
+		of, names := flagKind{}, tok
+		if n, cut := strings.CutSuffix(tok, "?"); cut {
+			names, of = n, flagKind{value: 'x', optional: true}
 		} else if i := strings.LastIndexByte(tok, '='); i > 0 {
-			name, kind = tok[:i], flagKind{value: tok[i+1]}
+			names, of = tok[:i], flagKind{value: tok[i+1]}
 		}
-		if strings.HasPrefix(name, "--") || row.dash {
-			out[name] = kind
+		if strings.HasPrefix(names, "--") || c.dash {
+			if names == name {
+				kind, ok = of, true
+			}
 			continue
 		}
-		for i := 1; i < len(name); i++ {
-			switch {
-			case name[i] == '?':
-			case i == len(name)-1:
-				out["-"+name[i:i+1]] = kind
-			case name[i+1] == '?':
-				out["-"+name[i:i+1]] = flagKind{value: 'x', optional: true}
-			default:
-				out["-"+name[i:i+1]] = flagKind{}
-			}
+		if len(name) != 2 || name == "-?" || name == "--" {
+			continue
+		}
+		switch i := strings.LastIndexByte(names, name[1]); {
+		case i < 1:
+		case i == len(names)-1:
+			kind, ok = of, true
+		case names[i+1] == '?':
+			kind, ok = flagKind{value: 'x', optional: true}, true
+		default:
+			kind, ok = flagKind{}, true
 		}
 	}
-	return out
+	return kind, ok
 }
 
 // parse splits words into flags and operands as the program would.
@@ -42,11 +44,10 @@ func (u *Invocation) parse(row *command, ws []Word) string {
 		u.args = ws
 		return ""
 	}
-	table := u.r.Table.flagsOf(row)
 	for i := 0; i < len(ws); i++ {
 		w := ws[i]
 		if w.Kind != Exact {
-			if why := u.parseInexact(row, table, w); why != "" {
+			if why := u.parseInexact(row, w); why != "" {
 				return why
 			}
 			continue
@@ -65,13 +66,13 @@ func (u *Invocation) parse(row *command, ws []Word) string {
 		case row.digits && scan.Number(t[1:]) && t[1] != '-':
 			u.flags = append(u.flags, given{name: "-#", val: w})
 		case strings.HasPrefix(t, "--") || row.dash:
-			n, why := u.long(row, table, ws[i:])
+			n, why := u.long(row, ws[i:])
 			if why != "" {
 				return why
 			}
 			i += n
 		default:
-			n, why := u.short(table, ws[i:])
+			n, why := u.short(row, ws[i:])
 			if why != "" {
 				return why
 			}
@@ -83,9 +84,9 @@ func (u *Invocation) parse(row *command, ws []Word) string {
 
 // parseInexact takes a word that is not known as a whole: --flag=… with a value of
 // which only that it is data counts, or an operand.
-func (u *Invocation) parseInexact(row *command, table map[string]flagKind, w Word) string {
+func (u *Invocation) parseInexact(row *command, w Word) string {
 	if name, _, attached := strings.Cut(w.Head, "="); w.Kind == Unknown && !w.Many && attached && strings.HasPrefix(name, "--") {
-		kind, ok := table[name]
+		kind, ok := row.flag(name)
 		if !ok || kind.value != 'x' {
 			return name + " is not a flag of " + u.name + " that is known to be harmless with any value"
 		}
@@ -126,12 +127,12 @@ func (u *Invocation) matchesFlag(w Word) string {
 }
 
 // long reads --name, --name=value, --name value; n is how many words more it took.
-func (u *Invocation) long(row *command, table map[string]flagKind, ws []Word) (n int, why string) {
+func (u *Invocation) long(row *command, ws []Word) (n int, why string) {
 	name, val, attached := strings.Cut(ws[0].Text, "=")
 	if row.dash && strings.HasPrefix(name, "--") {
 		name = name[1:]
 	}
-	kind, ok := table[name]
+	kind, ok := row.flag(name)
 	if !ok {
 		return 0, name + " is not a flag of " + u.name + " that is known to be harmless"
 	}
@@ -177,11 +178,11 @@ func (u *Invocation) shifted(ws []Word) string {
 }
 
 // short reads a cluster: -la, -n5, -n 5.
-func (u *Invocation) short(table map[string]flagKind, ws []Word) (n int, why string) {
+func (u *Invocation) short(row *command, ws []Word) (n int, why string) {
 	t := ws[0].Text
 	for i := 1; i < len(t); i++ {
 		name := "-" + t[i:i+1]
-		kind, ok := table[name]
+		kind, ok := row.flag(name)
 		if !ok {
 			return 0, name + " is not a flag of " + u.name + " that is known to be harmless"
 		}

@@ -14,12 +14,11 @@ type Table struct {
 	changes     map[string]*changeRow
 	subcommands map[string]bool // programs with rows for their subcommands
 	handles     map[string]bool // programs that only handle files, see Handles
-	flags       map[*command]map[string]flagKind
 }
 
 // Standard is the one table there is, made when it is first asked for.
 var Standard = sync.OnceValue(func() *Table {
-	t := &Table{reads: map[string]*command{}, forms: formRows(), git: gitRows(), changes: changeRows(), subcommands: map[string]bool{}, handles: map[string]bool{}, flags: map[*command]map[string]flagKind{}}
+	t := &Table{reads: map[string]*command{}, forms: formRows(), git: gitRows(), changes: changeRows(), subcommands: map[string]bool{}, handles: map[string]bool{}}
 	for _, family := range []map[string]*command{printRows(), fileRows(), textRows(), searchRows()} {
 		maps.Copy(t.reads, family)
 	}
@@ -29,38 +28,13 @@ var Standard = sync.OnceValue(func() *Table {
 	for _, family := range []map[string]*command{systemRows(), goRows(), packageRows(), containerRows(), hostRows()} {
 		maps.Copy(t.reads, family)
 	}
-	for name, row := range t.reads {
+	for name := range t.reads {
 		if first, _, sub := strings.Cut(name, " "); sub {
 			t.subcommands[first] = true
 		}
-		t.compile(row)
-	}
-	for _, row := range t.forms {
-		t.compile(row)
-	}
-	for _, row := range t.git {
-		t.compile(row)
-	}
-	for _, row := range t.changes {
-		t.compile(&row.command)
 	}
 	return t
 })
-
-// compile reads a row's flags, once for all its names.
-func (t *Table) compile(row *command) {
-	if row != nil && t.flags[row] == nil {
-		t.flags[row] = parseFlags(row)
-	}
-}
-
-// flagsOf are the flags of a row, which may be one that is not in the table.
-func (t *Table) flagsOf(row *command) map[string]flagKind {
-	if got, ok := t.flags[row]; ok {
-		return got
-	}
-	return parseFlags(row)
-}
 
 // Has reports whether something is known of a program.
 func (t *Table) Has(name string) bool {

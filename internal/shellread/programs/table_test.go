@@ -16,7 +16,9 @@ func TestFlagsAgree(t *testing.T) {
 		}
 		seen := map[string]flagKind{}
 		for _, tok := range strings.Fields(row.flags) {
-			for flag, kind := range parseFlags(&command{flags: tok, dash: row.dash}) {
+			one := &command{flags: tok, dash: row.dash}
+			for _, flag := range flagsIn(one) {
+				kind, _ := one.flag(flag)
 				if old, twice := seen[flag]; twice && old != kind {
 					t.Errorf("%s: %s is %v and %v", name, flag, old, kind)
 				}
@@ -38,10 +40,31 @@ func TestFlagsAgree(t *testing.T) {
 	}
 }
 
+// flagsIn are the flags that a row's notation names.
+func flagsIn(row *command) (out []string) {
+	for _, tok := range strings.Fields(row.flags) {
+		name, _, _ := strings.Cut(tok, "=")
+		if strings.HasPrefix(name, "--") || row.dash {
+			out = append(out, strings.TrimSuffix(name, "?"))
+			continue
+		}
+		for _, c := range strings.ReplaceAll(name[1:], "?", "") {
+			out = append(out, "-"+string(c))
+		}
+	}
+	return out
+}
+
 // TestFlagTokens holds the notation of flags against what it means.
 func TestFlagTokens(t *testing.T) {
-	got := parseFlags(&command{flags: "-ab? -c?d=x -e --long=p --opt?"})
+	row := &command{flags: "-ab? -c?d=x -e --long=p --opt?"}
 	want := map[string]flagKind{"-a": {}, "-b": {'x', true}, "-c": {'x', true}, "-d": {value: 'x'}, "-e": {}, "--long": {value: 'p'}, "--opt": {'x', true}}
+	got := map[string]flagKind{}
+	for _, flag := range append(flagsIn(row), "-?", "--", "-x", "--lon", "-ab") {
+		if kind, ok := row.flag(flag); ok {
+			got[flag] = kind
+		}
+	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
