@@ -38,7 +38,7 @@ func (w *World) begin(ctx context.Context, late bool) bool {
 
 // ready waits until what is configured was looked at: milliseconds.
 func (w *World) ready() {
-	w.Refresh()
+	w.start()
 	<-w.looked
 }
 
@@ -93,7 +93,7 @@ func Missed(missing []mcp.Status) (late, why []string) {
 }
 
 func (w *World) await(ctx context.Context, tools bool, which func(servers.Server) bool) (missing []mcp.Status) {
-	w.Refresh()
+	w.start()
 	select {
 	case w.hurry <- struct{}{}:
 	default:

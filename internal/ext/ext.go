@@ -65,6 +65,7 @@ type Session struct {
 	end       context.CancelFunc
 	wg        sync.WaitGroup
 	joins     sync.Mutex // held while the session is given what contributions come to, so that the newest is last; before mu
+	learnt    int        // how often skills had been read when they were given it; guarded by joins
 	states    sync.Mutex // held while states of servers are recorded
 	mu        sync.Mutex // guards the rest
 	said      map[string]bool
@@ -95,7 +96,8 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	}
 	x.desk = skills.New(c.Skills)
 	x.mons = newMonitors(x)
-	bad = x.Use(cfg)
+	bad = x.use(cfg)
+	c.World.host()
 	problems := c.World.read()
 	for _, text := range problems {
 		x.said[words(text)] = true
@@ -149,13 +151,18 @@ func (x *Session) Commands() session.Commands { return commands{x} }
 // Use has what these settings say count from the next event on, and returns what
 // of it cannot be used.
 func (x *Session) Use(cfg *config.Config) (bad []string) {
+	bad = x.use(cfg)
+	x.conf.World.Refresh()
+	return bad
+}
+
+func (x *Session) use(cfg *config.Config) (bad []string) {
 	x.mu.Lock()
 	was := x.cfg
 	x.cfg = cfg
 	x.mu.Unlock()
 	bad = x.rehook(cfg)
 	x.widened(was, cfg)
-	x.conf.World.Refresh()
 	return bad
 }
 
@@ -187,9 +194,20 @@ func (x *Session) rehook(cfg *config.Config) (bad []string) {
 func (x *Session) relearn() skill.Library {
 	x.joins.Lock()
 	defer x.joins.Unlock()
+	x.learnt = x.conf.World.readings()
 	lib := contrib.Library(x.Contributions()...)
 	x.desk.Use(lib)
 	return lib
+}
+
+// catchUp is relearn where something was read since the start gave up waiting for it.
+func (x *Session) catchUp() {
+	x.joins.Lock()
+	learnt := x.learnt
+	x.joins.Unlock()
+	if learnt != x.conf.World.readings() {
+		x.relearn()
+	}
 }
 
 // replugged has the hooks count of the plugins that are active now.
@@ -294,7 +312,7 @@ func (x *Session) Attach(s *session.Session, after event.Seq) {
 		x.warn(text)
 	}
 	x.wg.Go(func() {
-		x.relearn() // what was read since the start gave up waiting for it
+		x.catchUp()
 		x.serve(w.Status)
 		x.mons.use("")
 		if x.mons.waits() {

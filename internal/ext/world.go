@@ -101,6 +101,7 @@ type World struct {
 	waiting  []chan struct{} // closed when the next look is over
 	rooted   []string        // the folders of sessions, at the newest look
 	trusted  bool            // something that the folder brings counted at some look
+	hosted   bool            // a session began
 	closed   bool
 }
 
@@ -113,7 +114,21 @@ func Open(c WorldConfig) *World {
 // servers that came are started, others end. Sessions are told what cannot be
 // used.
 func (w *World) Refresh() {
+	if w.start() {
+		return
+	}
+	select {
+	case w.look <- struct{}{}:
+	default: // it will look in any case
+	}
+}
+
+// start looks at what is configured as Refresh does, unless it is looked at already:
+// at a start, many ask for it. began: it was not.
+func (w *World) start() (began bool) {
 	w.once.Do(func() {
+		began = true
+		w.look <- struct{}{}
 		ctx, end := context.WithCancel(context.Background())
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -124,10 +139,28 @@ func (w *World) Refresh() {
 		}
 		w.wg.Go(func() { w.work(ctx) })
 	})
-	select {
-	case w.look <- struct{}{}:
-	default: // it will look in any case
+	return began
+}
+
+// host looks at what is configured for a session that begins: anew, but for the first one.
+func (w *World) host() {
+	w.mu.Lock()
+	first := !w.hosted
+	w.hosted = true
+	w.mu.Unlock()
+	if first {
+		w.start()
+	} else {
+		w.Refresh()
 	}
+}
+
+// readings is how often skills and the like were read by now.
+func (w *World) readings() int {
+	if s := w.opened(); s != nil {
+		return s.Readings()
+	}
+	return 0
 }
 
 func (w *World) work(ctx context.Context) {

@@ -160,6 +160,9 @@ func (l Library) Changed(m Library) (files []string) {
 // are mapped to. What a person or a project has under such a name is called with its scope
 // before it: user:plan.
 func (l Library) Without(taken map[string]string) Library {
+	if !slices.ContainsFunc(l.skills, func(s Skill) bool { _, ok := taken[s.Name]; return ok }) {
+		return l
+	}
 	out := l
 	out.skills, out.hidden = nil, l.Hidden()
 	for _, s := range l.skills {

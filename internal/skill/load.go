@@ -20,22 +20,37 @@ import (
 func Read(places []Place) ([]Part, []Problem) {
 	var bad problems
 	var all []reading
+	onDisk := 0 // of them
+	disk := look{}
 	for i := range places {
+		if places[i].Text == nil && !disk.there(places[i].Dir) {
+			continue
+		}
 		files, wrong := places[i].files()
 		bad.tell(wrong...)
 		for _, f := range files {
 			all = append(all, reading{p: &places[i], at: i, f: f})
 		}
+		if places[i].Text == nil {
+			onDisk += len(files)
+		}
 	}
 	// Reading waits for the disk, and a start waits for this.
 	var wait sync.WaitGroup
 	var next atomic.Int64
-	for range min(readers, len(all)) {
+	for range min(readers, onDisk) {
 		wait.Go(func() { // ends with the list
 			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
-				all[i].read()
+				if all[i].p.Text == nil {
+					all[i].read()
+				}
 			}
 		})
+	}
+	for i := range all {
+		if all[i].p.Text != nil {
+			all[i].read()
+		}
 	}
 	wait.Wait()
 	out := make([]Part, len(places))

@@ -274,3 +274,21 @@ func TestStyleOfPlugin(t *testing.T) {
 		}
 	}
 }
+
+// What is not there answers for all below it, for one reading.
+func TestFoldersThere(t *testing.T) {
+	dir := t.TempDir()
+	l := look{}
+	if !l.there(dir) || l.there(filepath.Join(dir, "a")) {
+		t.Fatal("what there is")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if l.there(filepath.Join(dir, "a", "b")) {
+		t.Error("it looked again")
+	}
+	if !(look{}).there(filepath.Join(dir, "a", "b")) {
+		t.Error("another reading does not look")
+	}
+}

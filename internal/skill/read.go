@@ -35,6 +35,26 @@ type walk struct {
 	full  bool
 }
 
+// A look is what one reading found of folders: whether there is something at a path.
+// Places are many, and most of them are in the same few folders, which are not there.
+type look map[string]bool
+
+// there reports whether there may be something at a path. A folder that is not there
+// answers for all below it.
+func (l look) there(at string) bool {
+	is, known := l[at]
+	if known {
+		return is
+	}
+	above := filepath.Dir(at)
+	if is = above == at || l.there(above); is {
+		_, err := os.Stat(at)
+		is = !absent(err)
+	}
+	l[at] = is
+	return is
+}
+
 // files lists the files of a place, in the order of their names.
 func (p Place) files() ([]found, []Problem) {
 	w := walk{p: p}

@@ -42,10 +42,13 @@ type Shelf struct {
 	wake  chan struct{} // has a token when they are to be read again
 	quit  chan struct{}
 	done  chan struct{}
+	// refused is what was read last, when it was refused; nil when it counts. Only run has it.
+	refused *skill.Library
 
 	mu       sync.Mutex // guards the rest
 	list     []contrib.Contribution
 	problems []skill.Problem
+	readings int
 	watcher  *watch.Watcher // nil: nothing is watched yet
 }
 
@@ -75,6 +78,13 @@ func (s *Shelf) Contributions(wait time.Duration) ([]contrib.Contribution, []ski
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.list, s.problems
+}
+
+// Readings is how often what there is has been read by now.
+func (s *Shelf) Readings() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.readings
 }
 
 // Reread has everything read again, in the background: the places are others, or
@@ -116,13 +126,11 @@ func (s *Shelf) run() {
 		defer rest.Stop()
 		late = rest.C
 	}
-	var refused *skill.Library
 	for n, watching := 0, late == nil; ; n++ {
 		places := s.c.Places()
 		list, problems := Read(places, s.c.Agents)
-		lib := contrib.Library(list...)
 		if watching {
-			if dirs := append(folders(places), owned(lib)...); !slices.Equal(dirs, watched) {
+			if dirs := append(folders(places), owned(list)...); !slices.Equal(dirs, watched) {
 				if w != nil {
 					w.Close()
 				}
@@ -133,21 +141,13 @@ func (s *Shelf) run() {
 				s.Reread() // what changed meanwhile nobody told
 			}
 		}
-		old, _ := s.Contributions(0)
-		was := contrib.Library(old...)
-		same := n > 0 && was.Same(lib)
-		switch {
-		case n == 0 || same || s.c.Refuses == nil:
-			refused = nil
-		case refused != nil && refused.Same(lib):
-			list, same = old, true
-		case s.c.Refuses(was, lib):
-			refused, list = &lib, held(old)
-		default:
-			refused = nil
+		same := false
+		if n > 0 {
+			list, same = s.instead(list)
 		}
 		s.mu.Lock()
 		s.list, s.problems = list, problems
+		s.readings++
 		s.mu.Unlock()
 		if n == 0 {
 			close(s.first)
@@ -166,6 +166,26 @@ func (s *Shelf) run() {
 			return
 		}
 	}
+}
+
+// instead is what there is from now on, when list was read after something else: that
+// itself, or, where it is refused, what there was. same: nothing is otherwise.
+func (s *Shelf) instead(list []contrib.Contribution) (now []contrib.Contribution, same bool) {
+	old, _ := s.Contributions(0)
+	was, lib := contrib.Library(old...), contrib.Library(list...)
+	refused := s.refused
+	s.refused = nil
+	switch {
+	case was.Same(lib) || s.c.Refuses == nil:
+		return list, was.Same(lib)
+	case refused != nil && refused.Same(lib):
+		s.refused = refused
+		return old, true
+	case s.c.Refuses(was, lib):
+		s.refused = &lib
+		return held(old), false
+	}
+	return list, false
 }
 
 func untrusted(problems []skill.Problem) (files []string) {
@@ -235,8 +255,8 @@ func folders(places []skill.Place) (out []string) {
 }
 
 // owned are the folders that skills have of their own.
-func owned(lib skill.Library) (out []string) {
-	for _, s := range lib.Skills() {
+func owned(list []contrib.Contribution) (out []string) {
+	for _, s := range contrib.Library(list...).Skills() {
 		if s.File == "" || len(out) >= maxWatched {
 			continue
 		}

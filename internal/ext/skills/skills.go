@@ -75,6 +75,7 @@ type Fork struct {
 // goroutines.
 type Desk struct {
 	conf Config
+	tool tool.Tool // Skill
 
 	mu  sync.Mutex // guards the rest
 	lib skill.Library
@@ -86,7 +87,11 @@ type Desk struct {
 }
 
 // New has no skills yet.
-func New(c Config) *Desk { return &Desk{conf: c, met: map[string]bool{}} }
+func New(c Config) *Desk {
+	d := &Desk{conf: c, met: map[string]bool{}}
+	d.tool = tool.New(tool.Spec{Name: Name, Description: strings.TrimSpace(toolText), Limit: tool.NoLimit}, d.plan, d.run)
+	return d
+}
 
 // Attach hands over the session.
 func (d *Desk) Attach(s Session) {
@@ -125,7 +130,7 @@ func (d *Desk) session() Session {
 
 // Contribution is the tool with which the model uses skills.
 func (d *Desk) Contribution() contrib.Contribution {
-	return contrib.Contribution{Tools: []tool.Tool{d.tool()}}
+	return contrib.Contribution{Tools: []tool.Tool{d.tool}}
 }
 
 // share is how much of a model's window the list of skills may take.

@@ -26,10 +26,6 @@ type input struct {
 	Args  string `json:"args,omitempty" jsonschema:"what stands behind the name, if anything"`
 }
 
-func (d *Desk) tool() tool.Tool {
-	return tool.New(tool.Spec{Name: Name, Description: strings.TrimSpace(toolText), Limit: tool.NoLimit}, d.plan, d.run)
-}
-
 // forModel finds a skill that the model may use.
 func (d *Desk) forModel(name string) (skill.Skill, error) {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "/")
