@@ -11,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/foreign"
 	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
@@ -87,7 +88,7 @@ func fixed(values ...string) completer { return func(*cobra.Command) []string { 
 func completeValues(root *cobra.Command, sys System, f *runFlags) {
 	models := completer(func(cmd *cobra.Command) []string { return modelNames(sys, f, cmd) })
 	known := completer(func(cmd *cobra.Command) []string { return sessionNames(sys, f, cmd) })
-	modes := fixed("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
+	modes := fixed(policy.ModeNames()...)
 	formats := fixed("text", "json", "stream-json")
 	flags := map[string]completer{
 		"model": models, "fallback-model": models, "small-model": models, "permission-mode": modes, "mode": modes, "output-format": formats,

@@ -169,7 +169,7 @@ func (o *invocation) inside(s print.Setup) error {
 			if !p.Used {
 				return fmt.Errorf("agents: %s", p.Text)
 			}
-			o.unused = append(o.unused, "agents: "+p.Text)
+			o.Note("initialize: " + p.Text)
 		}
 		x.Agents = append(x.Agents, list...)
 	}
@@ -183,7 +183,7 @@ func (o *invocation) inside(s print.Setup) error {
 		x.PluginDirs = append(x.PluginDirs, dir)
 	}
 	x.Skills = s.Skills
-	o.spec.Redirects, o.spec.InPlan, o.unused = s.Redirects, s.InPlan, append(o.unused, s.Unused...)
+	o.spec.Redirects, o.spec.InPlan, o.unused = s.Redirects, s.InPlan, s.Unused
 	return nil
 }
 

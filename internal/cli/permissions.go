@@ -68,7 +68,7 @@ func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 			if o.mode != "" {
 				m, ok := policy.ParseMode(o.mode)
 				if !ok {
-					return usagef("one of default, acceptEdits, plan, auto, dontAsk, bypassPermissions", "--mode cannot be %q", o.mode)
+					return usagef("one of "+strings.Join(policy.ModeNames(), ", "), "--mode cannot be %q", o.mode)
 				}
 				opts.Mode = m
 			}

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
 
 // A Kind is the shape of a value.
 type Kind string
@@ -186,7 +190,7 @@ var permissionKeys = []Key{
 	{Name: "permissions.allow", When: AtOnce, Kind: Strings, Flag: "allowed-tools", CC: true, Runs: true, Doc: "Rules for what runs without a question: \"Bash(npm run test:*)\", \"Edit(src/**)\"."},
 	{Name: "permissions.ask", Forbids: true, When: AtOnce, Kind: Strings, CC: true, Doc: "Rules for what always asks."},
 	{Name: "permissions.deny", Forbids: true, When: AtOnce, Kind: Strings, Flag: "disallowed-tools", CC: true, Doc: "Rules for what never runs. Deny wins over everything, from any file."},
-	{Name: "permissions.defaultMode", When: NextSession, Kind: String, Default: "default", Flag: "permission-mode", CC: true, Guard: Tighten, Enum: []string{"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "bypass"}, Doc: "Mode to start in. bypassPermissions counts by the flag or its variable only, never from a file."},
+	{Name: "permissions.defaultMode", When: NextSession, Kind: String, Default: "default", Flag: "permission-mode", CC: true, Guard: Tighten, Enum: policy.ModeNames(), Doc: "Mode to start in. manual is default, bypass is bypassPermissions. bypassPermissions counts by the flag or its variable only, never from a file."},
 	{Name: "permissions.additionalDirectories", When: AtOnce, Kind: Strings, Flag: "add-dir", CC: true, Runs: true, Paths: true, Doc: "Further folders that may be read and, by mode, written."},
 	{Name: "permissions.disableBypassPermissionsMode", Forbids: true, When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the bypass mode."},
 	{Name: "permissions.disableAutoMode", Forbids: true, When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the auto mode."},

@@ -26,7 +26,7 @@ func TestParseMode(t *testing.T) {
 			t.Errorf("%s: %s, %t", m, got, ok)
 		}
 	}
-	for text, want := range map[string]policy.Mode{"": policy.Default, "bypass": policy.Bypass} {
+	for text, want := range map[string]policy.Mode{"": policy.Default, "manual": policy.Default, "bypass": policy.Bypass} {
 		if got, ok := policy.ParseMode(text); got != want || !ok {
 			t.Errorf("%q: %s, %t", text, got, ok)
 		}

@@ -341,7 +341,7 @@ func strictest(a, b Verdict) Verdict {
 // A Mode is how much may run without a question.
 type Mode string
 
-// Modes. Names are those of compat.md; "bypass" is read as Bypass.
+// The modes, by their published names.
 const (
 	Default     Mode = "default"
 	AcceptEdits Mode = "acceptEdits"
@@ -351,17 +351,38 @@ const (
 	Bypass      Mode = "bypassPermissions"
 )
 
-// ParseMode reads a mode's name; ok is false for an unknown one.
-func ParseMode(s string) (m Mode, ok bool) {
-	switch Mode(s) {
-	case Default, AcceptEdits, PlanMode, Auto, DontAsk, Bypass:
-		return Mode(s), true
-	case "bypass":
-		return Bypass, true
-	case "":
-		return Default, true
+// modeNames is every name of a mode: first each one's own, then the others that are
+// read. "manual" is a published name of the default mode, "bypass" is adze's own.
+var modeNames = []struct {
+	name string
+	mode Mode
+}{
+	{"default", Default},
+	{"acceptEdits", AcceptEdits},
+	{"plan", PlanMode},
+	{"auto", Auto},
+	{"dontAsk", DontAsk},
+	{"bypassPermissions", Bypass},
+	{"manual", Default},
+	{"bypass", Bypass},
+}
+
+// ModeNames are the names that ParseMode reads, each mode's own before the others.
+func ModeNames() (out []string) {
+	for _, n := range modeNames {
+		out = append(out, n.name)
 	}
-	return Default, false
+	return out
+}
+
+// ParseMode reads a mode's name; "" is Default. ok is false for an unknown name.
+func ParseMode(s string) (m Mode, ok bool) {
+	for _, n := range modeNames {
+		if n.name == s {
+			return n.mode, true
+		}
+	}
+	return Default, s == ""
 }
 
 // Stricter is the one of two modes that allows less without a question. One that is

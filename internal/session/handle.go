@@ -105,7 +105,7 @@ func (s *Session) sayDeaf(ctx context.Context, st *state) error {
 func (st *state) mayBe(name string) (policy.Mode, error) {
 	m, ok := policy.ParseMode(name)
 	if !ok {
-		return m, &op.Refusal{Code: op.UnknownMode, Text: fmt.Sprintf("there is no permission mode %q; the modes are default, acceptEdits, plan, auto, dontAsk, bypassPermissions", name)}
+		return m, &op.Refusal{Code: op.UnknownMode, Text: fmt.Sprintf("there is no permission mode %q; the modes are %s", name, strings.Join(policy.ModeNames(), ", "))}
 	}
 	if why := st.forbidden[m]; why != "" {
 		return m, &op.Refusal{Code: op.Forbidden, Text: fmt.Sprintf("the mode cannot be %s: %s", m, why)}

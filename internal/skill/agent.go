@@ -9,13 +9,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
-// modes are the permission modes that a definition can name.
-var modes = []string{"default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"}
-
-// agentOf reads a definition. One with a mistake is none.
+// agentOf reads a definition. One with a mistake is none; a value that only another
+// version knows (a mode, an effort) does nothing, which a note says.
 func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	wrong := func(key, format string, args ...any) (Agent, *Problem) {
 		return Agent{}, &Problem{Line: h.line[key], Text: fmt.Sprintf(format, args...)}
@@ -46,22 +45,28 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	if a.MaxTurns, ok = h.number("maxTurns"); !ok {
 		return wrong("maxTurns", "maxTurns is a whole number from 1")
 	}
-	for _, c := range []struct {
+	a.Background = h.flag("background", false)
+	choices := []struct {
 		key string
 		to  *string
 		of  []string
 	}{
-		{"effort", &a.Effort, efforts}, {"permissionMode", &a.Mode, modes},
+		{"effort", &a.Effort, efforts}, {"permissionMode", &a.Mode, policy.ModeNames()},
 		{"memory", &a.Memory, []string{"user", "project", "local"}}, {"isolation", &a.Isolation, []string{"worktree"}},
-	} {
-		if *c.to = h.oneLine(c.key, 60); *c.to != "" && !slices.Contains(c.of, *c.to) {
-			return wrong(c.key, "%s is %q; it can be %s", c.key, *c.to, strings.Join(c.of, ", "))
-		}
 	}
-	a.Background = h.flag("background", false)
+	for _, c := range choices {
+		*c.to = h.oneLine(c.key, 60)
+	}
 	for i, n := range h.notes { // of a definition, nothing is used by halves
 		h.notes = slices.Delete(h.notes, i, i+1)
 		return Agent{}, &Problem{Line: n.Line, Text: n.Text}
+	}
+	for _, c := range choices {
+		*c.to = h.choice(c.key, c.of...)
+	}
+	if a.Mode != "" {
+		m, _ := policy.ParseMode(a.Mode)
+		a.Mode = string(m)
 	}
 	return a, nil
 }
@@ -143,6 +148,9 @@ func ParseAgents(text []byte, from string) ([]Agent, []Problem) {
 		if bad != nil {
 			problems = append(problems, Problem{File: from, Text: fmt.Sprintf("the agent %s: %s", clip.Line(clip.Visible(name), 60), bad.Text)})
 			continue
+		}
+		for _, n := range h.notes {
+			problems = append(problems, Problem{File: from, Text: fmt.Sprintf("the agent %s: %s", clip.Line(clip.Visible(name), 60), n.Text), Used: true})
 		}
 		out = append(out, a)
 	}

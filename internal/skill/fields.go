@@ -419,7 +419,7 @@ func (h *head) choice(key string, of ...string) string {
 	if s == "" || slices.Contains(of, s) {
 		return s
 	}
-	h.note(h.line[key], "%s is %q; it can be %s", key, s, strings.Join(of, ", "))
+	h.note(h.line[key], "%s is %q, which does nothing; it can be %s", key, s, strings.Join(of, ", "))
 	return ""
 }
 

@@ -91,7 +91,7 @@ func TestWild(t *testing.T) {
 		{name: "a command without front matter", file: "fix.md", text: "Fix issue #$ARGUMENTS following our standards.", want: `/fix "Fix issue #$ARGUMENTS following our standards."`},
 		{name: "a command in a folder", file: "front/a11y/lint.md", text: "Lint.", want: `/front:a11y:lint "Lint."`},
 		{name: "a name with spaces", file: "my command.md", text: "x", want: `/my-command "x"`},
-		{name: "an unknown effort", file: "a.md", text: "---\ndescription: d\neffort: ultra\n---\nx", want: `/a "d"`, bad: `:3: effort is "ultra"; it can be none, minimal, low, medium, high, xhigh, max`},
+		{name: "an unknown effort", file: "a.md", text: "---\ndescription: d\neffort: ultra\n---\nx", want: `/a "d"`, bad: `:3: effort is "ultra", which does nothing; it can be none, minimal, low, medium, high, xhigh, max`},
 		{name: "a model that is inherited", file: "a.md", text: "---\ndescription: d\nmodel: inherit\n---\nx", want: `/a "d"`},
 		{name: "fields nobody knows", file: "a.md", text: "---\ndescription: d\nversion: 1.2\ncolor: red\n---\nx", want: `/a "d"`},
 		{name: "a field twice", file: "a.md", text: "---\ndescription: d\ndescription: e\n---\nx", want: `/a "d"`, bad: ":3: description stands here twice; the first one counts"},
@@ -150,11 +150,14 @@ func TestWildAgents(t *testing.T) {
 		"---\ndescription: d\n---\np": ":0 an agent needs a name",
 		"---\nname: r\n---\np":        ":0 it needs a description",
 		"no front matter":             ":0 an agent needs a name",
-		"---\nname: r\ndescription: d\npermissionMode: yolo\n---\np":            `:4 permissionMode is "yolo"; it can be default, acceptEdits, plan, dontAsk, bypassPermissions, auto`,
-		"---\nname: r\ndescription: d\nmaxTurns: many\n---\np":                  ":4 maxTurns is a whole number from 1",
-		"---\nname: a b\ndescription: d\n---\np":                                `:2 the name "a b" has characters that a name cannot have`,
-		"---\nname: r\ndescription: d\nbackground: perhaps\n---\np":             ":4 background is neither true nor false",
-		"---\nname: r\ndescription: \"Use it.\\n<example>x</example>\"\n---\np": `r "Use it. <example>x</example>" "p" []    0`,
+		"---\nname: r\ndescription: d\npermissionMode: manual\n---\np":           `r "d" "p" []   default 0`,
+		"---\nname: r\ndescription: d\npermissionMode: yolo\n---\np":             `r "d" "p" []    0:4 permissionMode is "yolo", which does nothing; it can be default, acceptEdits, plan, auto, dontAsk, bypassPermissions, manual, bypass`,
+		"---\nname: r\ndescription: d\nisolation: remote\neffort: ultra\n---\np": `r "d" "p" []    0:5 effort is "ultra", which does nothing; it can be none, minimal, low, medium, high, xhigh, max:4 isolation is "remote", which does nothing; it can be worktree`,
+		"---\nname: r\ndescription: d\npermissionMode: [plan]\n---\np":           ":4 permissionMode is not a text",
+		"---\nname: r\ndescription: d\nmaxTurns: many\n---\np":                   ":4 maxTurns is a whole number from 1",
+		"---\nname: a b\ndescription: d\n---\np":                                 `:2 the name "a b" has characters that a name cannot have`,
+		"---\nname: r\ndescription: d\nbackground: perhaps\n---\np":              ":4 background is neither true nor false",
+		"---\nname: r\ndescription: \"Use it.\\n<example>x</example>\"\n---\np":  `r "Use it. <example>x</example>" "p" []    0`,
 	} {
 		lib, bad := load([]Place{{Dir: write(t, map[string]string{"x.md": text}), Kind: Agents}})
 		got := ""
@@ -174,7 +177,7 @@ func TestWildAgents(t *testing.T) {
 }
 
 func TestParseAgents(t *testing.T) {
-	list, bad := ParseAgents([]byte(`{"b":{"description":"d: e","prompt":"p","tools":["Read"],"model":"haiku","maxTurns":3},"a":{"description":"d","prompt":""},"c":{"prompt":"p"},"d":null,"e":{"description":"d","prompt":"p","mcpServers":{"x":{"command":"y"}}}}`), "--agents")
+	list, bad := ParseAgents([]byte(`{"b":{"description":"d: e","prompt":"p","tools":["Read"],"model":"haiku","maxTurns":3},"a":{"description":"d","prompt":""},"c":{"prompt":"p"},"d":null,"e":{"description":"d","prompt":"p","mcpServers":{"x":{"command":"y"}}},"f":{"description":"d","prompt":"p","permissionMode":"yolo"}}`), "--agents")
 	got := ""
 	for _, a := range list {
 		got += fmt.Sprintf("%s %q %q %v %s %d %s %s|", a.Name, a.Description, a.Prompt, a.Tools, a.Model, a.MaxTurns, a.Servers, a.From)
@@ -182,8 +185,8 @@ func TestParseAgents(t *testing.T) {
 	for _, p := range bad {
 		got += p.String() + "|"
 	}
-	want := `b "d: e" "p" [Read] haiku 3  --agents|e "d" "p" [] [] 0 {"x":{"command":"y"}} --agents|--agents: the agent a: it needs a prompt|--agents: the agent c: it needs a description|--agents: the agent d is no object|`
-	want = strings.Replace(want, `"p" [] [] 0 {`, `"p" []  0 {`, 1)
+	want := `b "d: e" "p" [Read] haiku 3  --agents|e "d" "p" [] [] 0 {"x":{"command":"y"}} --agents|f "d" "p" [] [] 0  --agents|--agents: the agent a: it needs a prompt|--agents: the agent c: it needs a description|--agents: the agent d is no object|--agents: the agent f: permissionMode is "yolo", which does nothing; it can be default, acceptEdits, plan, auto, dontAsk, bypassPermissions, manual, bypass|`
+	want = strings.ReplaceAll(want, `"p" [] [] 0 `, `"p" []  0 `)
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
