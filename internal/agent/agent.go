@@ -19,13 +19,32 @@ import (
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
-// A Host is the session a turn runs in.
+// A Host is the session a turn runs in, by what the turn wants of it.
 type Host interface {
+	Recorder
+	Ruler
+	Inbox
+	Hooker
+	Offer
+	// Look reads files as far as the rules let the model read them without a
+	// question. What cannot be read is left out, or says why.
+	Look(ctx context.Context, paths []string) []event.Attached
+	// Leave is told of a goroutine that outlives the turn: a call that did not
+	// stop in time. done is closed when it is over.
+	Leave(done <-chan struct{})
+}
+
+// A Recorder keeps what happens.
+type Recorder interface {
 	// Emit records a body. When it returns nil a durable body is as safe as
 	// its kind demands; a live body has been handed to whoever watches.
 	Emit(event.Body) error
 	// State is the fold of everything recorded so far.
 	State() transcript.State
+}
+
+// A Ruler rules on calls.
+type Ruler interface {
 	// Rule rules on a planned call, and waits for whoever it takes to settle
 	// it.
 	Rule(ctx context.Context, q Question) (Verdict, error)
@@ -34,16 +53,33 @@ type Host interface {
 	// somebody was waited for. What it returns is the verdict as it is now. Only after
 	// an Allow is the start recorded; an Ask wants a new ruling.
 	Begin(q Question, v Verdict, start event.ToolStarted) (Verdict, error)
+}
+
+// An Inbox is what people and programs say to a turn while it runs.
+type Inbox interface {
 	// Steer gives the prompts that wait, and what was noted, to the model. Hooks
 	// may look at each first; those are waited for until ctx ends.
 	Steer(ctx context.Context) error
+	// Note keeps a text for the model until the step is over.
+	Note(text string)
+	// Proceed is called before each request. It waits for a person, until ctx
+	// ends, where one wants to be asked whether the turn goes on; a no ends ctx.
+	Proceed(ctx context.Context) error
+	// Wanted is the compaction that somebody asked for, once.
+	Wanted() (c Compaction, ok bool)
+}
+
+// A Hooker has hooks look at what happens.
+type Hooker interface {
 	// Hooked reports whether anything looks at an event. Hook has it look, and
 	// waits for what it says until ctx ends; what is for people is told already.
 	// actions are what the call would do that the event is about.
 	Hooked(e hook.Event) bool
 	Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer
-	// Note keeps a text for the model until the step is over.
-	Note(text string)
+}
+
+// An Offer is what a request goes to, and which tools it offers.
+type Offer interface {
 	// Tools are what the next request offers, and what its calls may be of. A
 	// change is recorded before it returns.
 	Tools() (tool.Set, error)
@@ -53,17 +89,6 @@ type Host interface {
 	// Switch records that the session goes on with another model, and makes it
 	// so.
 	Switch(to Target, why event.Cause) error
-	// Proceed is called before each request. It waits for a person, until ctx
-	// ends, where one wants to be asked whether the turn goes on; a no ends ctx.
-	Proceed(ctx context.Context) error
-	// Wanted is the compaction that somebody asked for, once.
-	Wanted() (c Compaction, ok bool)
-	// Look reads files as far as the rules let the model read them without a
-	// question. What cannot be read is left out, or says why.
-	Look(ctx context.Context, paths []string) []event.Attached
-	// Leave is told of a goroutine that outlives the turn: a call that did not
-	// stop in time. done is closed when it is over.
-	Leave(done <-chan struct{})
 }
 
 // A Verdict is a ruling on a call.

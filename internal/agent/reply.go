@@ -174,7 +174,7 @@ type partial struct {
 }
 
 // add shows a chunk and starts the call it completes.
-func (p *partial) add(h Host, c *calls, chunk llm.Chunk) error {
+func (p *partial) add(h Recorder, c *calls, chunk llm.Chunk) error {
 	switch k := chunk.(type) {
 	case llm.TextDelta:
 		at := p.textAt

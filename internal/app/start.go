@@ -238,14 +238,21 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		pending = situation.Pending
 	}
 	r.Session, err = session.Start(life, session.Config{
-		Pending: pending,
-		Log:     r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
-		Hooks: r.ext.Hooks(), Fresh: w.live.Fresh, Commands: r.ext.Commands(), Auto: r.auto, Facts: r.kit.Facts, Remind: r.kit.Remind, Situation: where, Resituate: situation.Changed,
-		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders, Now: time.Now,
-		Forbidden: r.forbidden(cfg), Steers: r.sandboxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
-		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: r.budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: w.front.Person && !w.front.Print,
-		MoreTools:  r.ext.MoreTools() || r.anyTools(cfg),
-		DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
+		Record: session.Record{Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn}},
+		Turns:  session.Turns{Target: target.Target, Resolve: w.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: w.front.Person && !w.front.Print},
+		Hands: session.Hands{
+			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
+			DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
+			Commands:   r.ext.Commands(), Files: r.recorded, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(),
+		},
+		Permissions: session.Permissions{
+			Rules: rules, Mode: r.started, Forbidden: r.forbidden(cfg), Auto: r.auto, Facts: r.kit.Facts, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders,
+			Steers: r.sandboxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
+		},
+		Surroundings: session.Surroundings{Pending: pending, Remind: r.kit.Remind, Situation: where, Resituate: situation.Changed},
+		Hooks:        r.ext.Hooks(),
+		Fresh:        w.live.Fresh,
+		Now:          time.Now,
 	})
 	begun()
 	if err != nil {

@@ -72,7 +72,11 @@ func begin(t *testing.T, main, small []fake.Reply, change func(*place)) *place {
 		t.Fatal(err)
 	}
 	p.s, err = session.Start(t.Context(), session.Config{
-		Log: p.log, Begin: event.SessionStarted{ID: "id", Dir: root}, Loop: &p.c.Loop, Tools: set, Target: target, Rules: p.c.Rules(), Now: time.Now,
+		Record:      session.Record{Log: p.log, Begin: event.SessionStarted{ID: "id", Dir: root}},
+		Turns:       session.Turns{Loop: &p.c.Loop, Target: target},
+		Hands:       session.Hands{Tools: set},
+		Permissions: session.Permissions{Rules: p.c.Rules()},
+		Now:         time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

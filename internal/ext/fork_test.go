@@ -72,9 +72,11 @@ func TestForks(t *testing.T) {
 	}
 	main := &fake.Model{Replies: []fake.Reply{fake.Use(llm.ToolUse{ID: "s", Name: "Start", Input: json.RawMessage(`{}`)}), fake.Say("done")}}
 	s, err = session.Start(t.Context(), session.Config{
-		Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s", Schema: event.Schema, Dir: "/w"}, Now: time.Now, Mode: policy.Default, Tools: mine, Rules: rules,
-		Target: agent.Target{Model: main, Provider: "fake", Name: "m", Cost: cost},
-		Loop:   &agent.Loop{Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }, Env: tool.Env{Dir: "/w"}},
+		Record:      session.Record{Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s", Schema: event.Schema, Dir: "/w"}},
+		Turns:       session.Turns{Target: agent.Target{Model: main, Provider: "fake", Name: "m", Cost: cost}, Loop: &agent.Loop{Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }, Env: tool.Env{Dir: "/w"}}},
+		Hands:       session.Hands{Tools: mine},
+		Permissions: session.Permissions{Mode: policy.Default, Rules: rules},
+		Now:         time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +123,9 @@ func TestForks(t *testing.T) {
 // the session looks at it once more; what the agent keeps for itself is its own.
 func TestForkedCallsAreLookedAtAgain(t *testing.T) {
 	s, err := session.Start(t.Context(), session.Config{
-		Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s", Schema: event.Schema, Dir: "/w"}, Now: time.Now, Mode: policy.Bypass, Rules: policy.Rules{Dir: "/w"},
+		Record:      session.Record{Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s", Schema: event.Schema, Dir: "/w"}},
+		Permissions: session.Permissions{Mode: policy.Bypass, Rules: policy.Rules{Dir: "/w"}},
+		Now:         time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +165,7 @@ func TestForkedCallsAreLookedAtAgain(t *testing.T) {
 // An agent of a skill has no more requests than the turn has left.
 func TestForksCountTowardMaxTurns(t *testing.T) {
 	for most, want := range map[int]int{0: 3, 2: 2, 3: 3, 9: 3} {
-		s, err := session.Start(t.Context(), session.Config{Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s", Schema: event.Schema, Dir: "/w"}, Now: time.Now})
+		s, err := session.Start(t.Context(), session.Config{Record: session.Record{Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s", Schema: event.Schema, Dir: "/w"}}, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,12 +69,15 @@ func Run(ctx context.Context, s Spec) (out Result, err error) {
 		return out, err
 	}
 	ses, err := session.Start(ctx, session.Config{
-		Log: log, Begin: s.begin(), Again: event.Resumed{Dir: s.Env.Dir},
-		Loop: &agent.Loop{
+		Record: session.Record{Log: log, Begin: s.begin(), Again: event.Resumed{Dir: s.Env.Dir}},
+		Turns: session.Turns{Loop: &agent.Loop{
 			System: s.System, Env: s.Env, Mask: s.Mask, CacheKey: s.CacheKey, Aliases: s.Aliases, Redirects: s.Redirects, Record: s.Record,
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
-		},
-		Tools: s.Tools, DeferAbove: s.DeferAbove, Budget: s.Budget, Target: s.Target, Rules: s.Rules, Mode: cmp.Or(s.Mode, policy.DontAsk), Hooks: s.Hooks, Still: s.Still, Now: time.Now,
+		}, Budget: s.Budget, Target: s.Target},
+		Hands:       session.Hands{Tools: s.Tools, DeferAbove: s.DeferAbove},
+		Permissions: session.Permissions{Rules: s.Rules, Mode: cmp.Or(s.Mode, policy.DontAsk), Still: s.Still},
+		Hooks:       s.Hooks,
+		Now:         time.Now,
 	})
 	if err != nil {
 		return out, err

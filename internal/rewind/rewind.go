@@ -184,8 +184,9 @@ func Open(ctx context.Context, run sessions.Run, environ []string, id string, pr
 		cut:      cut(log.Scratch(), common(log.Blobs(), environ, []string{run.Root})),
 	}
 	if s, err = session.Start(context.WithoutCancel(ctx), session.Config{ // ends with Close
-		Log: log, Again: event.Resumed{Version: run.Version, Torn: log.Torn}, Now: time.Now,
-		Files: files,
+		Record: session.Record{Log: log, Again: event.Resumed{Version: run.Version, Torn: log.Torn}},
+		Hands:  session.Hands{Files: files},
+		Now:    time.Now,
 	}); err != nil {
 		return nil, "", errors.Join(err, log.Close())
 	}

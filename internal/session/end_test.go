@@ -477,7 +477,7 @@ func TestSubmitDoesNotWaitForABusySession(t *testing.T) {
 func TestPromptsWaitWithoutALoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &mem.Log{}
-		s, err := session.Start(t.Context(), session.Config{Log: log, Now: time.Now})
+		s, err := session.Start(t.Context(), session.Config{Record: session.Record{Log: log}, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,7 @@ func TestBoundariesInForce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := (&Session{cfg: Config{Log: log}}).boundaries(t.Context())
+		got, err := (&Session{cfg: Config{Record: Record{Log: log}}}).boundaries(t.Context())
 		if d := cmp.Diff(c.want, got, cmp.AllowUnexported(bounds{}), cmpopts.EquateEmpty()); d != "" || err != nil {
 			t.Errorf("%s: %v (-want +got)\n%s", name, err, d)
 		}
@@ -101,7 +101,7 @@ func TestBoundariesInForce(t *testing.T) {
 
 // Of a skill's rules those that cannot be read are told, and count for nothing.
 func TestWhatASkillLends(t *testing.T) {
-	s, err := Start(t.Context(), Config{Log: &mem.Log{}, Now: time.Now, Rules: policy.Rules{Dir: "/w"}})
+	s, err := Start(t.Context(), Config{Record: Record{Log: &mem.Log{}}, Permissions: Permissions{Rules: policy.Rules{Dir: "/w"}}, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -212,7 +212,7 @@ func TestRewindLeavesPromptsToTheNextStart(t *testing.T) {
 	first := r.ids()[0]
 	r.Close()
 	log := reopened(t, r.log, event.InputQueued{ID: "q", Text: "Q2"})
-	s, err := session.Start(t.Context(), session.Config{Log: log, Again: event.Resumed{}, Now: time.Now, Files: &takenBack{}})
+	s, err := session.Start(t.Context(), session.Config{Record: session.Record{Log: log, Again: event.Resumed{}}, Hands: session.Hands{Files: &takenBack{}}, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func TestARewindThatIsCutOff(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s, err := session.Start(t.Context(), session.Config{Log: log, Files: files, Now: time.Now})
+		s, err := session.Start(t.Context(), session.Config{Record: session.Record{Log: log}, Hands: session.Hands{Files: files}, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -101,13 +101,14 @@ func start(t *testing.T, log *mem.Log, change func(*session.Config), replies ...
 		t.Fatal(err)
 	}
 	r.cfg = session.Config{
-		Log: r.log, Begin: event.SessionStarted{ID: "s1", Schema: event.Schema, Dir: "/w"}, Again: event.Resumed{Dir: "/w"},
-		Now: time.Now, Mode: policy.Default, Fresh: r.fresh,
-		Target: agent.Target{Model: r.model, Provider: "fake", Name: "m"},
-		Tools:  set,
-		Loop: &agent.Loop{
+		Record: session.Record{Log: r.log, Begin: event.SessionStarted{ID: "s1", Schema: event.Schema, Dir: "/w"}, Again: event.Resumed{Dir: "/w"}},
+		Turns: session.Turns{Target: agent.Target{Model: r.model, Provider: "fake", Name: "m"}, Loop: &agent.Loop{
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }, Env: tool.Env{Dir: "/w"},
-		},
+		}},
+		Hands:       session.Hands{Tools: set},
+		Permissions: session.Permissions{Mode: policy.Default},
+		Now:         time.Now,
+		Fresh:       r.fresh,
 	}
 	if change != nil {
 		change(&r.cfg)

@@ -99,18 +99,18 @@ func start(t *testing.T, c Config, rules []policy.Rule, replies ...fake.Reply) *
 		t.Fatal(err)
 	}
 	r.Session, err = session.Start(t.Context(), session.Config{
-		Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s1", Schema: event.Schema, Dir: "/w"}, Again: event.Resumed{Dir: "/w"},
-		Now: time.Now, Mode: policy.Default, Tools: set, Commands: r.desk, Rules: policy.Rules{Dir: "/w", Dirs: []string{"/w"}, List: rules},
-		Target: agent.Target{Model: r.model, Provider: "fake", Name: "m"},
-		Loop: &agent.Loop{
+		Record: session.Record{Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s1", Schema: event.Schema, Dir: "/w"}, Again: event.Resumed{Dir: "/w"}},
+		Turns: session.Turns{Target: agent.Target{Model: r.model, Provider: "fake", Name: "m"}, Loop: &agent.Loop{
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }, Env: c.Env, Touched: r.desk.Touched,
-		},
-		Attach: func(_ context.Context, n session.Naming) []event.Attached {
+		}},
+		Hands: session.Hands{Tools: set, Commands: r.desk, Attach: func(_ context.Context, n session.Naming) []event.Attached {
 			if strings.Contains(n.Text, "@secret") {
 				return []event.Attached{{Name: "secret", About: "a rule denies it", Refused: true}}
 			}
 			return []event.Attached{{Name: "x", Text: "<attached>" + n.Text + "</attached>"}}
-		},
+		}},
+		Permissions: session.Permissions{Mode: policy.Default, Rules: policy.Rules{Dir: "/w", Dirs: []string{"/w"}, List: rules}},
+		Now:         time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -75,9 +75,11 @@ func (d *drive) run(t *testing.T) (res Outcome, err error) {
 	synctest.Test(t, func(t *testing.T) {
 		d.model = &fake.Model{Replies: d.replies}
 		cfg := session.Config{
-			Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s1", Schema: event.Schema, Dir: "/w"},
-			Now: time.Now, Mode: policy.Default, Target: agent.Target{Model: d.model, Provider: "fake", Name: "m"}, Tools: tools(t),
-			Loop: &agent.Loop{Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }, Env: tool.Env{Dir: "/w"}},
+			Record:      session.Record{Log: &mem.Log{}, Begin: event.SessionStarted{ID: "s1", Schema: event.Schema, Dir: "/w"}},
+			Turns:       session.Turns{Target: agent.Target{Model: d.model, Provider: "fake", Name: "m"}, Loop: &agent.Loop{Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }, Env: tool.Env{Dir: "/w"}}},
+			Hands:       session.Hands{Tools: tools(t)},
+			Permissions: session.Permissions{Mode: policy.Default},
+			Now:         time.Now,
 		}
 		if d.change != nil {
 			d.change(&cfg)

@@ -70,9 +70,11 @@ func newRig(t *testing.T, tools ...tool.Tool) *rig {
 	relay := serve.NewRelay()
 	dir := t.TempDir()
 	s, err := session.Start(t.Context(), session.Config{
-		Log: &mem.Log{}, Begin: event.SessionStarted{Schema: event.Schema, Dir: dir, Root: dir}, Again: event.Resumed{Dir: dir},
-		Loop:  &agent.Loop{Env: tool.Env{Dir: dir}, Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }},
-		Tools: set, Target: relay.Target(), Mode: policy.Default, Rules: policy.Rules{Dir: dir, Dirs: []string{dir}}, Now: time.Now,
+		Record:      session.Record{Log: &mem.Log{}, Begin: event.SessionStarted{Schema: event.Schema, Dir: dir, Root: dir}, Again: event.Resumed{Dir: dir}},
+		Turns:       session.Turns{Loop: &agent.Loop{Env: tool.Env{Dir: dir}, Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }}, Target: relay.Target()},
+		Hands:       session.Hands{Tools: set},
+		Permissions: session.Permissions{Mode: policy.Default, Rules: policy.Rules{Dir: dir, Dirs: []string{dir}}},
+		Now:         time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
