@@ -16,12 +16,18 @@ func (c *call) matchExec(rule *compiledRule, e Effect, a Exec) bool {
 // allows reports whether one reading of a rule covers a command: its own words, or those
 // of the command that starts it, or the whole line.
 func (r reading) allows(a Exec) bool {
+	_, ok := r.covering(a)
+	return ok
+}
+
+// covering is the command of the reading that covers one.
+func (r reading) covering(a Exec) (p commandPattern, ok bool) {
 	if len(r.steps) == 1 {
-		p := r.steps[0].commandPattern
-		return p.allows(a, false) || p.allowsInside(a.Of, a)
+		p = r.steps[0].commandPattern
+		return p, p.allows(a, false) || p.allowsInside(a.Of, a)
 	}
 	w, p, ok := r.inLine(a.Of)
-	return ok && (p.allows(a, w == a.Of) || p.allowsInside(a.Of, a))
+	return p, ok && (p.allows(a, w == a.Of) || p.allowsInside(a.Of, a))
 }
 
 // allows reports whether the pattern covers a command by its own words. line means that
@@ -211,33 +217,36 @@ func (c *call) spelledOut(a Action) bool {
 	return false
 }
 
-// spokenOf reports whether a rule that allows a command says the words by which that
-// loses something.
+// spokenOf reports whether a rule that allows a command, or the one which it is a possible
+// meaning of, says all the words by which that loses something.
 func (c *call) spokenOf(a Exec) bool {
 	if len(a.Lost) == 0 {
 		return false
 	}
 	for i := range c.rules.by[Allow] {
 		for _, r := range c.rules.by[Allow][i].allows {
-			if !r.allows(a) {
-				continue
-			}
-			for _, s := range r.steps {
-				if says(s.fixed(), a.Lost) {
-					return true
-				}
+			if p, ok := r.covering(a); ok && p.says(a.Lost) || a.Inside && r.meant(a) {
+				return true
 			}
 		}
 	}
 	return false
 }
 
-// says reports whether words hold others, in their order, the first ones at the begin.
-func says(words, wanted []string) bool {
-	if len(words) == 0 || words[0] != wanted[0] {
-		return false
+// meant reports whether a reading names the command that a is a possible meaning of, in the
+// words that lose something.
+func (r reading) meant(a Exec) bool {
+	for w := a.Of; w != nil && len(r.steps) == 1; w = w.In {
+		if p := r.steps[0].commandPattern; p.match(w.Argv) && p.named(w.Env) && p.says(a.Lost) {
+			return true
+		}
 	}
-	for _, w := range words {
+	return false
+}
+
+// says reports whether the pattern has the words, in their order.
+func (p commandPattern) says(wanted []string) bool {
+	for _, w := range p.words() {
 		if len(wanted) > 0 && w == wanted[0] {
 			wanted = wanted[1:]
 		}

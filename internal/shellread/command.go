@@ -288,17 +288,20 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 // gitEnv are the variables that are set for a command of git.
 func (r *reader) gitEnv() []string { return slices.Concat(r.env, r.exported) }
 
-// loses says what a command would destroy for good; of one of git that settings given
-// with it may make another that may be anything.
-func (r *reader) loses(prog string, ws []word, dirs []string) string {
-	if lost := r.Loses(prog, ws, dirs); lost != "" {
-		return lost
+// loses says what a command would destroy for good, and the words that say so; of one of
+// git that settings given with it may make another that may be anything.
+func (r *reader) loses(prog string, ws []word, dirs []string) (what string, words []string) {
+	_, renamed := programs.GitRenamed(ws, r.gitEnv())
+	if what = r.Loses(prog, ws, dirs); what != "" {
+		if renamed == "" {
+			words = programs.LostWords(prog, ws)
+		}
+		return what, words
 	}
 	if r.input.from == "git archive" && slices.Equal(r.input.dirs, dirs) && programs.UnpacksHere(prog, ws) {
-		return "unpacking what git archive prints drops changes that are not committed"
+		return "unpacking what git archive prints drops changes that are not committed", nil
 	}
-	_, why := programs.GitRenamed(ws, r.gitEnv())
-	return why
+	return renamed, nil
 }
 
 // markExec adds a command that is not proven anything, for deny rules.
@@ -317,7 +320,7 @@ func (r *reader) mark(ws []word, st state, known policy.Exec) {
 	if programs.OpenWord(ws) == "" && known.Beyond == "" && programs.ValueBeyond(programs.Base(ws[0].Text), ws[1:]) == "" {
 		e.Launches, e.Starts = r.Table.Starts(programs.Base(ws[0].Text), ws)
 	}
-	e.Loses = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
+	e.Loses, e.Lost = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
 	r.holds(&e, known.Holds, ws, st)
 	e.Handles = r.Table.Handles(programs.Base(ws[0].Text), ws)
 	r.Add(e)
@@ -364,9 +367,7 @@ func (r *reader) exec(ws []word, st state) {
 	if e.Beyond != "" && !e.ReadOnly {
 		e.Why = e.Beyond
 	}
-	if e.Loses = r.loses(prog, ws, st.dirs); e.Loses != "" {
-		e.Lost = programs.LostWords(prog, ws)
-	}
+	e.Loses, e.Lost = r.loses(prog, ws, st.dirs)
 	e.Unseen = r.runsUnseen(prog, ws, st, &e)
 	unpacks := ""
 	if !e.ReadOnly {

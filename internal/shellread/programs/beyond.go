@@ -72,7 +72,7 @@ func beyondFlags(name string, args []Word) string {
 		if w.Text == "--" {
 			break
 		}
-		if matches(launchFlags()[name], name, w.Text) {
+		if matches(launchFlags()[name], name, w.Text) && !lossFlag(name, args, w.Text) {
 			return name + " " + w.Text + " is more than a rule for " + name + " speaks of"
 		}
 		if name == "go" && strings.Contains(w.Text, "extld") {

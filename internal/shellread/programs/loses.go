@@ -20,10 +20,6 @@ func loses(name string, ws []Word) string {
 		return rmLoses(args)
 	case "kill":
 		return killLoses(args)
-	case "dropdb", "mkfs", "wipefs", "fdisk", "parted", "mkswap", "blkdiscard", "shutdown", "reboot", "halt", "poweroff":
-		return name + " destroys what cannot be brought back"
-	case "psql", "mysql", "sqlite3", "mariadb", "mongosh", "mongo", "redis-cli", "sqlcmd", "cockroach", "clickhouse-client":
-		return sqlLoses(args)
 	case "find":
 		for _, w := range args {
 			if w.Is("-delete") {
@@ -34,8 +30,13 @@ func loses(name string, ws []Word) string {
 	case "fd", "fdfind":
 		return startsRemoval(args, "-x", "-X", "--exec", "--exec-batch")
 	}
-	if strings.HasPrefix(name, "mkfs.") {
+	switch {
+	case destroyers[name]:
+		return name + " destroys what cannot be brought back"
+	case strings.HasPrefix(name, "mkfs."):
 		return name + " destroys what is on the device"
+	case databases[name]:
+		return sqlLoses(args)
 	}
 	if verb, ok := strings.CutPrefix(name, "git-"); ok { // a program of git's own folder
 		return gitLoses(append([]Word{Lit(verb)}, args...))
@@ -43,14 +44,20 @@ func loses(name string, ws []Word) string {
 	return otherLoses(name, args)
 }
 
+// destroyers are programs that do nothing else, databases those that are given statements.
+var (
+	destroyers = map[string]bool{"dropdb": true, "mkfs": true, "wipefs": true, "fdisk": true, "parted": true, "mkswap": true, "blkdiscard": true, "shutdown": true, "reboot": true, "halt": true, "poweroff": true}
+	databases  = map[string]bool{"psql": true, "mysql": true, "sqlite3": true, "mariadb": true, "mongosh": true, "mongo": true, "redis-cli": true, "sqlcmd": true, "cockroach": true, "clickhouse-client": true}
+)
+
 // Judged reports a program some form of which destroys something for good, or writes
 // settings that no word names.
 func Judged(name string) bool {
 	switch name {
-	case "adze", "git", "rm", "rimraf", "trash", "trash-put", "rmtrash", "gtrash", "gio", "del-cli", "rip", "rsync", "tar", "zip", "kill", "find", "fd", "fdfind", "dropdb", "mkfs", "wipefs", "fdisk", "parted", "mkswap", "blkdiscard", "shutdown", "reboot", "halt", "poweroff", "psql", "mysql", "sqlite3", "mariadb", "mongosh", "mongo", "redis-cli", "sqlcmd", "cockroach", "clickhouse-client":
+	case "adze", "git", "rm", "rsync", "zip", "kill", "find", "fd", "fdfind":
 		return true
 	}
-	return losses()[name] != nil || settingWriters()[name] != nil || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "git-")
+	return destroyers[name] || databases[name] || tars[name] || bins[name] || losses()[name] != nil || settingWriters()[name] != nil || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "git-")
 }
 
 // startsRemoval names a removal of every match, behind one of the flags.

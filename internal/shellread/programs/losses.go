@@ -14,7 +14,10 @@ import (
 type loss struct {
 	words []string
 	flags []string // none means any
-	what  string
+	// removes means that the words alone say that something is removed, so that a rule
+	// which has them means the flags as well.
+	removes bool
+	what    string
 }
 
 const (
@@ -26,7 +29,7 @@ const (
 var losses = sync.OnceValue(func() map[string][]loss {
 	volumes := []loss{
 		{words: []string{"volume", "prune"}, what: lostVolumes}, {words: []string{"volume", "rm"}, what: lostVolumes}, {words: []string{"volume", "remove"}, what: lostVolumes},
-		{words: []string{"system", "prune"}, flags: []string{"--volumes"}, what: lostVolumes}, {words: []string{"compose", "down"}, flags: []string{"-v", "--volumes"}, what: lostVolumes},
+		{words: []string{"system", "prune"}, flags: []string{"--volumes"}, removes: true, what: lostVolumes}, {words: []string{"compose", "down"}, flags: []string{"-v", "--volumes"}, what: lostVolumes},
 	}
 	destroy := []loss{{words: []string{"destroy"}, what: lostCloud}, {words: []string{"apply"}, flags: []string{"-destroy", "--destroy"}, what: lostCloud}}
 	database := []loss{{words: []string{"db:drop"}, what: lostData}, {words: []string{"db:reset"}, what: lostData}, {words: []string{"db:purge"}, what: lostData}}
@@ -34,7 +37,7 @@ var losses = sync.OnceValue(func() map[string][]loss {
 		"docker": volumes, "podman": volumes, "nerdctl": volumes,
 		"docker-compose": {{words: []string{"down"}, flags: []string{"-v", "--volumes"}, what: lostVolumes}},
 		"terraform":      destroy, "tofu": destroy, "terragrunt": destroy, "pulumi": {{words: []string{"destroy"}, what: lostCloud}}, "cdk": {{words: []string{"destroy"}, what: lostCloud}},
-		"aws":    {{words: []string{"s3", "rb"}, flags: []string{"--force"}, what: lostCloud}, {words: []string{"s3", "rm"}, flags: []string{"--recursive"}, what: lostCloud}},
+		"aws":    {{words: []string{"s3", "rb"}, flags: []string{"--force"}, removes: true, what: lostCloud}, {words: []string{"s3", "rm"}, flags: []string{"--recursive"}, removes: true, what: lostCloud}},
 		"gsutil": {{words: []string{"rb"}, what: lostCloud}}, "gh": {{words: []string{"repo", "delete"}, what: "removes the repository for everybody"}},
 		"rails": database, "rake": database, "prisma": {{words: []string{"migrate", "reset"}, what: lostData}},
 		"npm": {{words: []string{"unpublish"}, what: "takes away what others may use"}}, "crontab": {{flags: []string{"-r"}, what: "removes all that is scheduled"}},
@@ -44,21 +47,44 @@ var losses = sync.OnceValue(func() map[string][]loss {
 // otherLoses names what a form of losses destroys.
 func otherLoses(name string, args []Word) string {
 	for _, l := range losses()[name] {
-		at, given := 0, len(l.flags) == 0
-		for i, w := range args[:min(len(args), 20)] {
-			switch flag, _, _ := strings.Cut(w.Text, "="); {
-			case w.Kind != Exact:
-			case strings.HasPrefix(flag, "-"):
-				given = given || slices.Contains(l.flags, flag)
-			case at < len(l.words) && i < 8 && w.Text == l.words[at]:
-				at++
-			}
-		}
-		if given && at == len(l.words) {
+		if l.at(args) != nil {
 			return strings.Join(append([]string{name}, l.words...), " ") + " " + l.what
 		}
 	}
 	return ""
+}
+
+// at are the places of the words, and of the flags unless the words alone say it, that
+// make a command this loss; nil when it is another one.
+func (l loss) at(args []Word) (at []int) {
+	found, given := 0, len(l.flags) == 0
+	for i, w := range args[:min(len(args), 20)] {
+		switch flag, _, _ := strings.Cut(w.Text, "="); {
+		case w.Kind != Exact:
+		case strings.HasPrefix(flag, "-"):
+			if slices.Contains(l.flags, flag) {
+				if given = true; !l.removes {
+					at = append(at, i)
+				}
+			}
+		case found < len(l.words) && i < 8 && w.Text == l.words[found]:
+			at = append(at, i)
+			found++
+		}
+	}
+	if !given || found < len(l.words) {
+		return nil
+	}
+	return at
+}
+
+// lossFlag reports a flag that makes a command one of losses, whose first word its
+// subcommand is: docker compose down -v. It is asked about as a loss, and is no other flag.
+func lossFlag(name string, args []Word, flag string) bool {
+	flag, _, _ = strings.Cut(flag, "=")
+	return slices.ContainsFunc(losses()[name], func(l loss) bool {
+		return len(l.words) > 0 && args[0].Is(l.words[0]) && slices.Contains(l.flags, flag) && l.at(args) != nil
+	})
 }
 
 // killLoses names a signal for every process: -1 where a process stands.
@@ -156,6 +182,13 @@ func (u *Invocation) isRef(name string) bool {
 	return false
 }
 
+// tars are the names of tar, bins are programs that remove what they are given, or put it
+// where it is removed.
+var (
+	tars = map[string]bool{"tar": true, "bsdtar": true, "gtar": true}
+	bins = map[string]bool{"trash": true, "trash-put": true, "rmtrash": true, "gtrash": true, "gio": true, "kioclient": true, "rimraf": true, "del": true, "del-cli": true, "rip": true}
+)
+
 // empties adds what a command removes besides what it is for: tar --remove-files,
 // rsync --delete, zip -m, trash.
 func (u *Invocation) empties(ws []Word) {
@@ -172,8 +205,8 @@ func (u *Invocation) empties(ws []Word) {
 			names = append(names, w)
 		}
 	}
-	switch u.name {
-	case "rsync":
+	switch {
+	case u.name == "rsync":
 		switch {
 		case len(names) == 0:
 		case has("", "--remove-s"):
@@ -182,15 +215,15 @@ func (u *Invocation) empties(ws []Word) {
 		default:
 			return
 		}
-	case "tar", "bsdtar", "gtar":
+	case tars[u.name]:
 		if !has("", "--remove-f") {
 			return
 		}
-	case "zip":
+	case u.name == "zip":
 		if !has("m", "--move") {
 			return
 		}
-	case "trash", "trash-put", "rmtrash", "gtrash", "gio", "kioclient", "rimraf", "del", "del-cli", "rip":
+	case bins[u.name]:
 		if u.name == "gio" && (len(names) == 0 || !names[0].Is("trash") && !names[0].Is("remove")) {
 			return
 		}
@@ -204,7 +237,7 @@ func (u *Invocation) empties(ws []Word) {
 
 // UnpacksHere reports tar that unpacks where it runs.
 func UnpacksHere(name string, ws []Word) bool {
-	if name != "tar" && name != "bsdtar" && name != "gtar" || len(ws) < 2 {
+	if !tars[name] || len(ws) < 2 {
 		return false
 	}
 	unpacks := !strings.HasPrefix(ws[1].Text, "-") && strings.Contains(ws[1].Text, "x")

@@ -1,0 +1,78 @@
+package programs
+
+import "slices"
+
+// A Form is a command that destroys something for good, made of a row of the tables:
+// Own are the words that make it so, behind the program, and Named those of them that a
+// rule needs.
+type Form struct {
+	Program    string
+	Own, Named []string
+}
+
+// LossForms are the forms that the tables of losses know.
+func LossForms() (out []Form) {
+	for name, rows := range losses() {
+		for _, l := range rows {
+			if len(l.flags) == 0 {
+				out = append(out, Form{name, l.words, l.words})
+			}
+			for _, f := range l.flags {
+				own := append(slices.Clone(l.words), f)
+				named := own
+				if l.removes {
+					named = l.words
+				}
+				out = append(out, Form{name, own, named})
+			}
+		}
+	}
+	for name := range destroyers {
+		out = append(out, Form{Program: name})
+	}
+	for name := range databases {
+		out = append(out, Form{name, []string{"x", "DROP TABLE a"}, []string{"DROP TABLE a"}})
+	}
+	for sub := range gitLosses() {
+		for _, own := range gitForms(sub) {
+			out = append(out, Form{"git", append([]string{sub}, own...), append([]string{sub}, own...)})
+		}
+	}
+	return append(out, Form{"rm", []string{"--no-preserve-root"}, []string{"--no-preserve-root"}}, Form{"kill", []string{"-9", "-1"}, []string{"-9", "-1"}},
+		Form{"git-push", []string{"--force"}, []string{"--force"}}, Form{"mkfs.ext4", nil, nil})
+}
+
+// GitLosses are the subcommands of git that have a row.
+func GitLosses() (out []string) {
+	for sub := range gitLosses() {
+		out = append(out, sub)
+	}
+	return out
+}
+
+// gitForms are the fewest words behind a subcommand of git that make it lose something.
+func gitForms(sub string) (out [][]string) {
+	words := []string{"-f", "--force", "-D", "-d", "--delete", "--hard", "--merge", "--", ".", "-u", "--reset", "-W", "--worktree", "remove", "deinit", "update", "drop", "clear", "expire", "delete", "--prune", "--mirror", "--discard-changes", "--force-with-lease", "+x", ":x"}
+	lose := func(some ...string) bool {
+		ws := []Word{Lit(sub)}
+		for _, w := range some {
+			ws = append(ws, Lit(w))
+		}
+		return gitLoses(ws) != ""
+	}
+	if lose() {
+		return [][]string{{}}
+	}
+	for i, a := range words {
+		if lose(a) {
+			out = append(out, []string{a})
+			continue
+		}
+		for _, b := range words[i+1:] {
+			if !lose(b) && lose(a, b) {
+				out = append(out, []string{a, b})
+			}
+		}
+	}
+	return out
+}
