@@ -341,6 +341,11 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 		return outcome{}, err
 	}
 	defer calls.cancel()
+	if rep.fin.Note != "" {
+		if err := r.Host.Emit(event.Noted{Level: "warning", Text: rep.fin.Note}); err != nil {
+			return outcome{}, errors.Join(err, calls.stop())
+		}
+	}
 	o := outcome{stop: rep.fin.Stop, tokens: rep.fin.Usage.Out, calls: calls.len()}
 	if rep.fin.Stop == llm.MaxTokens || rep.fin.Stop == llm.WindowFull {
 		o.cut = calls.cut()

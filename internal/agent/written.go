@@ -96,7 +96,7 @@ func bareCall(text string, known func(string) bool) string {
 
 // writtenCall is the tool of a reply that has a call in its text, and none that is one.
 func (r *run) writtenCall(fin llm.Finished) string {
-	if fin.Stop != llm.EndTurn {
+	if fin.Stop != llm.EndTurn || fin.NoTools { // no other reply would have one
 		return ""
 	}
 	return written(fin.Message.Text(), func(name string) bool { _, ok := r.find(name); return ok })

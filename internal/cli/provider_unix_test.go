@@ -43,6 +43,8 @@ var wires = map[wireName]llmtest.Wire{
 type provider struct {
 	URL  string
 	said map[string]any // further settings of the provider "local"
+	// refuse is what a body is refused with, "" for nothing; nil: none is. A refused one takes no reply.
+	refuse func(body map[string]any) string
 
 	mu      sync.Mutex        // guards the rest
 	answers map[string]string // what other paths answer
@@ -80,6 +82,18 @@ func provide(t *testing.T, w wireName, replies ...llmtest.Step) *provider {
 		if r.Method != http.MethodPost || len(body) == 0 {
 			http.NotFound(rw, r)
 			return
+		}
+		if p.refuse != nil {
+			var all map[string]any
+			if err := json.Unmarshal(body, &all); err != nil {
+				t.Error(err)
+			}
+			if why := p.refuse(all); why != "" {
+				rw.Header().Set("Content-Type", "application/json")
+				rw.WriteHeader(http.StatusBadRequest)
+				_, _ = io.WriteString(rw, wires[w].ErrorBody(http.StatusBadRequest, why))
+				return
+			}
 		}
 		p.mu.Lock()
 		step := p.replies[min(len(p.bodies), len(p.replies)-1)]
@@ -472,6 +486,37 @@ func TestRefusedReplyWithACall(t *testing.T) {
 		}
 		if _, err := wires[w].History([]byte(p.sent()[1])); err != nil || strings.Contains(p.sent()[1], "call_1") {
 			t.Errorf("%s: %v %s", w, err, p.sent()[1])
+		}
+	}
+}
+
+// A server that takes neither tools nor a role of the system answers all the same, also in a
+// session that is taken up again; each time people are told that the model has no tools.
+func TestServerWithoutTools(t *testing.T) {
+	for w := range wires {
+		p := provide(t, w, saying("", llm.Text{S: "hi"}))
+		p.refuse = func(body map[string]any) string {
+			if body["tools"] != nil {
+				return "tools is not supported by this model"
+			}
+			apart := body["system"] != nil || body["instructions"] != nil || body["systemInstruction"] != nil
+			if list, ok := body["messages"].([]any); ok && list[0].(map[string]any)["role"] == "system" {
+				apart = true
+			}
+			if apart {
+				return "System role not supported"
+			}
+			return ""
+		}
+		pl := newPlace(t)
+		for n, args := range [][]string{nil, {"-c"}, {"-c", "--output-format", "stream-json"}} {
+			out, err := pl.asking(w, p, args...).CombinedOutput()
+			if told := strings.Count(string(out), "gets no tools"); err != nil || told != 1 || len(p.sent()) != n+1 {
+				t.Fatalf("%s, run %d: %v, told %d times, %d requests answered\n%s", w, n, err, told, len(p.sent()), out)
+			}
+		}
+		if last := p.sent()[2]; !strings.Contains(last, "you have no tools") || strings.Count(last, "hi") < 2 {
+			t.Errorf("%s: %s", w, last)
 		}
 	}
 }

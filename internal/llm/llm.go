@@ -224,6 +224,8 @@ type (
 		Usage   Usage
 		Model   string // the model that answered, if the provider says
 		ID      string // the provider's id of the reply
+		NoTools bool   // the server takes no tools for this model, so it was told of none
+		Note    string // what a person should know of that, once; else ""
 	}
 )
 

@@ -67,6 +67,7 @@ func Run(t *testing.T, a Adapter) {
 		{"strange_usage", true, strangeUsage},
 		{"schemas_of_servers", true, schemas},
 		{"refused_members_are_learnt", true, learns},
+		{"no_tools_and_no_instructions_apart", true, plainServer},
 		{"complete_and_open", true, staysOpen},
 		{"names_with_junk", true, strangeNames},
 		{"error_field", true, errorField},

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,6 +39,59 @@ func learns(t *testing.T, a Adapter) {
 				t.Errorf("%s is sent again: %s", name, f.body(1+n))
 			}
 		}
+	}
+}
+
+// apart are the members in which wires say instructions apart from the conversation.
+var apart = []string{`"system":`, `"role":"system"`, `"instructions":`, `"systemInstruction":`}
+
+// plainServer: a server that takes no tools is asked without them, with calls of the history as
+// prose, and a person is told once; one that knows no role of the system gets the instructions as words of the user.
+func plainServer(t *testing.T, a Adapter) {
+	noTools := Step{Status: 400, Body: a.Wire.ErrorBody(400, "m does not support tools")}
+	noSystem := Step{Status: 400, Body: a.Wire.ErrorBody(400, "System role not supported")}
+	ok := Step{Reply: Say("ok")}
+	f := newFixture(t, a, 0, noTools, noSystem, ok, ok)
+	r := f.ask("hi")
+	r.Force = "Read"
+	r.Messages = append(r.Messages,
+		llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: "call_a", Name: "Read", Input: []byte(`{"path":"a.txt"}`)}}},
+		llm.Message{Role: llm.User, Parts: []llm.Part{llm.ToolResult{ID: "call_a", Text: "text of a"}}})
+	before := fmt.Sprint(r)
+	for n := range 2 {
+		g := f.send(t, r)
+		if g.Err != nil || g.Text != "ok" || !g.Finished.NoTools {
+			t.Fatalf("request %d: %+v %v", n, g.Finished, g.Err)
+		}
+		if told := g.Finished.Note; strings.Contains(told, "m does not support tools") != (n == 0) || n > 0 && told != "" {
+			t.Errorf("request %d: people are told %q", n, told)
+		}
+		body := f.body(2 + n)
+		msgs, err := Accept(a.Wire, body)
+		if err != nil || len(msgs) == 0 || msgs[0].Role != llm.User {
+			t.Fatalf("%v: %s", err, body)
+		}
+		all := ""
+		for _, m := range msgs {
+			for _, p := range m.Parts {
+				text, ok := p.(llm.Text)
+				if !ok {
+					t.Errorf("%T is sent: %s", p, body)
+				}
+				all += text.S + "\n"
+			}
+		}
+		if !strings.HasPrefix(all, r.System[0]) || !strings.Contains(all, "you have no tools") || !strings.Contains(all, "call of Read") || !strings.Contains(all, "text of a") {
+			t.Errorf("what is sent reads\n%s", all)
+		}
+		for _, member := range append(apart, `"tools":`, `"tool_choice":`, `"toolConfig":`) {
+			if bytes.Contains(body, []byte(member)) {
+				t.Errorf("%s is sent again: %s", member, body)
+			}
+		}
+	}
+	if fmt.Sprint(r) != before {
+		t.Error("the request was changed")
 	}
 }
 

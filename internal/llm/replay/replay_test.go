@@ -93,7 +93,7 @@ func TestBattery(t *testing.T) {
 			ad := a.adapter
 			ad.Provider, ad.Model = "replay", "some-model"
 			// Aborts and packed bodies are of a live connection, not of a tape; what a model learns is of one that lives on.
-			ad.Live = []string{"abort_midstream", "break_midstream", "abort_before_headers", "gzip", "gzip_bomb", "stream_split_at_every_byte", "refused_members_are_learnt", "refused_reasoning_is_not_sent_again"}
+			ad.Live = []string{"abort_midstream", "break_midstream", "abort_before_headers", "gzip", "gzip_bomb", "stream_split_at_every_byte", "refused_members_are_learnt", "no_tools_and_no_instructions_apart", "refused_reasoning_is_not_sent_again"}
 			if name != "anthropic" { // big bodies take long and are the same for all
 				ad.Live = append(ad.Live, "line_of_10_mb", "event_of_1_mb", "tool_input_split_at_every_byte")
 			}

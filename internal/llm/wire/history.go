@@ -10,6 +10,9 @@ import (
 // interrupted is the result a call gets that has none.
 const interrupted = "[interrupted: this call has no result]"
 
+// strayResult begins the result of a call that is not there as one.
+const strayResult = "[result of an earlier call] "
+
 // Rules say how a history is made fit for a reader.
 type Rules struct {
 	// Reader is "provider/model"; opaque tokens of anyone else are dropped.
@@ -196,7 +199,7 @@ func (p *preparer) user(m llm.Message) {
 			matched := p.matched[p.read]
 			p.read++
 			if !matched {
-				p.add(llm.User, llm.Text{S: "[result of an earlier call] " + x.Text})
+				p.add(llm.User, llm.Text{S: strayResult + x.Text})
 			}
 		case llm.Image:
 			if len(x.Data) > 0 {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"slices"
@@ -85,15 +86,20 @@ func (m *Memory) of(key string) []string {
 	return slices.Clone(m.refused[key])
 }
 
-// keep is told of an answer to a request that does without these habits.
+// keep is told of an answer to a request that does without these habits. That tools are
+// refused is no lasting fact: it depends on how a server was started, and without them little can be
+// done. So each process asks anew.
 func (m *Memory) keep(key string, names []string) {
+	lasting := func(names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == toolsHabit })
+	}
 	m.mu.Lock()
-	same := slices.Equal(m.refused[key], names)
+	same := slices.Equal(lasting(m.refused[key]), lasting(names))
 	m.refused[key] = names
 	disk := m.disk
 	m.mu.Unlock()
 	if !same && disk != nil {
-		disk.Save(key, names)
+		disk.Save(key, lasting(names))
 	}
 }
 
@@ -185,15 +191,18 @@ type Try func(r llm.Request, without []string) (Body, iter.Seq2[llm.Chunk, error
 // Learning sends a request to a server, and sends it again, in the same attempt,
 // without what the server refuses. What an answer came to is kept for later requests.
 // Of habits the first that fits a refusal is given up; where none fits, all
-// that are of Shape are, once. Reasoning in the history that is refused (see seal.go) comes before habits.
+// that are of Shape are, once. Reasoning in the history that is refused (see seal.go) comes
+// before habits, and those of every wire (see plain.go) come last.
 func (m *Memory) Learning(s Server, r llm.Request, try Try) iter.Seq2[llm.Chunk, error] {
 	key := keyOf(s.Base, r.Model)
 	return func(yield func(llm.Chunk, error) bool) {
 		without := m.of(key)
 		var first error // before shapes were changed on a guess
+		note := ""
 		for {
 			asked := r
 			asked.Messages = s.unsealed(r.Messages, without)
+			asked = plainly(asked, without)
 			body, chunks := try(asked, without)
 			var again []string // nil: the request is over
 			for chunk, err := range chunks {
@@ -204,16 +213,23 @@ func (m *Memory) Learning(s Server, r llm.Request, try Try) iter.Seq2[llm.Chunk,
 					if again = s.sealsGivenUp(err, asked, body, without, try); again != nil {
 						break
 					}
-					if more, guess := givenUp(err, body, s.Habits, without, first == nil); len(more) > 0 {
+					if more, guess := givenUp(err, body, slices.Concat(s.Habits, plainHabits(asked)), without, first == nil); len(more) > 0 {
 						if guess && first == nil {
 							first = err
 						}
 						again = slices.Concat(without, more)
+						if slices.Contains(more, toolsHabit) {
+							note = fmt.Sprintf(toolsNote, s.Reader, causeOf(err))
+						}
 						break
 					}
 					if status := refusal(err).Status; first != nil && status >= 400 && status < 500 {
 						err = first
 					}
+				}
+				if fin, ok := chunk.(llm.Finished); ok && len(r.Tools) > 0 && slices.Contains(without, toolsHabit) {
+					fin.NoTools, fin.Note = true, note
+					chunk = fin
 				}
 				if !yield(chunk, err) {
 					return
@@ -225,6 +241,14 @@ func (m *Memory) Learning(s Server, r llm.Request, try Try) iter.Seq2[llm.Chunk,
 			without = again
 		}
 	}
+}
+
+// causeOf is what a server said, without the provider's name and the status.
+func causeOf(err error) string {
+	if e := new(llm.Error); errors.As(err, &e) && e.Err != nil {
+		return e.Err.Error()
+	}
+	return err.Error()
 }
 
 // refusal is what a server said to a request that it did not begin to answer.
