@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -125,6 +126,29 @@ func TestStoryIsTheSameLiveAndResumed(t *testing.T) {
 		r.m.turn.over = 0 // of a turn that was not watched, nobody waits for its end
 		if d := cmp.Diff(want, r.text()); d != "" {
 			t.Fatalf("seed %d (-resumed +live):\n%s", seed, d)
+		}
+	}
+}
+
+// A reply that is longer than the screen has one bullet, at its first line, while it
+// streams as well as in what is printed.
+func TestLongParagraphHasOneBullet(t *testing.T) {
+	for _, z := range []term.Size{{Cols: 20, Rows: 6}, {Cols: 33, Rows: 12}, {Cols: 80, Rows: 24}} {
+		r := newRig(t, z.Cols, z.Rows).open().event(event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t"}, event.ReplyStarted{})
+		text := words("word", 400)
+		for at := 0; at < len(text); {
+			n := min(7, len(text)-at)
+			r.event(event.TextDelta{At: at, S: text[at : at+n]})
+			at += n
+			for i, l := range r.frame() {
+				if begin, has := strings.CutPrefix(l.String(), "● "); has && !strings.HasPrefix(text, strings.TrimSpace(begin)) {
+					t.Fatalf("%dx%d: line %d of the screen has a bullet before %q after %d bytes", z.Cols, z.Rows, i, begin, at)
+				}
+			}
+		}
+		r.event(event.PartDone{Part: llm.Text{S: text}}, event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: text}}}}, event.TurnEnded{How: event.Done})
+		if all := r.text(); strings.Count(all, "●") != 1 || !strings.Contains(all, "● word1 ") {
+			t.Errorf("%dx%d: %d bullets:\n%s", z.Cols, z.Rows, strings.Count(all, "●"), all)
 		}
 	}
 }

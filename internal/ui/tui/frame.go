@@ -121,7 +121,9 @@ func (m *Model) pending(max int) []draw.Line {
 			before = it
 			continue
 		case it.Stream != nil:
-			lines = story.Hang(it.Stream.Tail(max), p.Mark(draw.Bullet, draw.Accent))
+			// One line more than is shown: the bullet stands at the first line of the reply, and
+			// goes with it where that is cut below.
+			lines = story.Hang(it.Stream.Tail(max+1), p.Mark(draw.Bullet, draw.Accent))
 		case it.Kind == story.Thought && !it.Done && !p.Thinking:
 			lines = []draw.Line{{p.Mark(draw.Star, draw.Thinking), draw.S("Thinking", draw.Thinking)}}
 		default:
