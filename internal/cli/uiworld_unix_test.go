@@ -77,7 +77,7 @@ func TestUIFindsAKeyThatWasSavedMeanwhile(t *testing.T) {
 	c := p.adze("--sandbox", "off")
 	c.Env = append(c.Env, alone)
 	x := p.inTerminal(c, 90, 30)
-	x.until(`There is no model yet`)
+	x.dialog(`There is no model yet`)
 	login := p.adze("login", "anthropic")
 	login.Stdin = strings.NewReader("sk-saved-meanwhile\n")
 	if out, err := login.CombinedOutput(); err != nil {

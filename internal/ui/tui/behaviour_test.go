@@ -234,6 +234,6 @@ func TestTaskThatEnded(t *testing.T) {
 func TestNoSessionIsNoDeadEnd(t *testing.T) {
 	r := newRig(t, 80, 24)
 	r.do(openedMsg{nil, errors.New("the session is damaged")})
-	r.has("╭ There is no session").keys("esc").hasNot("╭ There is no session").has("Enter says how to go on")
+	r.has("╭ There is no session").pass(time.Second).keys("esc").hasNot("╭ There is no session").has("Enter says how to go on")
 	r.keys("enter").has("╭ There is no session")
 }

@@ -63,7 +63,7 @@ func (m *Model) dear(b event.Asked) dialog {
 	})
 	d.about = story.FirstLine(b.Title) + "."
 	d.dropped = (*Model).interrupt
-	d.fixed, d.careful, d.place, d.hint, d.answers = true, true, rankCost, "Esc stops", b.Call
+	d.fixed, d.careful, d.place, d.hint, d.answers = true, true, rankCost, "Enter takes it, Esc stops", b.Call
 	return d
 }
 

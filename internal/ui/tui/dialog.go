@@ -85,7 +85,7 @@ func (m *Model) answer(d dialog, q event.Asked, a op.Answer, wrong *string) []ef
 
 func (m *Model) dialogKey(k keymap.Key) []effect {
 	d := m.dialogs[0]
-	if m.early(d) {
+	if m.early(d, k) {
 		return m.tooSoon(k)
 	}
 	return m.press(k, append(slices.Clone(d.in()), keymap.Global), func(m *Model, a keymap.Action) ([]effect, bool) {

@@ -95,12 +95,17 @@ func (m *Model) listen() {
 
 // early reports whether a key may have been meant for what was seen before the
 // dialog: it was not painted, or not for long, or the person is in the middle
-// of typing, however long that takes.
-func (m *Model) early(d dialog) bool {
+// of typing, however long that takes. Keys that no prompt needs are meant for choices
+// that are seen.
+func (m *Model) early(d dialog, k keymap.Key) bool {
 	if !d.asks() {
 		return false
 	}
 	g := m.guards(d)
+	_, chooses := d.(*menu)
+	if chooses && (k.Name == "down" || k.Name == "up" || k.Name == "esc" || k.Mod == keymap.Ctrl && k.Name == "c") && !g.painted.IsZero() && !m.now.Before(g.painted.Add(guard)) {
+		g.quiet, g.listens, g.held = true, true, false
+	}
 	if g.listens {
 		return false
 	}
@@ -113,15 +118,63 @@ func (m *Model) early(d dialog) bool {
 func (m *Model) tooSoon(k keymap.Key) []effect {
 	m.keyed = m.now
 	switch {
-	case k.Name == "esc" && m.turn.running, k.Mod == keymap.Ctrl && k.Name == "c":
+	case m.turn.running && (k.Name == "esc" || k.Mod == keymap.Ctrl && k.Name == "c"):
 		return m.interrupt()
+	case k.Mod == keymap.Ctrl && k.Name == "c":
+		return m.interruptOrQuit()
 	case k.Types(), k.Name == "backspace", k.Name == "enter", k.Mod == keymap.Ctrl && (k.Name == "w" || k.Name == "u" || k.Name == "j"):
-		if m.box.Key(k) == edit.Submitted && m.guarded.writing && !m.box.Empty() {
+		// Without a session nothing can be sent, and the dialog is about that.
+		if m.box.Key(k) == edit.Submitted && m.guarded.writing && !m.box.Empty() && m.s != nil {
 			m.guarded.writing = false
 			return m.enter()
 		}
 	}
 	return nil
+}
+
+// hold has the first dialog take no key until somebody stops typing.
+func (m *Model) hold() {
+	if m.waitsForPerson() {
+		g := m.guards(m.dialogs[0])
+		g.quiet, g.listens, g.held = false, false, true
+	}
+}
+
+// prompted takes a key that types, in front of choices that nobody looked for: it begins a
+// prompt, or goes on with one. So does a digit where something stands in the box; else it
+// marks a choice, and is the beginning of a prompt when more is typed.
+func (d *menu) prompted(m *Model, k keymap.Key) []effect {
+	begun, was := d.digit, d.was
+	d.digit = keymap.Key{}
+	if i := digit(k); i >= 0 && i < len(d.found) && begun.Text == "" && m.box.Empty() {
+		d.digit, d.was = k, d.at
+		return d.mark(m, i)
+	}
+	keys, out := []keymap.Key{k}, []effect(nil)
+	if begun.Text != "" {
+		keys, out = []keymap.Key{begun, k}, d.mark(m, was)
+	}
+	if d.yields {
+		m.close(d)
+		out = append(out, d.dropped(m)...)
+	}
+	m.hold()
+	for _, k := range keys {
+		if d.yields {
+			out = append(out, m.goesTo(k)...)
+		} else {
+			out = append(out, m.tooSoon(k)...)
+		}
+	}
+	return out
+}
+
+// digit is which choice a key stands for, -1 for none.
+func digit(k keymap.Key) int {
+	if len(k.Name) != 1 || k.Name[0] < '1' || k.Name[0] > '9' {
+		return -1
+	}
+	return int(k.Name[0] - '1')
 }
 
 // drafts reports whether a prompt stands half written in the box while the first dialog
@@ -136,6 +189,9 @@ func (m *Model) holds() bool { return m.waitsForPerson() && m.guards(m.dialogs[0
 func (m *Model) hinted(d dialog, keys string) draw.Line {
 	if m.holds() && m.dialogs[0] == d {
 		return draw.L(draw.S("waits for a pause in your typing", draw.Attention))
+	}
+	if md, is := d.(*menu); is && md.careful && m.drafts() {
+		keys = "the arrows and Enter choose, the rest is your prompt's"
 	}
 	return draw.L(draw.S(keys, draw.Quiet))
 }

@@ -1,10 +1,14 @@
 package tui
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -140,5 +144,101 @@ func TestLossIsNoAtFirst(t *testing.T) {
 	r = newRig(t, 80, 24).open().event(asked("c", "git push --force", v)).pass(time.Second).keys("'1")
 	if a, ok := last[op.Answer](r); !ok || !a.Allow {
 		t.Errorf("a chosen yes is none: %+v", a)
+	}
+}
+
+// What somebody types who does not look at the screen chooses nothing in menus that come
+// by themselves, and is in the prompt box afterwards; what is clearly for the menu counts.
+func TestPromptsChooseNothing(t *testing.T) {
+	menus := map[string]struct {
+		open func(*rig)
+		goes bool // it makes room for a prompt
+	}{
+		"colours": {func(r *rig) {
+			r.m.host.First = func() bool { return true }
+			r.open()
+		}, true},
+		"no model": {func(r *rig) {
+			r.m.host.Keyless = func(error) bool { return true }
+			r.m.host.Reports = map[string]Report{"login": {}}
+			r.do(openedMsg{nil, errors.New("no model")})
+		}, false},
+		"no session": {func(r *rig) { r.do(openedMsg{nil, errors.New("damaged")}) }, false},
+		"trust": {func(r *rig) {
+			r.m.host.Trust = func(context.Context) (*Trust, error) {
+				grant := func(context.Context) error { r.t.Error("the folder is trusted"); return nil }
+				return &Trust{Claims: ask.Claims{Folder: "~/calc", List: []string{"hooks: x"}}, Grant: grant, Decline: grant}, nil
+			}
+			r.open()
+		}, false},
+		"cost": {func(r *rig) { r.open().event(event.Asked{Call: "x", Title: "dear", About: event.AboutCost}) }, false},
+	}
+	for name, c := range menus {
+		for _, text := range []string{"fix 2 tests", "2 tests fail", "22", "yes", "no"} {
+			t.Run(name+" "+text, func(t *testing.T) {
+				r := newRig(t, 80, 24)
+				c.open(r)
+				r.pass(time.Second)
+				was := r.m.dialogs[0]
+				effects := len(r.effects)
+				for _, l := range text {
+					r.keys("'" + string(l)).shown()
+				}
+				if text != r.m.box.Text() {
+					t.Errorf("the prompt is %q", r.m.box.Text())
+				}
+				if c.goes {
+					if len(r.m.dialogs) > 0 {
+						t.Error("the question stays in the way")
+					}
+					return
+				}
+				r.keys("enter", "enter").unanswered()
+				if len(r.m.dialogs) != 1 || r.m.dialogs[0] != was || len(r.effects) > effects {
+					t.Fatalf("%d dialogs, %d effects", len(r.m.dialogs), len(r.effects)-effects)
+				}
+				r.has("waits for a pause in your typing", "› "+text).pass(draftPause).has("the arrows and Enter choose", "› "+text)
+				r.keys("backspace").has("› "+text[:len(text)-1]).keys("'"+text[len(text)-1:], "down")
+				if md := was.(*menu); md.at != 1 || r.m.box.Text() != text {
+					t.Errorf("the choice %d is marked, the prompt is %q", md.at, r.m.box.Text())
+				}
+				r.keys("esc")
+				if slices.Contains(r.m.dialogs, was) || r.m.box.Text() != text {
+					t.Errorf("%d dialogs, the prompt is %q", len(r.m.dialogs), r.m.box.Text())
+				}
+			})
+		}
+		t.Run(name+" chosen", func(t *testing.T) {
+			r := newRig(t, 80, 24)
+			c.open(r)
+			r.pass(time.Second).keys("'2")
+			if md := r.m.dialogs[0].(*menu); md.at != 1 {
+				t.Errorf("the digit marks %d", md.at)
+			}
+			r.keys("down", "up", "up").m.dialogs[0].(*menu).chosen = func(_ *Model, c Choice) []effect { return []effect{submit{op: op.Prompt{Text: c.Name}}} }
+			want := r.m.dialogs[0].(*menu).found[0].Name
+			r.keys("enter")
+			if p, _ := last[op.Prompt](r); p.Text != want || !r.m.box.Empty() {
+				t.Errorf("%q was chosen, not %q; the prompt is %q", p.Text, want, r.m.box.Text())
+			}
+		})
+	}
+}
+
+// Who writes already is not asked for colours, and what is pasted answers nothing.
+func TestStartMenusAndDrafts(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.m.host.First = func() bool { return true }
+	r.keys("'fix")
+	r.open().pass(time.Second).hasNot("Which colours").has("› fix")
+	r = newRig(t, 80, 24)
+	r.m.host.First = func() bool { return true }
+	r.open().pass(time.Second).has("Which colours").do(pasteMsg{"fix 2 tests"})
+	r.hasNot("Which colours").has("› fix 2 tests")
+	r = newRig(t, 80, 24)
+	r.do(openedMsg{nil, errors.New("damaged")})
+	r.pass(time.Second).do(pasteMsg{"fix 2 tests"})
+	if r.keys("enter"); len(r.m.dialogs) != 1 || r.m.box.Text() != "fix 2 tests" {
+		t.Errorf("%d dialogs, the prompt is %q", len(r.m.dialogs), r.m.box.Text())
 	}
 }

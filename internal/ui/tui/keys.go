@@ -108,9 +108,16 @@ func (m *Model) paste(text string) []effect {
 	case m.pager != nil:
 		return nil
 	case len(m.dialogs) > 0:
-		if d := m.dialogs[0]; m.early(d) || !d.paste(m, text) {
-			m.box.Paste(text) // it was meant for the prompt
-			m.keyed = m.now
+		d := m.dialogs[0]
+		if !m.early(d, keymap.Key{}) && d.paste(m, text) {
+			return nil
+		}
+		m.box.Paste(text) // it was meant for the prompt
+		m.keyed = m.now
+		m.hold()
+		if md, is := d.(*menu); is && md.yields {
+			m.close(d)
+			return md.dropped(m)
 		}
 		return nil
 	}

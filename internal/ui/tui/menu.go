@@ -22,7 +22,10 @@ type menu struct {
 	about   string                                     // a line or two above the choices
 	above   func(p paper, width, rows int) []draw.Line // what the choice is about, in at most rows lines; nil: nothing
 	off     reading                                    // of what is above
-	careful bool                                       // a key that was meant for something else would do harm
+	careful bool                                       // it comes by itself, perhaps while somebody types
+	yields  bool                                       // so does this one, and what is typed takes its place
+	digit   keymap.Key                                 // the one that has just marked a choice in one of these; it may begin a prompt
+	was     int                                        // what was marked before
 	all     []Choice
 	found   []found
 	at      int // of found
@@ -315,6 +318,16 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return nil, false
 	}
+	if d.careful || d.yields {
+		switch types := m.pressed.Types(); {
+		case types: // a letter has no other meaning here
+			return nil, false
+		case a.IsEdit() && a != keymap.EditUp && a != keymap.EditDown && !m.box.Empty():
+			m.hold()
+			return m.tooSoon(m.pressed), true
+		}
+		d.digit = keymap.Key{}
+	}
 	switch a {
 	case keymap.SelectNext, keymap.EditDown, keymap.HistorySearchNext:
 		if d.above != nil && d.at+1 >= len(d.found) { // nothing else is below
@@ -420,11 +433,17 @@ func (d *menu) typed(m *Model, k keymap.Key) []effect {
 			return out
 		}
 	}
-	if d.fixed {
-		if n := len(k.Name); n == 1 && k.Name[0] >= '1' && int(k.Name[0]-'1') < len(d.found) {
-			d.at = int(k.Name[0] - '1')
-			return d.accept(m)
+	switch i := digit(k); {
+	case !d.fixed:
+	case d.careful || d.yields:
+		if k.Types() {
+			return d.prompted(m, k)
 		}
+		return nil
+	case i >= 0 && i < len(d.found):
+		d.at = i
+		return d.accept(m)
+	default:
 		return nil
 	}
 	if d.typed0.Key(k) == edit.Changed {

@@ -57,7 +57,7 @@ var rareScenes = []scene{
 	}},
 	{"gone", func(r *rig) {
 		r.do(openedMsg{nil, errors.New("the session is damaged")})
-		r.keys("esc")
+		r.pass(time.Second).keys("esc")
 	}},
 	{"opening", func(r *rig) { r.keys("'typed ahead").pass(time.Second) }},
 	{"cut-off", func(r *rig) {

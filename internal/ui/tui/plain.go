@@ -139,7 +139,7 @@ func (m *Model) takeLine(text string) []effect {
 	if len(m.dialogs) > 0 && len(m.spoken.lines) == 0 {
 		d := m.dialogs[0]
 		switch text = strings.TrimSpace(text); {
-		case !m.early(d):
+		case !m.early(d, keymap.Key{}):
 			return d.line(m, text)
 		case len([]rune(text)) < leastPrompt:
 			m.tell("That came too soon to be meant for this question. Answer it again.")

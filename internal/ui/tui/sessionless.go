@@ -1,6 +1,10 @@
 package tui
 
-import "github.com/adze-agent/adze/internal/ui/draw"
+import (
+	"slices"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+)
 
 // without asks what to do when there is no session: nothing can be sent until
 // there is one.
@@ -8,6 +12,8 @@ func (m *Model) without() []effect {
 	switch {
 	case m.s != nil || m.gone == nil:
 		return nil
+	case slices.ContainsFunc(m.dialogs, func(d dialog) bool { return d.rank() == rankWelcome && d.asks() }):
+		return nil // it is asked
 	case m.host.Keyless != nil && m.host.Keyless(m.gone):
 		m.open(m.firstModel())
 	default:
@@ -54,7 +60,7 @@ func (m *Model) sessionless() dialog {
 		}
 		return m.begin(was)
 	})
-	d.fixed, d.place, d.dropped = true, rankWelcome, (*Model).stays
+	d.fixed, d.careful, d.place, d.dropped = true, true, rankWelcome, (*Model).stays
 	d.hint = "Enter takes it, Esc closes"
 	return d
 }

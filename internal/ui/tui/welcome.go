@@ -7,7 +7,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
-	"github.com/adze-agent/adze/internal/ui/keymap"
 )
 
 // welcome asks what a start has to ask: the colours on the first one, where a
@@ -18,7 +17,8 @@ func (m *Model) welcome() []effect {
 		return m.send(edit.Prompt{Text: m.s.Prompt, Shown: m.s.Prompt})
 	}
 	var out []effect
-	if m.host.First != nil && m.host.Themes != nil && !m.greeted && !m.screen.plain && m.host.First() { // there are no colours in plain mode
+	// There are no colours in plain mode, and who writes already is asked another time.
+	if m.host.First != nil && m.host.Themes != nil && !m.greeted && !m.screen.plain && m.box.Empty() && m.host.First() {
 		m.open(m.firstTheme())
 	}
 	m.greeted = true
@@ -62,14 +62,7 @@ func (m *Model) firstTheme() dialog {
 			return nil
 		}})
 	}
-	d.letter = func(m *Model, k keymap.Key) ([]effect, bool) {
-		if !k.Types() || strings.Contains("123456789", k.Text) {
-			return nil, false
-		}
-		m.close(d) // somebody writes a prompt, and did not look for a question
-		return append(d.dropped(m), m.goesTo(k)...), true
-	}
-	d.hint, d.sample = "Enter takes it, Esc or a prompt skips", sampled
+	d.yields, d.hint, d.sample = true, "Enter takes it, Esc or a prompt skips", sampled
 	return d
 }
 
@@ -95,7 +88,7 @@ func (m *Model) firstModel() dialog {
 	if m.looked {
 		d.about, m.looked = "Nothing was found.", false
 	}
-	d.fixed, d.place, d.dropped = true, rankWelcome, (*Model).stays
+	d.fixed, d.careful, d.place, d.dropped = true, true, rankWelcome, (*Model).stays
 	d.hint = "Enter takes it, Esc closes"
 	return d
 }
@@ -130,7 +123,7 @@ func (m *Model) trustMenu(t *Trust) dialog {
 	})
 	d.above = func(p paper, width, rows int) []draw.Line { return t.view(p, width, rows, &d.off) }
 	d.fixed, d.place, d.careful = true, rankTrust, true
-	d.hint = "Esc decides later"
+	d.hint = "Enter takes it, Esc decides later"
 	return d
 }
 
