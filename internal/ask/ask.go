@@ -18,17 +18,6 @@ import (
 //sumtype:decl
 type Query interface{ query() }
 
-// A Scope is what a connection may do, each with all before it.
-type Scope int
-
-// Scopes.
-const (
-	Watch  Scope = iota // read what happens and what there is
-	Answer              // also settle open questions
-	Prompt              // also say something to the model, and stop it
-	Admin               // also change settings, trust and servers
-)
-
 type (
 	// Status: Data is a Facts of the session.
 	Status struct{}
@@ -218,19 +207,6 @@ var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
 	op.KindOf[Query, Trust]("trust"),
 	op.KindOf[Query, Decide]("decide"),
 }}
-
-// Needs is the scope that a connection must have for q.
-func Needs(q Query) Scope {
-	switch q.(type) {
-	case Status, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust:
-		return Watch
-	case Aside, Rename:
-		return Prompt
-	case Note, Forget, Save, Report, Decide:
-		return Admin
-	}
-	return Admin
-}
 
 // Name is what q is called in JSON, "" for nil.
 func Name(q Query) string { return codec.Name(q) }

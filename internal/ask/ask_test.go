@@ -64,22 +64,6 @@ func TestWhatIsNoQuery(t *testing.T) {
 	}
 }
 
-// What changes anything needs more than to watch.
-func TestNeeds(t *testing.T) {
-	for _, q := range every {
-		want := ask.Watch
-		switch q.(type) {
-		case ask.Aside, ask.Rename:
-			want = ask.Prompt
-		case ask.Note, ask.Forget, ask.Save, ask.Report, ask.Decide:
-			want = ask.Admin
-		}
-		if got := ask.Needs(q); got != want {
-			t.Errorf("%s needs %d, not %d", ask.Name(q), got, want)
-		}
-	}
-}
-
 func TestReplySurvivesTheWire(t *testing.T) {
 	data, err := ask.With(ask.RuleSet{List: []ask.Rule{{Effect: "allow", Text: "Bash"}}, Mode: "plan"})
 	if err != nil {

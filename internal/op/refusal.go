@@ -5,10 +5,15 @@ package op
 type Refusal struct {
 	Code Code   `json:"code"`
 	Text string `json:"text"` // one sentence, for a person
-	Err  error  `json:"-"`    // the cause, in the process that refused
+	// Advice is what a person can do about it, "" for what Err says of that.
+	Advice string `json:"hint,omitempty"`
+	Err    error  `json:"-"` // the cause, in the process that refused
 }
 
 func (r *Refusal) Error() string { return r.Text }
+
+// Hint implements hint.Hinter.
+func (r *Refusal) Hint() string { return r.Advice }
 
 // Unwrap gives the cause.
 func (r *Refusal) Unwrap() error { return r.Err }
@@ -40,6 +45,7 @@ const (
 	BadModel    Code = "bad_model"      // the model cannot be had
 	BadRule     Code = "bad_rule"       // a rule cannot be read
 	NoCommand   Code = "no_command"     // there is no such slash command
+	Denied      Code = "denied"         // the connection may not do that (ask.Scope)
 	Malformed   Code = "malformed"      // it is not the JSON form of an op
 	Unsupported Code = "unsupported"    // this session or version cannot do it
 )
