@@ -198,17 +198,18 @@ func appendHead(dst []byte, seq Seq, t time.Time, name string) []byte {
 // ParseLine reads one line of a log, with or without its newline. It keeps
 // nothing of line. A type this version does not know gives an Unknown.
 func ParseLine(line []byte) (Event, error) {
-	return parseWith(line, kindByName, nil)
+	return parseWith(line, 1, kindByName, nil)
 }
 
-// ParseLive reads what AppendLive wrote.
+// ParseLive reads what AppendLive wrote. What happened before the log began has the
+// number 0.
 func ParseLive(line []byte) (Event, error) {
-	return parseWith(line, kindByName, liveByName)
+	return parseWith(line, 0, kindByName, liveByName)
 }
 
-func parseWith(line []byte, tables ...map[string]*kind) (Event, error) {
+func parseWith(line []byte, least Seq, tables ...map[string]*kind) (Event, error) {
 	line = bytes.TrimRight(line, "\r\n")
-	seq, t, name, err := Head(line)
+	seq, t, name, err := headFrom(line, least)
 	if err != nil {
 		return Event{}, err
 	}
@@ -238,7 +239,10 @@ type head struct {
 
 // Head reads seq, time and type of a line. When they come first, as
 // AppendLine writes them, the rest of the line is not looked at.
-func Head(line []byte) (Seq, time.Time, string, error) {
+func Head(line []byte) (Seq, time.Time, string, error) { return headFrom(line, 1) }
+
+// headFrom is Head of a line whose number is at least this one.
+func headFrom(line []byte, least Seq) (Seq, time.Time, string, error) {
 	if seq, t, name, ok := quickHead(line); ok {
 		return seq, t, name, nil
 	}
@@ -246,7 +250,7 @@ func Head(line []byte) (Seq, time.Time, string, error) {
 	if err := fastjson.Unmarshal(line, &h); err != nil {
 		return 0, time.Time{}, "", fmt.Errorf("%w: %w", errLine, err)
 	}
-	if h.Seq == 0 || h.Type == "" {
+	if h.Seq < least || h.Type == "" {
 		return 0, time.Time{}, "", fmt.Errorf("%w: it has no seq or no type", errLine)
 	}
 	return h.Seq, h.Time.UTC(), h.Type, nil

@@ -1,5 +1,7 @@
 package event
 
+import "fmt"
+
 // A Detail is how much a reader wants to know beyond durable events.
 type Detail int
 
@@ -18,4 +20,22 @@ func (d Detail) Wants(b Body) bool {
 	default: // the deltas
 		return d >= Everything
 	}
+}
+
+var details = [...]string{Durable: "durable", Notices: "notices", Everything: "everything"}
+
+func (d Detail) String() string { return details[d] }
+
+// MarshalText writes String.
+func (d Detail) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (d *Detail) UnmarshalText(text []byte) error {
+	for i, name := range details {
+		if name == string(text) {
+			*d = Detail(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no detail %q: there are durable, notices and everything", text)
 }
