@@ -1,0 +1,121 @@
+package desk_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/client"
+	"github.com/adze-agent/adze/internal/client/clienttest"
+	"github.com/adze-agent/adze/internal/desk"
+	"github.com/adze-agent/adze/internal/hook"
+	"github.com/adze-agent/adze/internal/llm/script"
+	"github.com/adze-agent/adze/internal/rpc"
+	"github.com/adze-agent/adze/internal/settings"
+)
+
+// started is a desk with one session, whose model plays the script.
+func started(t *testing.T, text string) (d *desk.Desk, session string, end func()) {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, home := filepath.Join(top, "calc"), filepath.Join(top, "home")
+	for _, d := range []string{dir, home} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := script.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d = desk.New(desk.Config{
+		Process: app.Process{Environment: settings.Environment{Dir: dir, Home: home, Env: func(string) string { return "" }}, Version: "test", Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, Temp: top},
+		Front:   app.Front{Person: true},
+	})
+	r, err := d.Start(t.Context(), app.Spec{Target: &agent.Target{Model: script.New(s, script.Config{}), Provider: "script", Name: "test"}}, func(*app.World) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end = sync.OnceFunc(func() {
+		if err := d.End(r.ID, hook.EndOther); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		end()
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d, r.ID, end
+}
+
+func TestClient(t *testing.T) {
+	clienttest.Run(t, func(t *testing.T, text string) clienttest.Subject {
+		d, id, end := started(t, text)
+		return clienttest.Subject{Session: id, End: end, Client: func() (client.Client, func()) { return d, func() {} }}
+	})
+}
+
+// over serves connections that dial makes, and is the subject over them.
+func over(t *testing.T, text string, dial func() (near, far net.Conn)) clienttest.Subject {
+	d, id, end := started(t, text)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var served sync.WaitGroup
+	t.Cleanup(func() { stop(); served.Wait() })
+	n := 0
+	return clienttest.Subject{Session: id, End: end, Client: func() (client.Client, func()) {
+		t.Helper()
+		near, far := dial()
+		n++
+		number := n
+		served.Go(func() {
+			if err := rpc.Serve(ctx, far, rpc.Config{Client: d, Version: "test", Scope: ask.Admin, Number: number}); err != nil {
+				t.Error(err)
+			}
+		})
+		c, err := rpc.Connect(t.Context(), near, rpc.Hello{Name: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, func() { _ = c.Close() }
+	}}
+}
+
+func TestClientOverPipe(t *testing.T) {
+	clienttest.Run(t, func(t *testing.T, text string) clienttest.Subject { return over(t, text, net.Pipe) })
+}
+
+func TestClientOverSocket(t *testing.T) {
+	clienttest.Run(t, func(t *testing.T, text string) clienttest.Subject {
+		dir, err := os.MkdirTemp("", "adze") // the path of a socket is short
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		l, err := net.Listen("unix", filepath.Join(dir, "s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		return over(t, text, func() (near, far net.Conn) {
+			near, err := net.Dial("unix", l.Addr().String())
+			if err == nil {
+				far, err = l.Accept()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return near, far
+		})
+	})
+}
