@@ -198,6 +198,8 @@ func TestHost_ResultsHaveTheirPublishedShapes(t *testing.T) {
 ---
 @ Grep {"pattern":"TWO","output_mode":"content"}
 ---
+@ MultiEdit {"file_path":"z.txt","edits":[{"old_string":"one","new_string":"1"},{"old_string":"TWO","new_string":"2"}]}
+---
 @ TodoWrite `+todos+`
 ---
 @ TodoWrite {"todos":[]}
@@ -230,6 +232,7 @@ func TestHost_ResultsHaveTheirPublishedShapes(t *testing.T) {
 		{"numFiles": 3., "filenames": []any{"model.txt", "new.txt", "z.txt"}, "truncated": false, "totalMatches": 3.},
 		{"mode": "files_with_matches", "numFiles": 2., "totalFiles": 2.},
 		{"mode": "content", "numFiles": 2., "filenames": []any{}},
+		{"filePath": in("z.txt"), "oldString": "one\nTWO", "newString": "1\n2", "replaceAll": false, "userModified": false, "originalFile": "one\nTWO\n"},
 		{"oldTodos": []any{}, "newTodos": []any{todo}},
 		{"oldTodos": []any{todo}, "newTodos": []any{}},
 	}

@@ -258,6 +258,9 @@ func (h Hook) named(text []byte) []byte {
 		if in["tool_name"], err = json.Marshal(name); err != nil || name == tool {
 			return text
 		}
+		if told, ok := toldAs(tool, name, in["tool_input"]); ok {
+			in["tool_input"] = told
+		}
 		if out, err := json.Marshal(in); err == nil {
 			return append(out, '\n')
 		}
@@ -335,9 +338,18 @@ func (h Hook) refusal(why string) (a Answer, ok bool) {
 	return a, false
 }
 
-// Fit completes what a hook wants of the arguments that it was given: those of
-// Gemini's name only what they change.
-func (h Hook) Fit(a Answer, args json.RawMessage) Answer {
+// Fit completes what a hook wants of the arguments of a call of tool that it was given:
+// those of Gemini's name only what they change, and one that was told of another tool's
+// arguments (see toldAs) may change those.
+func (h Hook) Fit(a Answer, tool string, args json.RawMessage) Answer {
+	if h.Dialect == "" && a.Input != nil && !h.match.all {
+		for _, name := range h.Dialect.names(h.Event, tool) {
+			if h.match.knows(name) {
+				a.Input = meantAs(tool, name, args, a.Input)
+				break
+			}
+		}
+	}
 	if h.Dialect == Gemini && a.Input != nil {
 		var was, now map[string]json.RawMessage
 		if json.Unmarshal(args, &was) == nil && json.Unmarshal(a.Input, &now) == nil && was != nil {

@@ -112,7 +112,7 @@ func TestReadOthers(t *testing.T) {
 		"codex, instead of me": {hook.Codex, "PermissionRequest", out(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`), func(a hook.Answer) bool { return a.Decision == hook.Allow }},
 	} {
 		h := other(t, c.dialect, c.event, "")
-		if a := h.Fit(h.Read(c.ran), json.RawMessage(`{"command":"a","timeout":1}`)); !c.check(a) || len(a.Failed) > 0 {
+		if a := h.Fit(h.Read(c.ran), "Bash", json.RawMessage(`{"command":"a","timeout":1}`)); !c.check(a) || len(a.Failed) > 0 {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}

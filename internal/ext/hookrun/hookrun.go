@@ -177,7 +177,8 @@ func (r *Runner) Fire(ctx context.Context, c hook.Common, in hook.Input, at hook
 		wg.Go(func() { _, answers[i] = r.run(ctx, h, q) })
 	}
 	wg.Wait()
-	return hook.Merge(q.args(), answers)
+	_, args := q.args()
+	return hook.Merge(args, answers)
 }
 
 // A question is what the hooks of an event are asked.
@@ -212,15 +213,15 @@ func (q question) own() string {
 	return clip.Middle(string(text), maxTold, "")
 }
 
-// args are the arguments that hooks may rewrite.
-func (q question) args() json.RawMessage {
+// args are the tool and the arguments that hooks may rewrite.
+func (q question) args() (tool string, args json.RawMessage) {
 	switch in := q.in.(type) {
 	case hook.PreToolInput:
-		return in.Input
+		return in.Tool, in.Input
 	case hook.PermissionInput:
-		return in.Input
+		return in.Tool, in.Input
 	default:
-		return nil
+		return "", nil
 	}
 }
 
@@ -303,7 +304,8 @@ func (r *Runner) told(ctx context.Context, h hook.Hook, q question, limit time.D
 			ran.Err = timedOut(limit)
 		}
 	}
-	a = h.Fit(h.Read(ran), q.args())
+	tool, args := q.args()
+	a = h.Fit(h.Read(ran), tool, args)
 	r.keep(h, q, ran)
 	e := event.HookEnded{
 		ID: id, Event: string(h.Event), Name: h.Name(), Code: ran.Code, Stdout: bounded(string(ran.Stdout)), Stderr: bounded(ran.Stderr), Took: ran.Took,

@@ -85,7 +85,12 @@ func (t *tools) multi(_ context.Context, in multiIn, env tool.Env) (tool.Result,
 		return tool.Errorf("edits is empty; give at least one {old_string, new_string}"), nil
 	}
 	res, err := t.apply(in.FilePath, env, func(p string) (draft, error) { return t.draftEdit(p, in.FilePath, in.Edits, env) })
-	return with(res, map[string]any{"edits": in.Edits}), err
+	before, after := make([]string, len(in.Edits)), make([]string, len(in.Edits))
+	for i, c := range in.Edits { // who knows only Edit reads all that was replaced, and all that stands there now
+		before[i], after[i] = c.OldString, c.NewString
+	}
+	more := map[string]any{"edits": in.Edits, "oldString": strings.Join(before, "\n"), "newString": strings.Join(after, "\n"), "replaceAll": len(in.Edits) == 1 && in.Edits[0].ReplaceAll}
+	return with(res, more), err
 }
 
 func (t *tools) write(_ context.Context, in writeIn, env tool.Env) (tool.Result, error) {
