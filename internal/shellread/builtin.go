@@ -38,6 +38,12 @@ func builtin(name string) reading {
 		return readUnset
 	case "test", "[":
 		return readTest
+	case "mapfile", "readarray":
+		return readMapfile
+	case "getopts":
+		return readGetopts
+	case "trap":
+		return readTrap
 	case "exit", "return", "break", "continue", "shift", "wait", ":":
 		return readExit
 	case "umask", "ulimit", "hash":
@@ -46,8 +52,8 @@ func builtin(name string) reading {
 		return readZshWord
 	case "source", ".":
 		return readSource
-	case "trap", "alias", "unalias", "enable", "shopt", "bind", "complete", "compgen", "compopt", "fc", "history",
-		"mapfile", "readarray", "getopts", "let", "export", "declare", "typeset", "readonly", "local", "dirs", "logout",
+	case "alias", "unalias", "enable", "shopt", "bind", "complete", "compgen", "compopt", "fc", "history",
+		"let", "export", "declare", "typeset", "readonly", "local", "dirs", "logout",
 		"suspend", "disown", "bg", "fg", "caller", "times", "coproc",
 		"autoload", "emulate", "setopt", "unsetopt", "zmodload", "noglob", "nocorrect", "functions", "zcompile", "zle", "sched", "vared", "print", "whence", "where", "-":
 		return ofShell(name)
@@ -132,7 +138,10 @@ func ofShell(name string) reading {
 var shellOnly = map[string]struct{ flags, operands string }{
 	"popd": {"n", "+-0123456789"}, "dirs": {"clpv", "+-0123456789"}, "pushd": {"n", "+-0123456789"},
 	"fg": {"", "%0123456789"}, "bg": {"", "%0123456789"}, "disown": {"ahr", "%0123456789"}, "suspend": {"f", ""}, "logout": {"", "0123456789"},
-	"caller": {"", "0123456789"}, "times": {}, "history": {"", "0123456789"}, "hash": {"rldt", anyOperand},
+	"caller": {"", "0123456789"}, "times": {}, "history": {"c", "0123456789"}, "hash": {"rldt", anyOperand},
+	"alias": {"p", ""}, "unalias": {"a", anyOperand}, "enable": {"aps", ""}, "bind": {"lpPsSvV", ""}, "whence": {"acfmpsvwx", anyOperand}, "where": {"mpsx", anyOperand}, "print": {"lnr", anyOperand},
+	// No shell of a command completes words.
+	"complete": {"abcdefgjksuvoprDEIAGWFCXPS", anyOperand}, "compopt": {"oDEI", anyOperand}, "compgen": {"abcegjksuvAW-", anyOperand},
 	"ulimit": {"SHabcdefilmnpqrstuvx", anyOperand}, "umask": {"pS", anyOperand},
 	"shopt": {"suqp", anyOperand}, "set": {"aeuxobCvm", anyOperand},
 }
@@ -140,7 +149,7 @@ var shellOnly = map[string]struct{ flags, operands string }{
 const anyOperand = "*"
 
 // shellOptions are the options that shopt and set -o may switch.
-var shellOptions = []string{"extglob", "nullglob", "failglob", "globstar", "dotglob", "nocaseglob", "nocasematch", "inherit_errexit", "lastpipe", "allexport", "noclobber", "verbose", "notify", "monitor", "pipefail", "errexit", "nounset", "xtrace"}
+var shellOptions = []string{"extglob", "nullglob", "failglob", "globstar", "dotglob", "nocaseglob", "nocasematch", "inherit_errexit", "lastpipe", "allexport", "noclobber", "verbose", "notify", "monitor", "pipefail", "errexit", "nounset", "xtrace", "vi", "emacs"}
 
 // onlyShell reports such a builtin.
 func onlyShell(ws []word) bool {
@@ -159,6 +168,8 @@ func onlyShell(ws []word) bool {
 		case takes.operands != anyOperand && strings.Trim(w.Text, takes.operands) == "":
 		case takes.operands != anyOperand || flag:
 			return false
+		case ws[0].Is("compgen"):
+			known = known && !w.Is("file") && !w.Is("directory") && !strings.ContainsAny(w.Text, "$`\\<>") // it reads a folder, or runs what stands there
 		case ws[0].Is("shopt"), ws[0].Is("set"):
 			known = known && slices.Contains(shellOptions, w.Text) && (ws[0].Is("shopt") || strings.HasSuffix(ws[i].Text, "o"))
 		}
@@ -331,6 +342,11 @@ const readFlags = "-rs -d=x -n=x -N=x -p=x -t=x -u=x"
 
 // readRead is read: it sets variables to what comes in.
 func readRead(r *reader, ws []word, st state) (state, state) {
+	if name := arrayRead(ws[1:]); name != "" {
+		if out, ok := r.setsUnknown(st, lit(name)); ok {
+			return out, out
+		}
+	}
 	names, why := r.Invoke("read", st.dirs).OperandsBehind(readFlags, ws[1:])
 	if why != "" {
 		return refuse("a form of read that is not known: "+why)(r, ws, st)
@@ -352,6 +368,63 @@ func readRead(r *reader, ws []word, st state) (state, state) {
 		st = st.with(a.Text, v)
 	}
 	return st, st
+}
+
+// arrayRead is the array that read -a sets, when it has no other flags than -r and -s.
+func arrayRead(ws []word) (name string) {
+	array := false
+	for i, w := range ws {
+		switch letters, flag := strings.CutPrefix(w.Text, "-"); {
+		case w.Kind != exact:
+			return ""
+		case i == len(ws)-1 && array && !flag:
+			return w.Text
+		case !flag || array || letters == "" || strings.Trim(letters, "rsa") != "" || strings.Contains(strings.TrimSuffix(letters, "a"), "a"):
+			return ""
+		default:
+			array = strings.HasSuffix(letters, "a")
+		}
+	}
+	return ""
+}
+
+// setsUnknown is what is known behind a builtin that sets variables to what nobody knows; ok
+// is false where one of them may change what commands do.
+func (r *reader) setsUnknown(st state, names ...word) (out state, ok bool) {
+	for _, a := range names {
+		if a.Kind != exact || !syntax.ValidName(a.Text) || riskyVariable(a.Text) {
+			return st, false
+		}
+		r.leaves(a.Text)
+		st = st.with(a.Text, value{kind: unknown})
+	}
+	return st, true
+}
+
+// readMapfile is mapfile and readarray: they set an array to the lines that come in.
+func readMapfile(r *reader, ws []word, st state) (state, state) {
+	names, why := r.Invoke("mapfile", st.dirs).OperandsBehind("-t -d=x -n=x -O=x -s=x -u=x", ws[1:])
+	if len(names) == 0 {
+		names = []word{lit("MAPFILE")}
+	}
+	out, ok := r.setsUnknown(st, names...)
+	if why != "" || !ok || len(names) > 1 {
+		return refuse("a form of "+ws[0].Text+" that is not known")(r, ws, st)
+	}
+	return out, out
+}
+
+// readGetopts is getopts: it sets a variable to the next flag, and OPTARG to its value.
+func readGetopts(r *reader, ws []word, st state) (state, state) {
+	if len(ws) < 3 || ws[1].Kind != exact || ws[1].FlagLike() {
+		return refuse("a form of getopts that is not known")(r, ws, st)
+	}
+	out, ok := r.setsUnknown(st, ws[2])
+	if !ok {
+		return refuse("getopts sets a variable that is not known")(r, ws, st)
+	}
+	out = out.with("OPTARG", value{kind: unknown}).with("OPTIND", value{kind: number})
+	return out, out
 }
 
 // readsName are the files of which a read with these flags gets the name of one.
@@ -409,11 +482,16 @@ func readPrintf(r *reader, ws []word, st state) (state, state) {
 
 // readUnset forgets variables.
 func readUnset(r *reader, ws []word, st state) (state, state) {
+	functions := false
 	for _, w := range ws[1:] {
-		if w.Kind == exact && (w.Text == "-v" || w.Text == "--") {
+		if w.Kind == exact && (w.Text == "-v" || w.Text == "--" || w.Text == "-f") {
+			functions = functions || w.Text == "-f"
 			continue
 		}
-		if w.Kind != exact || !syntax.ValidName(w.Text) || riskyVariable(w.Text) {
+		if functions && w.Kind == exact && syntax.ValidName(w.Text) && r.funcs[w.Text] == nil {
+			continue // a call of it was read as one of a program
+		}
+		if functions || w.Kind != exact || !syntax.ValidName(w.Text) || riskyVariable(w.Text) {
 			return refuse("unset of a name that is not plain")(r, ws, st)
 		}
 		if r.funcs[w.Text] != nil {
@@ -438,7 +516,7 @@ func readTest(r *reader, ws []word, st state) (state, state) {
 	e.ReadOnly = true
 	var reads []word
 	for i, a := range args {
-		if a.Many && a.Kind != pattern || a.Is("-v") || a.Is("-R") {
+		if a.Many && a.Kind != pattern || a.Is("-R") || a.Is("-v") && !(i+1 < len(args) && args[i+1].Kind == exact && syntax.ValidName(args[i+1].Text)) {
 			return refuse("test of something that is not known")(r, ws, st)
 		}
 		if a.Kind != exact && i+1 < len(args) && i == 0 && len(args) == 2 {

@@ -50,6 +50,9 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	if !syntax.ValidName(name) || r.known(name) || strings.HasPrefix(name, ownVariables) {
 		r.Opaque(r.source(c), "a function that stands in for a command")
 	}
+	if r.trapped {
+		r.Opaque(r.source(c), "a function that is defined behind a trap, which may call it")
+	}
 	st := state{vars: map[string]value{}}
 	st = st.forget(assigned(c))
 	// Where and with which variables it runs is not known here; a call of it

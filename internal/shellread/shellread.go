@@ -102,6 +102,7 @@ type reader struct {
 	input        input           // what stands on the standard input
 	sets         map[string]bool // names of variables that anything in it sets
 	sourced      bool            // it reads another script into the shell
+	trapped      bool            // a trap runs text later
 }
 
 // script parses and walks one text: the whole, or the argument of bash -c.

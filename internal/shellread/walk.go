@@ -171,14 +171,9 @@ func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {
 	case *syntax.DeclClause:
 		return both(r.decl(c, in))
 	case *syntax.LetClause:
-		r.Opaque(r.source(c), "let evaluates text as arithmetic")
-		r.forRules([]word{lit("let"), {Kind: unknown, Source: strings.TrimPrefix(r.text(c), "let ")}}, in)
-		r.visit(c, in)
-		return in, in
+		return both(r.let(c, in))
 	case *syntax.CoprocClause:
-		r.Opaque(r.source(c), "coproc starts a command beside the shell")
-		r.forRules([]word{lit("coproc"), {Kind: unknown, Source: strings.TrimPrefix(r.text(c), "coproc ")}}, in)
-		r.stmt(c.Stmt, in)
+		r.coproc(c, in)
 		return in, in
 	case *syntax.TestDecl:
 		r.Opaque(r.source(c), "a test declaration is not bash")

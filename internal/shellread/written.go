@@ -35,7 +35,7 @@ func (r *reader) starts(n syntax.Node, ws []word) {
 		return
 	}
 	switch ws[0].Text {
-	case "exec", "command", "builtin", "eval", "source", ".":
+	case "exec", "command", "builtin", "eval", "trap", "source", ".":
 		r.Of.Starts = true
 	default:
 		r.Of.Starts = r.Of.Starts || builtin(ws[0].Text) == nil
