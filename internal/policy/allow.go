@@ -92,7 +92,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if c.note(a) {
 			return Verdict{Effect: Allow, Reason: "it is a note of the model's own", Check: CheckScratch, Part: a.Path}, true
 		}
-		if a.Arg && c.covered != nil {
+		if a.Arg && c.covered != nil && (!c.flagged || c.inDirs(a.Path) || c.covered.says(a.Asked)) {
 			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 		}
 	case Skill:

@@ -41,12 +41,24 @@ func (p commandPattern) allows(a Exec, line bool) bool {
 		return true
 	case p.exact():
 		return !a.Loose
-	case a.Through > 0 && len(named) > a.Through:
+	case len(a.Outputs) > 0 && p.namesFlags(a.Outputs):
+		return true
+	case a.Through > 0 && len(named) > a.Through, a.Through > 0 && a.Launches > 0 && len(named) >= a.Launches:
 		return true
 	case a.Launches > 0:
 		return len(named) == a.Launches || len(named) > a.Launches && a.Elsewhere || a.Starts && len(named) > 0 && len(named) < a.Launches
 	}
 	return false
+}
+
+// namesFlags reports whether flags of a command are words of the pattern.
+func (p commandPattern) namesFlags(flags []string) bool {
+	for _, f := range flags {
+		if !slices.ContainsFunc(p.words(), func(w string) bool { return w == f || strings.HasSuffix(f, "=") && strings.HasPrefix(w, f) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // named reports whether what the pattern sets stands in an environment.
@@ -242,6 +254,13 @@ func (r reading) meant(a Exec) bool {
 		}
 	}
 	return false
+}
+
+// says reports whether a rule has the word.
+func (rule *compiledRule) says(word string) bool {
+	return word != "" && slices.ContainsFunc(rule.allows, func(r reading) bool {
+		return slices.ContainsFunc(r.steps, func(s step) bool { return slices.Contains(s.words(), word) })
+	})
 }
 
 // says reports whether the pattern has the words, in their order.

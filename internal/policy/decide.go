@@ -100,6 +100,7 @@ func each(r Rules, m Mode, q Request) []Verdict {
 type memoKey struct {
 	a        Action
 	covered  *compiledRule
+	flagged  bool
 	pure     bool
 	suggests string
 }
@@ -108,7 +109,7 @@ type memoKey struct {
 func (c *call) memoKey(a Action) (key memoKey, ok bool) {
 	switch a.(type) {
 	case Read, Write:
-		return memoKey{a, c.covered, c.pure, strings.Join(c.suggests, "\x00")}, true
+		return memoKey{a, c.covered, c.flagged, c.pure, strings.Join(c.suggests, "\x00")}, true
 	case Exec, Opaque, Net, Call, Spawn, Skill, Person, None:
 	}
 	return memoKey{}, false
@@ -153,6 +154,7 @@ type call struct {
 	lastVariants *variants
 
 	covered  *compiledRule // the allow rule that covers the last Exec
+	flagged  bool          // only because it names a flag that writes
 	pure     bool          // the last Exec changes nothing by itself
 	suggests []string
 }
@@ -267,9 +269,9 @@ func maybe(a Action) bool {
 
 // enter remembers what the arguments of e need to know.
 func (c *call) enter(e Exec) {
-	c.covered, c.pure, c.suggests = nil, e.ReadOnly || e.Edits || e.Maybe, nil
+	c.covered, c.flagged, c.pure, c.suggests = nil, false, e.ReadOnly || e.Edits || e.Maybe, nil
 	if rule := c.find(Allow, e); rule != nil {
-		c.covered = rule
+		c.covered, c.flagged = rule, len(e.Outputs) > 0 && !c.spelledOut(e)
 	}
 	c.suggests = suggestExec(e)
 }

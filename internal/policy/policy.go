@@ -38,6 +38,10 @@ type (
 		// command: a flag makes it run another program, or an argument is not
 		// known before it runs. A rule that spells it out still does.
 		Beyond string
+		// Outputs are the flags that Beyond is about, when all they do is write files: a rule
+		// that names them covers the command, and those files in the folders that may be
+		// written. One that ends with a sign of equality has its value glued to it.
+		Outputs []string
 		// Through, when set, is how many words before the command that a runner starts
 		// (bundle exec) Beyond is about: a rule that names the command too covers it.
 		Through int

@@ -355,6 +355,9 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	closed := programs.Closed(ws)
 	e.Beyond = r.Table.Beyond(prog, closed)
+	if e.Beyond != "" && !r.Fed {
+		e.Outputs = r.Table.NamedOutputs(prog, ws)
+	}
 	e.Through = r.Table.Through(prog, ws)
 	e.Launches, e.Starts = r.Table.Starts(prog, ws)
 	e.Elsewhere = !programs.RunsHere(prog)
@@ -392,6 +395,9 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	if e.ReadOnly || e.Edits {
 		e.Unpinned = u.WithoutPins(ws[0].Text)
+	}
+	if unpacks != "" {
+		e.Outputs = nil
 	}
 	if unpacks != "" && e.Beyond == "" {
 		e.Beyond, e.Why, e.Launches = unpacks, unpacks, 0

@@ -76,3 +76,32 @@ func gitForms(sub string) (out [][]string) {
 	}
 	return out
 }
+
+// OutputForms are commands with one flag that writes a file, whose value stands last where
+// it takes one.
+func OutputForms() (out [][]string) {
+	for name, flags := range outputFlags {
+		for flag, kind := range flags {
+			words := []string{name}
+			switch name {
+			case "go":
+				words = append(words, "build")
+			case "git":
+				if flag == "-o" {
+					words = append(words, "archive", "HEAD")
+				} else {
+					words = append(words, "diff")
+				}
+			case "curl", "wget":
+				words = append(words, "https://x.example/a")
+			case "find":
+				words = append(words, "src", "-name", "abc")
+			}
+			if words = append(words, flag); kind == takesFile || kind == takesFolder {
+				words = append(words, "VALUE")
+			}
+			out = append(out, words)
+		}
+	}
+	return out
+}

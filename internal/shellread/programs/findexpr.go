@@ -36,8 +36,52 @@ func (u *Invocation) findDeletes(ws []Word) {
 		return f.deletes || f.bad || f.at < len(f.ws)
 	}
 	for _, w := range folders {
+		if narrows(tests) && !follows && u.deletesFiles(w, keep) {
+			continue
+		}
 		u.putStanding(w, policy.Write{Remove: true, Tree: true}, func(dir string) *policy.Standing { return u.r.standing(dir, follows, keep) })
 	}
+}
+
+// narrows reports an expression that lets through only what has a certain name: tests one
+// after the other, one of them for a name of which two letters are known.
+func narrows(tests []Word) bool {
+	named := false
+	for i, w := range tests {
+		if w.Kind != Exact || w.Is("!") || w.Is("-not") || w.Is("(") || w.Is("-o") || w.Is("-or") || w.Is(",") {
+			return false
+		}
+		if i > 0 && (tests[i-1].Is("-name") || tests[i-1].Is("-iname")) {
+			named = named || len(strings.Trim(w.Text, "*?")) > 1 && !strings.ContainsAny(w.Text, `[]\`)
+		}
+	}
+	return named
+}
+
+// deletesFiles adds the files below a folder that find removes, one by one, and reports
+// whether these are all.
+func (u *Invocation) deletesFiles(w Word, keep func(world.Entry) bool) bool {
+	const most = 500
+	from := len(u.Actions)
+	for _, t := range u.r.Resolve(w, u.dirs) {
+		l, ok := u.r.Tree(t.Real)
+		if !ok || l.Closed || len(u.r.Wrote) > 0 || !u.r.IsFolder(t.Real) || !policy.Within(u.r.World.Dir, t.Real, true) {
+			u.Actions = u.Actions[:from]
+			return false
+		}
+		for _, e := range l.Entries {
+			if !keep(e) {
+				continue
+			}
+			if len(u.Actions)-from == most {
+				u.Actions = u.Actions[:from]
+				return false
+			}
+			at, named := strings.TrimSuffix(t.Real, "/")+"/"+e.Name, strings.TrimSuffix(t.Named, "/")+"/"+e.Name
+			u.Actions = append(u.Actions, policy.Write{Path: at, Named: named, Asked: at, Arg: true, Remove: true})
+		}
+	}
+	return true
 }
 
 // A findExpr reads find's expression for one file. Of each part it knows whether it may be

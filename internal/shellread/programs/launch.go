@@ -33,19 +33,44 @@ func (t *Table) Through(name string, ws []Word) int {
 	if name == "git" && len(ws) > 1 && ws[1].Kind == Exact && !strings.HasPrefix(ws[1].Text, "-") && !knownToGit(ws[1].Text) {
 		return 1
 	}
-	if len(ws) < 3 || ws[2].Kind != Exact || strings.HasPrefix(ws[2].Text, "-") {
+	if len(ws) < 3 {
 		return 0
 	}
 	form := name + " " + ws[1].Text
 	if !slices.Contains(namingRunners, form) && (name == "adze" || !slices.Contains(launchWords()[form], "*") || beyondFlags(name, ownFlags(name, ws[1:])) != "") {
 		return 0
 	}
-	for i, w := range ws[:min(len(ws), 6)] { // a further word may be the command: uv tool run find
-		if i >= 2 && w.Kind == Exact && !strings.HasPrefix(w.Text, "-") && t.Beyond(Base(w.Text), ws[i:]) != "" {
+	from := behindRunnerFlags(form, ws)
+	if from >= len(ws) || ws[from].Kind != Exact || strings.HasPrefix(ws[from].Text, "-") {
+		return 0
+	}
+	for i, w := range ws[:min(len(ws), from+4)] { // a further word may be the command: uv tool run find
+		if i >= from && w.Kind == Exact && !strings.HasPrefix(w.Text, "-") && t.Beyond(Base(w.Text), ws[i:]) != "" {
 			return 0
 		}
 	}
-	return 2
+	return from
+}
+
+// runnerFlags are the flags of runners behind which the command stands that they run, and
+// that say no more than where.
+var runnerFlags = map[string]string{"conda run": "-n=x -p=x -v --name=x --prefix=x --cwd=x --no-capture-output --live-stream --verbose", "bundle exec": "--keep-file-descriptors", "pnpm exec": "-r --recursive --parallel", "pipenv run": "", "poetry run": ""}
+
+// behindRunnerFlags is the place of the first word behind a runner and those flags.
+func behindRunnerFlags(form string, ws []Word) int {
+	row := &command{flags: runnerFlags[form]}
+	i := 2
+	for ; i < len(ws) && ws[i].Kind == Exact && strings.HasPrefix(ws[i].Text, "-"); i++ {
+		name, _, glued := strings.Cut(ws[i].Text, "=")
+		kind, ok := row.flag(name)
+		if !ok {
+			break
+		}
+		if kind.value != 0 && !glued {
+			i++
+		}
+	}
+	return i
 }
 
 // ownFlags are the words in which the flags of a program itself may stand: behind go tool

@@ -103,6 +103,66 @@ func TestRulesNameLossesBehind(t *testing.T) {
 	}
 }
 
+// TestRulesNameOutputs: a rule that names a flag which writes covers it in the folders that may
+// be written; one for the program alone, or for another flag, does not, and none covers
+// what the same command does besides.
+func TestRulesNameOutputs(t *testing.T) {
+	n := 0
+	for _, words := range programs.OutputForms() {
+		at := slices.IndexFunc(words, func(w string) bool { return w == "VALUE" })
+		flag := words[len(words)-1]
+		if at > 0 {
+			flag = words[at-1]
+		}
+		with := func(value string) string {
+			return policy.QuoteCommand(append(slices.Clone(words[:max(at, 0)]), append([]string{value}, words[max(at, 0)+1:]...)...))
+		}
+		inside, outside := with("out.txt"), with("/srv/out.txt")
+		if at < 0 {
+			inside, outside = policy.QuoteCommand(words), ""
+		}
+		if judged(t, inside, "Bash("+words[0]+":*)").Effect == policy.Allow {
+			continue // a rule for the program speaks of it
+		}
+		n++
+		rule := "Bash(" + words[0] + " * " + flag + " *)"
+		if words[1] == flag {
+			rule = "Bash(" + words[0] + " " + flag + " *)"
+		}
+		if v := judged(t, inside, rule); v.Effect != policy.Allow {
+			t.Errorf("%s with %s: %s (%s)", inside, rule, v.Effect, v.Reason)
+		}
+		if other := "Bash(" + words[0] + " * --other*)"; judged(t, inside+" --other", other).Effect == policy.Allow {
+			t.Errorf("%s --other with %s is allowed", inside, other)
+		}
+		if v := judged(t, inside, rule, "deny:Edit(**)"); at > 0 && v.Effect == policy.Allow {
+			t.Errorf("%s with a rule that denies edits: %s (%s)", inside, v.Effect, v.Reason)
+		}
+		if outside == "" {
+			continue
+		}
+		if v := judged(t, outside, rule); v.Effect != policy.Ask {
+			t.Errorf("%s with %s: %s (%s)", outside, rule, v.Effect, v.Reason)
+		}
+		if v := judged(t, with("$x"), rule); v.Effect != policy.Ask {
+			t.Errorf("%s with %s: %s (%s)", with("$x"), rule, v.Effect, v.Reason)
+		}
+		if v := judged(t, with(".git/hooks/pre-commit"), rule); v.Effect != policy.Ask {
+			t.Errorf("%s with %s: %s (%s)", with(".git/hooks/pre-commit"), rule, v.Effect, v.Reason)
+		}
+	}
+	t.Logf("%d flags", n)
+	for _, c := range [][2]string{
+		{"curl -o a -K b https://x.example", "Bash(curl -o *)"}, {"curl -o a https://x.example -D /srv/b", "Bash(curl -o *)"}, {"xargs curl -o a", "Bash(curl -o *)"}, {"curl -OJ https://x.example/a", "Bash(curl -OJ *)"}, {"curl -O -J https://x.example/a", "Bash(curl -O *)"},
+		{"find . -delete", "Bash(find * -delete)"}, {"find . -not -name abc -delete", "Bash(find * -delete)"}, {"find . -name abc -o -delete", "Bash(find * -delete)"}, {"find src -name abc -delete -exec make {} +", "Bash(find * -delete *)"}, {"find . -name '*' -delete", "Bash(find * -delete)"},
+		{"rg --pre x -o a", "Bash(rg --pre:*)"}, {"psql -o a -c b", "Bash(psql -o *)"}, {"git -c core.pager=x diff --output=a", "Bash(git * --output*)"},
+	} {
+		if v := judged(t, c[0], c[1]); v.Effect != policy.Ask {
+			t.Errorf("%s with %s: %s (%s)", c[0], c[1], v.Effect, v.Reason)
+		}
+	}
+}
+
 func prefixed(words, begin []string) bool {
 	return len(words) >= len(begin) && slices.Equal(words[:len(begin)], begin)
 }
@@ -122,7 +182,10 @@ func without(words []string, at int) string {
 
 func judged(t *testing.T, line string, rules ...string) policy.Verdict {
 	t.Helper()
-	w := world.World{Dir: "/w", Home: "/home/u", Glob: func(string) []string { return []string{} }}
+	w := world.World{Dir: "/w", Home: "/home/u", Glob: func(string) []string { return []string{} }, Real: func(p string) (string, error) { return p, nil },
+		Tree: func(dir string, _ int) (world.Listing, bool) {
+			return world.Listing{Entries: []world.Entry{{Name: "src", Dir: true}, {Name: "src/abc"}, {Name: "b"}}}, dir == "/w"
+		}}
 	r := policy.Rules{Dir: "/w", Dirs: []string{"/w"}, Home: "/home/u"}
 	for _, text := range rules {
 		effect := policy.Allow

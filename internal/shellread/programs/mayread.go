@@ -35,12 +35,16 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 
 // behindFlags are files that stand behind a flag for an output.
 func (u *Invocation) behindFlags(ws []Word) {
+	if outputFlags[u.name] != nil && u.name != "git" {
+		u.written(ws)
+		return
+	}
 	for i, w := range ws {
 		if i == 0 || w.Kind != Exact {
 			continue
 		}
 		switch {
-		case w.Text == "-o" || w.Text == "--output" || u.name == "wget" && (w.Text == "-O" || w.Text == "--output-document") || u.name == "unzip" && w.Text == "-d":
+		case w.Text == "-o" || w.Text == "--output" || u.name == "unzip" && w.Text == "-d":
 			if i+1 < len(ws) && ws[i+1].Kind == Exact {
 				u.put(ws[i+1], policy.Write{})
 			}

@@ -1,0 +1,114 @@
+package programs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// What a flag that writes takes.
+const (
+	takesNothing = iota
+	takesFile    // a file that is written
+	takesFolder  // a folder in which a file is written whose name comes from elsewhere
+	namesItself  // nothing: such a file is written in the current folder
+)
+
+// outputFlags are, of programs with launchFlags, the flags that write files and do nothing
+// else. A rule that names such a flag means that.
+var outputFlags = map[string]map[string]int{
+	"curl": {"-o": takesFile, "--output": takesFile, "-D": takesFile, "--dump-header": takesFile, "-c": takesFile, "--cookie-jar": takesFile, "--trace": takesFile, "--trace-ascii": takesFile, "-O": namesItself, "--remote-name": namesItself, "--remote-name-all": namesItself},
+	"wget": {"-O": takesFile, "--output-document": takesFile, "-o": takesFile, "--output-file": takesFile, "-P": takesFolder},
+	"sort": {"-o": takesFile, "--output": takesFile}, "shuf": {"-o": takesFile, "--output": takesFile}, "iconv": {"-o": takesFile, "--output": takesFile}, "tree": {"-o": takesFile}, "go": {"-o": takesFile},
+	"git": {"-o": takesFile, "--output": takesFile}, "eslint": {"-o": takesFile, "--output-file": takesFile}, "psql": {"-o": takesFile, "-L": takesFile},
+	"find": {"-delete": takesNothing, "-fprint": takesFile, "-fprint0": takesFile, "-fls": takesFile},
+}
+
+// An output is one such flag in a command: the word that names it, with the sign of equality
+// where its value is glued to it, its kind and its value.
+type output struct {
+	flag  string
+	kind  int
+	value Word
+}
+
+// outputsOf are the flags of a command that write files, and its other words; ok is false
+// when what one of them takes is not known.
+func outputsOf(name string, ws []Word) (found []output, rest []Word, ok bool) {
+	kinds := outputFlags[name]
+	rest = append(rest, ws[0])
+	for i := 1; i < len(ws); i++ {
+		w := ws[i]
+		flag, val, glued := strings.Cut(w.Text, "=")
+		kind, known := kinds[flag]
+		switch {
+		case w.Is("--"):
+			return found, append(rest, ws[i:]...), true
+		case known || w.Kind != Exact || glued:
+		default: // -sSLo
+			if after, several := bundled(name, w.Text); several && after == "" {
+				kind, known = kinds["-"+w.Text[len(w.Text)-1:]]
+			}
+		}
+		if !known || w.Kind != Exact || glued && (kind == takesNothing || kind == namesItself) {
+			rest = append(rest, w)
+			continue
+		}
+		o := output{flag: w.Text, kind: kind}
+		switch {
+		case glued:
+			o.flag, o.value = flag+"=", Word{Kind: Exact, Text: val, Source: w.Source}
+		case kind == takesFile || kind == takesFolder:
+			if i++; i == len(ws) || ws[i].Kind != Exact || len(ws[i].Text) > 1 && ws[i].Text[0] == '-' {
+				return nil, nil, false
+			}
+			o.value = ws[i]
+		}
+		found = append(found, o)
+	}
+	return found, rest, true
+}
+
+// NamedOutputs are the words of the flags for which a rule with a wildcard does not cover a
+// command, when all they do is write files: a rule that has them as well does. They are nil
+// when something else speaks against it.
+func (t *Table) NamedOutputs(name string, ws []Word) (flags []string) {
+	found, rest, ok := outputsOf(name, ws)
+	if !ok || len(found) == 0 || t.Beyond(name, rest) != "" || OpenWord(ws) != "" || ValueBeyond(name, rest[1:]) != "" {
+		return nil
+	}
+	for _, o := range found {
+		if o.kind == namesItself && slices.ContainsFunc(rest, func(w Word) bool {
+			return w.Is("--remote-header-name") || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.Contains(w.Text, "J")
+		}) {
+			return nil // the server gives the name
+		}
+		flags = append(flags, o.flag)
+	}
+	return flags
+}
+
+// written adds the files that such flags write.
+func (u *Invocation) written(ws []Word) {
+	found, rest, _ := outputsOf(u.name, ws)
+	for _, o := range found {
+		switch o.kind {
+		case takesFile:
+			if !o.value.Is("-") {
+				u.put(o.value, policy.Write{})
+			}
+		case takesFolder, namesItself:
+			dir := o.value
+			if o.kind == namesItself {
+				dir = Lit(".")
+			}
+			u.put(dir, policy.Write{Within: true})
+			for _, w := range rest[1:] {
+				if name := w.Text[strings.LastIndexByte(w.Text, '/')+1:]; w.Kind == Exact && name != "" && !strings.HasPrefix(w.Text, "-") {
+					u.put(Lit(strings.TrimSuffix(dir.Text, "/")+"/"+name), policy.Write{})
+				}
+			}
+		}
+	}
+}
