@@ -19,11 +19,11 @@ import (
 // reload makes changed settings count, and tells of them unless adze wrote
 // them itself. One runs at a time.
 func (r *Running) reload(was, now *config.Config) {
-	w, changed := r.world, config.Diff(was, now)
+	at, changed := r.place, config.Diff(was, now)
 	n, bad := r.apply(now, config.Makes(changed))
-	what := event.SettingsChanged{Changes: settings.Changes(w.hide, changed, now, w.Paths), Untrusted: settings.Waiting(was, now)}
+	what := event.SettingsChanged{Changes: settings.Changes(at.process.hide, changed, now, at.Paths), Untrusted: settings.Waiting(was, now)}
 	what.Problems, what.Mended = r.news(was, now, bad)
-	if w.live.Own(was, now) {
+	if at.live.Own(was, now) {
 		what = event.SettingsChanged{}
 	}
 	_ = r.Session.Apply(context.Background(), n, what) // a log that cannot be written ends the next turn, and says so there
@@ -32,8 +32,8 @@ func (r *Running) reload(was, now *config.Config) {
 // apply makes the parts that depend on settings anew. bad says which could
 // not be made; those stay as they are.
 func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Settings, bad []string) {
-	w := r.world
-	rules, _ := settings.UsableRules(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
+	at := r.place
+	rules, _ := settings.UsableRules(now, at.Paths, func(err error) { bad = append(bad, err.Error()) })
 	if err := r.extendRules(now, &rules); err != nil {
 		bad = append(bad, err.Error())
 	}
@@ -57,7 +57,7 @@ func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Setti
 
 // readable adds the session's own folders to those that may be read.
 func readable(rules *policy.Rules, r *Running) {
-	rules.Readable = append(rules.Readable, r.world.temp.all)
+	rules.Readable = append(rules.Readable, r.place.process.temp.all)
 	if r.notes != "" && r.profile != prompt.Small {
 		rules.Notes = []string{r.notes}
 	}
@@ -92,9 +92,9 @@ func (r *Running) anyTools(cfg *config.Config) bool {
 // Offer has the session offer the tools that there are now, as extensions bring
 // others, from the next step on.
 func (r *Running) Offer() {
-	w := r.world
-	cfg := w.Config()
-	set, err := r.narrowed(cfg, settings.ReadingRules(cfg, w.Paths)) // which tools are denied
+	at := r.place
+	cfg := at.Config()
+	set, err := r.narrowed(cfg, settings.ReadingRules(cfg, at.Paths)) // which tools are denied
 	if err != nil {
 		_ = r.Session.Report(event.Noted{Level: "warning", Text: err.Error()}) // a session that has ended needs none
 		return
@@ -115,7 +115,7 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 	if makes&(config.MakesModels|config.MakesTarget|config.MakesClassifier) == 0 {
 		return nil, bad
 	}
-	m, err := r.world.modelsOf(now)
+	m, err := r.place.modelsOf(now)
 	if err != nil {
 		return nil, append(bad, err.Error())
 	}
@@ -145,9 +145,9 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 // Mistakes are what of the settings in force is not used because of a mistake, rules
 // that match nothing among it, in words.
 func (r *Running) Mistakes() (out []string) {
-	all, _ := settings.Problems(r.world.Config(), r.world.Paths, nil)
+	all, _ := settings.Problems(r.place.Config(), r.place.Paths, nil)
 	for _, p := range all {
-		out = append(out, clip.Line(r.world.hide.String(p.Words), settings.MaxProblem))
+		out = append(out, clip.Line(r.place.process.hide.String(p.Words), settings.MaxProblem))
 	}
 	return out
 }
@@ -155,11 +155,11 @@ func (r *Running) Mistakes() (out []string) {
 // news are the problems that the session was not told yet, and what was one of those
 // that it was told and is none any more.
 func (r *Running) news(was, now *config.Config, bad []string) (out, mended []string) {
-	all, unsafe := settings.Problems(now, r.world.Paths, bad)
+	all, unsafe := settings.Problems(now, r.place.Paths, bad)
 	for _, p := range all {
 		same := func(q settings.Problem) bool { return q.Subject == p.Subject }
 		if !slices.ContainsFunc(r.said, same) {
-			out = append(out, clip.Line(r.world.hide.String(p.Words), settings.MaxProblem))
+			out = append(out, clip.Line(r.place.process.hide.String(p.Words), settings.MaxProblem))
 		}
 	}
 	for _, m := range settings.Mended(was, now) {

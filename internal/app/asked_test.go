@@ -58,11 +58,11 @@ func TestQuestionOfTheOpenCall(t *testing.T) {
 	_, given := asker(t, 2)
 	p := here(dir, home)
 	p.Extensions = ext.Flags{Servers: []servers.Given{given}}
-	w, err := Open(t.Context(), p, settings.Sources{Inline: `{"permissions":{"allow":["mcp__asker"]}}`}, Front{Lasting: true, Person: true})
+	all, w, err := openAt(t, p, settings.Sources{Inline: `{"permissions":{"allow":["mcp__asker"]}}`}, Front{Lasting: true, Person: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	defer all.Close()
 	var running sync.WaitGroup
 	for _, name := range []string{"first", "second"} {
 		m := &fake.Model{Replies: []fake.Reply{fake.Use(llm.ToolUse{ID: "c", Name: "mcp__asker__ask", Input: json.RawMessage(`{"by":"` + name + `"}`)}), fake.Say("done")}}

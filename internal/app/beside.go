@@ -18,19 +18,19 @@ import (
 // Its sessions are found all the same, by who searches.
 func (r *Running) accompany() {
 	r.beside = func() {}
-	if !r.world.front.Print && r.Kept {
+	if !r.place.process.front.Print && r.Kept {
 		r.beside = beside.Start(r.company())
 	}
 }
 
 // company is what accompanies the session.
 func (r *Running) company() beside.Config {
-	w := r.world
+	at := r.place
 	return beside.Config{
-		Session: r.Session, After: r.After, State: w.Paths.State, Loop: r.loop, Home: w.Paths.Home, Hide: w.hide.String, Mask: r.mask,
+		Session: r.Session, After: r.After, State: at.Paths.State, Loop: r.loop, Home: at.Paths.Home, Hide: at.process.hide.String, Mask: r.mask,
 		Titler: func(ctx context.Context) (beside.Completer, bool) {
-			m := w.models.Load()
-			if !w.Config().Titles || m == nil {
+			m := at.models.Load()
+			if !at.Config().Titles || m == nil {
 				return nil, false
 			}
 			return m.Titles(ctx, r.Target().ID())
@@ -38,19 +38,19 @@ func (r *Running) company() beside.Config {
 		Models: func(ctx context.Context) beside.Models {
 			main := r.Target()
 			out := beside.Models{Main: main}
-			if m := w.models.Load(); m != nil {
+			if m := at.models.Load(); m != nil {
 				out.Small, out.Share = m.Beside(ctx, main.ID())
 			}
 			return out
 		},
 		Rules: func() policy.Rules {
-			rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
+			rules, _ := settings.UsableRules(at.Config(), at.Paths, func(error) {}) // problems are told elsewhere
 			return rules
 		},
-		Budget: func() agent.Budget { return r.budget(w.Config()) },
+		Budget: func() agent.Budget { return r.budget(at.Config()) },
 		Notes:  func() string { return r.notesFile() },
 		Memory: func() string {
-			if !w.Config().Memory.Auto || r.profile == prompt.Small {
+			if !at.Config().Memory.Auto || r.profile == prompt.Small {
 				return ""
 			}
 			return r.notes
@@ -71,7 +71,7 @@ func (r *Running) TitleOf(ctx context.Context, about string) (string, error) {
 // notesFile is the file of the session's notes, "" when there are to be none.
 func (r *Running) notesFile() string {
 	dir := r.log.Scratch()
-	if !r.world.Config().Memory.Session || dir == "" {
+	if !r.place.Config().Memory.Session || dir == "" {
 		return ""
 	}
 	return filepath.Join(dir, memory.SessionName)

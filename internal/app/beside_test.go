@@ -33,11 +33,11 @@ func titled(t *testing.T, set, small string, before func(*Running)) (title strin
 			t.Fatal(err)
 		}
 	}
-	w, err := Open(t.Context(), here(dir, home), settings.Sources{}, Front{Print: true})
+	all, w, err := openAt(t, here(dir, home), settings.Sources{}, Front{Print: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	defer all.Close()
 	r, err := w.Start(t.Context(), Spec{})
 	if err != nil {
 		t.Fatal(err)
@@ -110,11 +110,11 @@ func TestAccompany(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := Open(t.Context(), here(dir, home), settings.Sources{Inline: fmt.Sprintf(`{"model":%q,"small_model":%q}`, "script/"+main, "script/"+little)}, Front{})
+	all, w, err := openAt(t, here(dir, home), settings.Sources{Inline: fmt.Sprintf(`{"model":%q,"small_model":%q}`, "script/"+main, "script/"+little)}, Front{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	defer all.Close()
 	r, err := w.Start(t.Context(), Spec{})
 	if err != nil {
 		t.Fatal(err)
@@ -165,11 +165,11 @@ func TestHelpersBesideASession(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, home := scratch(t)
 			main, little := filepath.Join(dir, "m.txt"), filepath.Join(dir, "s.txt")
-			w, err := Open(t.Context(), here(dir, home), settings.Sources{Inline: fmt.Sprintf(`{"titles":false,"model":%q,"small_model":%q%s}`, "script/"+main, "script/"+little, c.set)}, c.front)
+			all, w, err := openAt(t, here(dir, home), settings.Sources{Inline: fmt.Sprintf(`{"titles":false,"model":%q,"small_model":%q%s}`, "script/"+main, "script/"+little, c.set)}, c.front)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer w.Close()
+			defer all.Close()
 			project := sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root))
 			id := "01890000-0000-7000-8000-000000000001"
 			file := filepath.Join(filepath.Dir(project), id, "notes.md")
@@ -238,12 +238,12 @@ func TestHelpersBesideASession(t *testing.T) {
 func TestNotesTakeThePlaceOfASummary(t *testing.T) {
 	dir, home := scratch(t)
 	main, little := filepath.Join(dir, "m.txt"), filepath.Join(dir, "s.txt")
-	w, err := Open(t.Context(), here(dir, home), settings.Sources{Inline: fmt.Sprintf(`{"titles":false,"memory":{"auto":false},"model":%q,"small_model":%q,"models":{%q:{"window":32000,"output":2000}}}`,
+	all, w, err := openAt(t, here(dir, home), settings.Sources{Inline: fmt.Sprintf(`{"titles":false,"memory":{"auto":false},"model":%q,"small_model":%q,"models":{%q:{"window":32000,"output":2000}}}`,
 		"script/"+main, "script/"+little, "script/"+main)}, Front{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	defer all.Close()
 	id := "01890000-0000-7000-8000-000000000002"
 	file := filepath.Join(sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root)), "..", id, "notes.md")
 	for path, text := range map[string]string{

@@ -54,7 +54,7 @@ func connectRig(t *testing.T, dir, home string, change func(*options), commands 
 		}
 		model.Replies = append(model.Replies, fake.Use(llm.ToolUse{ID: fmt.Sprintf("c%d", i+1), Name: "Bash", Input: in}), fake.Say("done"))
 	}
-	o := options{Process: here(dir, home), Front: Front{Person: true}, Spec: Spec{
+	o := options{Surroundings: here(dir, home), Front: Front{Person: true}, Spec: Spec{
 		Log: sessions.Choice{None: true}, Target: &agent.Target{Model: model, Provider: "fake", Name: "m"},
 	}}
 	o.Resolve = func(context.Context, string) ([]netip.Addr, error) {

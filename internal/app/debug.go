@@ -28,12 +28,12 @@ func (r *Running) Debug(w io.Writer, areas []string) (wait func()) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintf(w, "%s %-7s %s\n", when.Format("15:04:05.000"), area, r.world.hide.String(clip.Line(clip.Clean(text), 400)))
+		fmt.Fprintf(w, "%s %-7s %s\n", when.Format("15:04:05.000"), area, r.place.process.hide.String(clip.Line(clip.Clean(text), 400)))
 	}
 	r.sandboxes.Cold(func(why string) {
 		write(time.Now(), "tool", "sandbox: each command is started by bubblewrap, which takes longer, because there is no zygote: "+why)
 	})
-	r.world.ext.Logged(func(server, line string) { write(time.Now(), "mcp", server+": "+line) })
+	r.place.ext.Logged(func(server, line string) { write(time.Now(), "mcp", server+": "+line) })
 	events := r.Follow(context.Background(), r.After, event.Notices)
 	done := make(chan struct{})
 	go func() { // ends with the session

@@ -34,12 +34,12 @@ type Description struct {
 
 // Describe says what the session is now.
 func (r *Running) Describe() Description {
-	w := r.world
+	at := r.place
 	d := Description{
-		ID: r.ID, Dir: w.Paths.Dir, Root: w.Paths.Root, Version: w.process.Version, Tools: r.Tools().Names(), Model: r.Target(), Key: r.key,
-		Mode: r.Mode(), Branch: situation.Branch(w.Paths.Dir), After: r.After, Kept: r.Kept,
+		ID: r.ID, Dir: at.Paths.Dir, Root: at.Paths.Root, Version: at.process.Version, Tools: r.Tools().Names(), Model: r.Target(), Key: r.key,
+		Mode: r.Mode(), Branch: situation.Branch(at.Paths.Dir), After: r.After, Kept: r.Kept,
 	}
-	no := r.forbidden(w.Config())
+	no := r.forbidden(at.Config())
 	for _, m := range []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk, policy.Bypass} {
 		if _, bad := no[m]; !bad && (m != policy.Bypass || r.started == m) {
 			d.Modes = append(d.Modes, m)
@@ -57,14 +57,14 @@ func (r *Running) Facts(id string) (window, limit int) {
 	if t := r.Target(); id == t.ID() {
 		return t.Window, t.Cap
 	}
-	f := r.world.models.Load().FactsOf(id)
+	f := r.place.models.Load().FactsOf(id)
 	return f.Window, f.Output
 }
 
 // Switchable are the models that the session can be switched to: those of
 // providers with a key, and what local servers have.
 func (r *Running) Switchable(ctx context.Context) []models.Row {
-	return slices.DeleteFunc(r.world.models.Load().List(ctx), func(row models.Row) bool { return !row.Usable })
+	return slices.DeleteFunc(r.place.models.Load().List(ctx), func(row models.Row) bool { return !row.Usable })
 }
 
 // Instructions are the parts of the system prompt.

@@ -22,7 +22,7 @@ import (
 
 // extend makes the extensions of a session that is not there yet.
 func (r *Running) extend(cfg *config.Config) {
-	w := r.world
+	at := r.place
 	source := "startup"
 	switch {
 	case r.spec.Log.Fork:
@@ -32,36 +32,36 @@ func (r *Running) extend(cfg *config.Config) {
 	case r.spec.Cleared:
 		source = "clear"
 	}
-	x, bad := ext.New(ext.Config{World: w.ext, Offer: r.Offer, Reapply: func() {
-		w.live.Hold(func() {
-			cfg := w.Config()
+	x, bad := ext.New(ext.Config{World: at.ext, Offer: r.Offer, Reapply: func() {
+		at.live.Hold(func() {
+			cfg := at.Config()
 			r.reload(cfg, cfg)
 		})
 	}, Fork: ext.ForkConfig{
-		Parts: func() []prompt.Part { return r.parts }, Tools: func() tool.Set { return r.kit.All }, Resolve: w.resolve, Budget: func() agent.Budget { return r.budget(w.Config()) }, Transcript: r.agentTranscript,
+		Parts: func() []prompt.Part { return r.parts }, Tools: func() tool.Set { return r.kit.All }, Resolve: at.resolve, Budget: func() agent.Budget { return r.budget(at.Config()) }, Transcript: r.agentTranscript,
 		Rules: func() policy.Rules {
-			rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
+			rules, _ := settings.UsableRules(at.Config(), at.Paths, func(error) {}) // problems are told elsewhere
 			readable(&rules, r)
 			return rules
 		},
 		Loop: func() *agent.Loop {
-			cfg := w.Config()
-			return r.turns(cfg, settings.ReadingRules(cfg, w.Paths))
+			cfg := at.Config()
+			return r.turns(cfg, settings.ReadingRules(cfg, at.Paths))
 		},
 	}, Further: r.spec.Hooks, Main: r.main, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
-		Session: r.ID, Project: w.Paths.Root, Mask: w.hide.Result, Log: w.process.LogFile,
-		Env: tool.Env{Dir: w.Paths.Dir, Roots: []string{w.Paths.Dir}, Home: w.Paths.Home, Scratch: r.log.Scratch()},
+		Session: r.ID, Project: at.Paths.Root, Mask: at.process.hide.Result, Log: at.process.LogFile,
+		Env: tool.Env{Dir: at.Paths.Dir, Roots: []string{at.Paths.Dir}, Home: at.Paths.Home, Scratch: r.log.Scratch()},
 	}, Hooks: ext.HooksConfig{
-		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside, Main: r.mainName(), Defers: w.front.Print,
-		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
+		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: at.Paths.Root, Dir: at.Paths.Dir, Temp: at.process.temp.outside, Main: r.mainName(), Defers: at.process.front.Print,
+		Environ: func() (environ, allow []string) { return at.inherited(at.Config()) },
 		Rules: func() policy.Rules {
-			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home, FoldCase: w.Paths.FoldCase}
+			return policy.Rules{Dir: at.Paths.Dir, Dirs: []string{at.Paths.Dir}, Home: at.Paths.Home, FoldCase: at.Paths.FoldCase}
 		},
 		Callback: r.spec.Callback,
 		Confine:  r.sandboxes.Confine,
 		Ask: func(ctx context.Context, model, question string) (answer string, _ event.Spent, err error) {
 			bought := r.Buy(ctx, func() (spent event.Spent) {
-				answer, spent, err = w.models.Load().Answer(ctx, model, r.Target().ID(), question)
+				answer, spent, err = at.models.Load().Answer(ctx, model, r.Target().ID(), question)
 				return spent
 			})
 			return answer, event.Spent{}, errors.Join(bought, err) // what it cost is recorded
@@ -69,7 +69,7 @@ func (r *Running) extend(cfg *config.Config) {
 	}}, cfg)
 	r.ext = x
 	for _, s := range bad {
-		w.process.Notef("%s", s)
+		at.process.Notef("%s", s)
 	}
 }
 
@@ -95,9 +95,9 @@ func (r *Running) agentTranscript(s *session.Session, id, model string) (file fu
 // command: it is, unless somebody other than a repository said that the sandbox is enough.
 func (r *Running) extendRules(cfg *config.Config, rules *policy.Rules) error {
 	said, _ := cfg.Setting("sandbox.auto_allow")
-	rules.Attended = r.world.front.Host && (said.Origin.Scope == config.Default || said.Origin.Scope.Repo())
+	rules.Attended = r.place.process.front.Host && (said.Origin.Scope == config.Default || said.Origin.Scope.Repo())
 	more, err := r.ext.Rules()
-	rules.Protected = append(slices.Clip(rules.Protected), r.world.ext.Programs(rules.Dirs)...)
+	rules.Protected = append(slices.Clip(rules.Protected), r.place.ext.Programs(rules.Dirs)...)
 	rules.List = append(slices.Clip(rules.List), more...)
 	rules.Unsafe = cmp.Or(rules.Unsafe, r.ext.Unguarded())
 	return err
@@ -105,7 +105,7 @@ func (r *Running) extendRules(cfg *config.Config, rules *policy.Rules) error {
 
 // variables are what commands may inherit, with what extensions set for them.
 func (r *Running) variables() (environ, allow []string) {
-	environ, allow = r.world.inherited(r.world.Config())
+	environ, allow = r.place.inherited(r.place.Config())
 	if r.ext == nil { // nothing ran yet
 		return environ, allow
 	}
@@ -129,9 +129,9 @@ const toolWait = 30 * time.Second
 func (r *Running) CallTool(ctx context.Context, server, name string, input json.RawMessage, strict bool) (tool.Result, error) {
 	within, cancel := context.WithTimeout(ctx, toolWait)
 	if server != "" {
-		r.world.ext.Await(within, server)
+		r.place.ext.Await(within, server)
 	} else {
-		r.world.ext.AwaitTools(within, []string{name})
+		r.place.ext.AwaitTools(within, []string{name})
 	}
 	cancel()
 	return r.ext.Call(ctx, name, input, func(p tool.Plan) error {
@@ -157,39 +157,36 @@ func (r *Running) Began() <-chan struct{} { return r.ext.Began() }
 // Extended is what the session has besides adze's own.
 func (r *Running) Extended() event.Extended { return r.ext.Extended() }
 
-// MCP are the MCP servers of all sessions.
-func (w *World) MCP() *ext.World { return w.ext }
-
 // await waits, in print mode, for servers that the run was started for: they are
 // named by a flag or by the agent that it is, or a rule allows tools of theirs.
 func (r *Running) await(ctx context.Context, cfg *config.Config) {
-	w := r.world
+	at := r.place
 	var rules []string
 	for _, x := range cfg.Permissions.Allow {
 		if strings.HasPrefix(x.Text, "mcp__") {
 			rules = append(rules, x.Text)
 		}
 	}
-	serves := len(w.process.Extensions.Servers) > 0 || r.main != nil && r.main.Servers != nil
+	serves := len(at.process.Extensions.Servers) > 0 || r.main != nil && r.main.Servers != nil
 	wait := time.Duration(cfg.Waits.Start) * time.Second
-	if !w.front.Print || !serves && rules == nil || wait <= 0 {
+	if !at.process.front.Print || !serves && rules == nil || wait <= 0 {
 		return
 	}
 	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var late, why []string
 	if serves {
-		late, why = ext.Missed(w.ext.AwaitAll(within))
+		late, why = ext.Missed(at.ext.AwaitAll(within))
 	} else {
-		late, why = ext.Missed(w.ext.AwaitTools(within, rules))
+		late, why = ext.Missed(at.ext.AwaitTools(within, rules))
 	}
 	if ctx.Err() != nil { // nobody waits any more
 		return
 	}
 	for _, said := range why {
-		w.process.Notef("%s", said)
+		at.process.Notef("%s", said)
 	}
 	if len(late) > 0 {
-		w.process.Notef("the run goes on without MCP servers that are not there after %s: %s", wait, strings.Join(late, ", "))
+		at.process.Notef("the run goes on without MCP servers that are not there after %s: %s", wait, strings.Join(late, ", "))
 	}
 }

@@ -27,27 +27,27 @@ func (r *Running) folders(ctx context.Context, list []op.FolderChange) error {
 }
 
 func (r *Running) folder(ctx context.Context, name string, c op.FolderChange) error {
-	w := r.world
-	dir, err := settings.Folder(w.Paths, name, byAnswer)
+	at := r.place
+	dir, err := settings.Folder(at.Paths, name, byAnswer)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.Remove:
 		given := settings.AsDir(dir, byAnswer)
-		if !w.live.Take(given.Key, given.Value) {
+		if !at.live.Take(given.Key, given.Value) {
 			return fmt.Errorf("the folder %s was not added in this session, so it cannot be taken back", name)
 		}
 	case c.Keep == op.ForSession:
-		w.live.Give(settings.AsDir(dir, byAnswer))
+		at.live.Give(settings.AsDir(dir, byAnswer))
 	default:
-		file, edit, err := settings.AddDir(w.Paths, string(c.Keep), dir)
+		file, edit, err := settings.AddDir(at.Paths, string(c.Keep), dir)
 		if err != nil {
 			return err
 		}
 		var notes []string
-		if err := w.Write(file.Path, func() (err error) {
-			notes, err = settings.Write(ctx, w.Paths, file, edit)
+		if err := at.Write(file.Path, func() (err error) {
+			notes, err = settings.Write(ctx, at.Paths, file, edit)
 			return err
 		}); err != nil {
 			return err
@@ -56,7 +56,7 @@ func (r *Running) folder(ctx context.Context, name string, c op.FolderChange) er
 			return errors.New(strings.Join(notes, "; "))
 		}
 	}
-	if !c.Remove && !slices.Contains(w.roots(), dir) {
+	if !c.Remove && !slices.Contains(at.roots(), dir) {
 		return fmt.Errorf("the folder %s was added and does not count: the settings that count here do not have it", name)
 	}
 	return nil

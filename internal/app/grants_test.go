@@ -32,7 +32,7 @@ type keptRun struct {
 func kept(t *testing.T, dir, home string, s sessions.Choice) *keptRun {
 	t.Helper()
 	r := &keptRun{t: t, events: make(chan event.Event, 256), model: &fake.Model{}}
-	o := options{Process: here(dir, home), Sources: settings.Sources{Inline: `{"sandbox":{"enabled":false}}`}, Front: Front{Person: true},
+	o := options{Surroundings: here(dir, home), Sources: settings.Sources{Inline: `{"sandbox":{"enabled":false}}`}, Front: Front{Person: true},
 		Spec: Spec{Log: s, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m", Images: true}}}
 	o.Note = func(s string) { r.notes = append(r.notes, s) }
 	a, err := o.open(t)
@@ -217,7 +217,7 @@ func Test0DIN_AnEditedTranscriptGrantsNothing(t *testing.T) {
 func TestSealKeyIsASecret(t *testing.T) {
 	dir, home := scratch(t)
 	r := kept(t, dir, home, sessions.Choice{})
-	path := filepath.Join(r.world.Paths.State, seal.KeyName)
+	path := filepath.Join(r.place.Paths.State, seal.KeyName)
 	for _, command := range []string{"cat " + path, "cp " + path + " k", "echo x > " + path} {
 		if !r.run(command) {
 			t.Errorf("%s runs without a question", command)

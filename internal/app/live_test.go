@@ -39,7 +39,7 @@ func watchSettings(t *testing.T, files map[string]string, change func(*options))
 	for name, text := range files {
 		r.put(name, text)
 	}
-	o := options{Process: here(dir, home), Front: Front{Lasting: true},
+	o := options{Surroundings: here(dir, home), Front: Front{Lasting: true},
 		Spec: Spec{Log: sessions.Choice{None: true}, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m"}}}
 	if change != nil {
 		change(&o)
@@ -72,7 +72,7 @@ func watchSettings(t *testing.T, files map[string]string, change func(*options))
 		goleak.VerifyNone(t, before)
 	})
 	if o.Lasting {
-		a.world.live.Start() // what the session does by itself; now it has been done
+		a.place.live.Start() // what the session does by itself; now it has been done
 	}
 	return r
 }
@@ -178,7 +178,7 @@ func TestLiveVariablesAndSandbox(t *testing.T) {
 	if text, _ := r.run("touch a; echo $GREETING"); !strings.Contains(text, "one") {
 		t.Error(text)
 	}
-	if _, err := r.world.resolve(t.Context(), "mine"); err == nil {
+	if _, err := r.place.resolve(t.Context(), "mine"); err == nil {
 		t.Error("an alias is known that is not there yet")
 	}
 	r.put("model.txt", "> hello\n")
@@ -191,7 +191,7 @@ func TestLiveVariablesAndSandbox(t *testing.T) {
 	if !slices.Equal(keys, []string{"max_turns", "model_aliases", "env", "sandbox.enabled"}) {
 		t.Errorf("told: %v", keys)
 	}
-	if m, err := r.world.resolve(t.Context(), "mine"); err != nil || m.Provider != "script" {
+	if m, err := r.place.resolve(t.Context(), "mine"); err != nil || m.Provider != "script" {
 		t.Errorf("the new alias leads to %v %v", m, err)
 	}
 	if now, _ := r.sandboxes.Wants(); now != nil {
@@ -235,7 +235,7 @@ func TestLiveProjectNeedsTrust(t *testing.T) {
 		}
 	}
 	// Trust that is taken back.
-	if _, err := r.world.Paths.Trust().Revoke(t.Context(), r.world.Paths.Root); err != nil {
+	if _, err := r.place.Paths.Trust().Revoke(t.Context(), r.place.Paths.Root); err != nil {
 		t.Fatal(err)
 	}
 	next[event.SettingsChanged](r)
@@ -246,9 +246,9 @@ func TestLiveProjectNeedsTrust(t *testing.T) {
 
 func (r *watched) trust() {
 	r.t.Helper()
-	v, err := r.world.Paths.Trust().Check(r.world.Paths.TrustFolder())
+	v, err := r.place.Paths.Trust().Check(r.place.Paths.TrustFolder())
 	if err == nil {
-		err = r.world.Paths.Trust().Grant(r.t.Context(), v)
+		err = r.place.Paths.Trust().Grant(r.t.Context(), v)
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -360,7 +360,7 @@ func TestLiveOwnWritesAreNoNews(t *testing.T) {
 	}
 	next[event.TurnEnded](r)
 	waitFor(r.t, "loaded", func() (is bool) {
-		r.world.live.Hold(func() { is = len(r.world.Config().Permissions.Allow) == 1 })
+		r.place.live.Hold(func() { is = len(r.place.Config().Permissions.Allow) == 1 })
 		return is
 	})
 	r.put("~/.adze/settings.json", `{`+unconfined+`,"permissions":{"deny":["Bash(x)"]}}`)
@@ -390,7 +390,7 @@ func TestLiveFilesThatComeAndGo(t *testing.T) {
 		want := []string{"a", "a b", "b c", "b d", "b d e", "b e"}[i]
 		waitFor(r.t, step.what+": "+want, func() bool {
 			have := map[string]bool{}
-			for _, d := range r.world.Config().Permissions.Deny {
+			for _, d := range r.place.Config().Permissions.Deny {
 				have[strings.TrimSuffix(strings.TrimPrefix(d.Text, "Bash("), ")")] = true
 			}
 			return strings.Join(slices.Sorted(maps.Keys(have)), " ") == want
@@ -416,8 +416,8 @@ func TestOneBriefAnswerWatchesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	next[event.TurnEnded](r)
-	if is := r.world.live.Watching(); is && time.Since(began) < time.Second {
+	if is := r.place.live.Watching(); is && time.Since(began) < time.Second {
 		t.Error("settings are watched")
 	}
-	waitFor(r.t, "watched, though the run goes on", r.world.live.Watching)
+	waitFor(r.t, "watched, though the run goes on", r.place.live.Watching)
 }

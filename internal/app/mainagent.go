@@ -16,20 +16,20 @@ import (
 )
 
 // main is the definition of the agent that sessions begin as, nil for the usual one.
-func (w *World) main(cfg *config.Config) (*ext.Agent, error) {
-	if w.bare && cfg.Agent == "" {
+func (at *Place) main(cfg *config.Config) (*ext.Agent, error) {
+	if at.process.sources.Bare && cfg.Agent == "" {
 		return nil, nil
 	}
-	a, note, err := w.ext.Main(cfg.Agent)
+	a, note, err := at.ext.Main(cfg.Agent)
 	if note != "" {
-		w.process.Notef("%s; sessions begin as usual", note)
+		at.process.Notef("%s; sessions begin as usual", note)
 	}
 	return a, err
 }
 
 // mainMode is the mode that a session begins in as an agent. What a person asked for
 // goes before the definition, and one that others wrote only tightens.
-func (w *World) mainMode(cfg *config.Config, main *ext.Agent, s Spec, now policy.Mode) policy.Mode {
+func (at *Place) mainMode(cfg *config.Config, main *ext.Agent, s Spec, now policy.Mode) policy.Mode {
 	if main == nil || main.Mode == "" || s.Skip || asked(cfg, "permissions.defaultMode") {
 		return now
 	}
@@ -39,7 +39,7 @@ func (w *World) mainMode(cfg *config.Config, main *ext.Agent, s Spec, now policy
 	case policy.Stricter(wants, now) == wants:
 		return wants
 	case wants == policy.Bypass, wants == policy.Auto && bool(cfg.Permissions.DisableAuto), !own:
-		w.process.Notef("the agent %s does not begin in the mode %s, which it wants: --permission-mode %s chooses it", clip.Visible(main.Name), wants, wants)
+		at.process.Notef("the agent %s does not begin in the mode %s, which it wants: --permission-mode %s chooses it", clip.Visible(main.Name), wants, wants)
 		return now
 	}
 	return wants
@@ -107,7 +107,7 @@ func (r *Running) first() string {
 // it stands before the first one that comes: see Submit.
 func (r *Running) initial() {
 	text := r.first()
-	if text == "" || r.spec.dry || r.world.front.Print {
+	if text == "" || r.spec.dry || r.place.process.front.Print {
 		return
 	}
 	_ = r.Session.Submit(context.Background(), r.opening(text, op.Prompt{})) // a session that cannot take it says so
@@ -131,7 +131,7 @@ func (r *Running) opening(text string, p op.Prompt) op.Prompt {
 // has that agent's own before it.
 func (r *Running) Submit(ctx context.Context, o op.Op) error {
 	p, ok := o.(op.Prompt)
-	if !ok || r.main == nil || !r.world.front.Print {
+	if !ok || r.main == nil || !r.place.process.front.Print {
 		return r.Session.Submit(ctx, o)
 	}
 	text := r.first()

@@ -1,117 +1,126 @@
+// Package app puts the parts of adze together. A Process is what there is once,
+// whatever folders are worked in: temporary files, keys and connections of models, secrets to hide. A
+// Place is one of these folders, with its settings. Start makes a session in it: log,
+// tools, instructions. It is wired by hand, top to bottom, and decides nothing
+// that a part could decide.
 package app
 
 import (
+	"cmp"
 	"context"
-	"io"
-	"net"
-	"net/http"
-	"net/netip"
-	"net/url"
-	"time"
+	"errors"
+	"os"
+	"slices"
+	"sync"
 
-	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/confine"
-	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/models"
-	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/sandbox"
-	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/kit"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
-	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
-// A Process is what surrounds adze.
+// A Process is what all sessions share, in whatever folder they work.
 type Process struct {
-	settings.Environment
-	Version string
-	Temp    string // where temporary files go: absolute; "" asks the system
-	Environ []string
-	// Memory is what servers refused, for the process; nil: nothing yet.
-	Memory *models.Memory
-	// Betas are further values of the header anthropic-beta.
-	Betas []string
-	// Record, when set, gets a cassette of everything providers answer.
-	Record io.Writer
-	// Resolve and Dial are how the sandbox's proxy looks names up and connects
-	// to what it checked; nil uses the system's.
-	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
-	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
-	// Extensions are those that flags name.
-	Extensions ext.Flags
-	LogFile    string // absolute; where --debug writes, "" for nowhere that lasts
-	// Transcripts are those that other programs read; nil: there are none.
-	Transcripts Transcripts
+	Surroundings
+	sources settings.Sources
+	front   Front
+	hide    *secret.Redactor
+	temp    temporary
+	memory  kit.Memory // of the commands of all sessions
+
+	opening sync.Mutex     // held while a place is opened; before mu
+	leaving sync.WaitGroup // of places that are being closed
+	mu      sync.Mutex     // guards the rest
+	closed  bool           // no place is opened any more
+	places  []*Place       // that are open, the oldest first
+	// running are the sessions that have begun and are not closed.
+	running []*Running
+	kept    []string // the IDs of those that began and are kept on disk
 }
 
-// Transcripts are sessions in the form that other programs read.
-type Transcripts interface {
-	// Of is the transcript of a session: at the place where other programs look for it where
-	// the settings say so, else in a folder of the session's own, when hooks ask for it.
-	Of(p settings.Paths, cfg *config.Config, id string, kept bool, own string) Transcript
-	// CopyOf says of which session another program made a copy with this ID, and up to
-	// which event.
-	CopyOf(p settings.Paths, id string) (of string, upTo event.Seq, ok bool)
-}
-
-// A Transcript is that of one session.
-type Transcript interface {
-	// Follow writes what happens in a session. The returned function waits until it is
-	// closed and all is written.
-	Follow(r *Running) (wait func())
-	// File is its path, with what happened up to an event.
-	File(upTo event.Seq) string
-	// Agent is the transcript of an agent that works for the session. The file is made when it
-	// is asked for first, if not before; wait is as of Follow.
-	Agent(s *session.Session, id, model string) (file func() string, wait func())
-}
-
-// Proxy chooses the proxy of a request with these settings; a nil URL is none.
-func (p Process) Proxy(cfg *config.Config) func(*http.Request) (*url.URL, error) {
-	return models.Proxy(cfg, p.Env)
-}
-
-// transport carries requests of extensions to servers that they name.
-func transport(proxy func(*http.Request) (*url.URL, error)) http.RoundTripper {
-	return &http.Transport{Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second}
-}
-
-// Models are the models of these settings. patient: somebody watches.
-func (p Process) Models(f config.Folders, cfg *config.Config, patient bool, hide func(key string)) (*models.Set, error) {
-	return models.New(models.Config{
-		Version: p.Version, Home: p.Home, Folders: f, Environ: p.Environ, Env: p.Env,
-		Memory: p.Memory, Betas: p.Betas, Record: p.Record, Patient: patient, Hide: hide, Note: p.Note,
-	}, cfg)
-}
-
-// Run is who opens a session in these folders.
-func (p Process) Run(paths settings.Paths) sessions.Run {
-	r := sessions.Run{Version: p.Version, State: paths.State, Dir: paths.Dir, Root: paths.Root, Note: p.Notef}
-	if p.Transcripts != nil {
-		r.CopyOf = func(id string) (string, event.Seq, bool) { return p.Transcripts.CopyOf(paths, id) }
+// Open makes what the sessions of a process share. Sources say for all places which
+// settings count. Close it in the end.
+func Open(ctx context.Context, s Surroundings, from settings.Sources, f Front) (*Process, error) {
+	p := &Process{Surroundings: s, sources: from, front: f, hide: secret.New(secret.Environ(s.Environ)...)}
+	root := cmp.Or(s.Temp, os.TempDir())
+	var err error
+	if p.temp, p.Temp, err = makeTemp(ctx, root); err != nil {
+		return nil, err
 	}
-	return r
-}
-
-// A Front is what a process's front end is.
-type Front struct {
-	Print  bool // nobody watches
-	Person bool // somebody can answer questions
-	Host   bool // who answers is a program that shows each question, such as an editor
-	// Lasting: more prompts may come, so that settings are watched from the
-	// start. Other sessions watch them when they take longer than a second.
-	Lasting bool
-}
-
-// Sandbox is what the settings make of the sandbox.
-func (p Process) Sandbox(paths settings.Paths, cfg *config.Config, roots []string) (sandbox.Config, error) {
-	return confine.Settings(p.sandboxes(paths), cfg, roots)
-}
-
-func (p Process) sandboxes(paths settings.Paths) confine.Config {
-	return confine.Config{
-		Dir: paths.Dir, Home: paths.Home, Folders: paths.Folders, Env: p.Env, TempRoot: p.Temp,
-		Resolve: p.Resolve, Dial: p.Dial, Note: p.Note,
-		Programs: func(cfg *config.Config, roots []string) []policy.Steer { return settings.Programs(cfg, paths, roots) },
+	if p.Temp != root {
+		p.Notef("%s cannot have temporary files (TMPDIR); they go to %s", root, p.Temp)
 	}
+	return p, nil
+}
+
+// sessions are those that run now, in all places, or in one.
+func (p *Process) sessions(in *Place) (out []*Running) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.running {
+		if in == nil || r.place == in {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// add has a session be one of those that run.
+func (p *Process) add(r *Running) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running = append(p.running, r)
+	if r.Kept {
+		p.kept = append(p.kept, r.ID)
+	}
+}
+
+// drop forgets a session that is closed.
+func (p *Process) drop(r *Running) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running = slices.DeleteFunc(p.running, func(x *Running) bool { return x == r })
+}
+
+// end ends sessions, the youngest first: it may be a child of others.
+func end(list []*Running) error {
+	for _, r := range list {
+		r.sandboxes.Release()
+	}
+	var errs []error
+	for _, r := range slices.Backward(list) {
+		errs = append(errs, r.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Close ends every session, and what they shared.
+func (p *Process) Close() error {
+	p.opening.Lock()
+	p.mu.Lock()
+	places := p.places
+	p.places, p.closed = nil, true
+	p.mu.Unlock()
+	p.opening.Unlock()
+	p.leaving.Wait()
+	for _, at := range places {
+		at.release()
+	}
+	err := end(p.sessions(nil))
+	for _, at := range places {
+		at.close()
+	}
+	p.temp.remove()
+	for _, at := range places {
+		at.sweep()
+	}
+	return err
+}
+
+// Abort ends every command at once. It is for a process that will not live
+// to Close.
+func (p *Process) Abort() {
+	for _, r := range p.sessions(nil) {
+		r.kit.Tasks.Close(0)
+	}
+	_ = p.temp.folder.Remove()
 }

@@ -25,37 +25,52 @@ func scratch(t *testing.T) (dir, home string) {
 	return dir, home
 }
 
-// options are what a world with one session is made of.
+// options are what a process with one session is made of.
 type options struct {
-	Process
+	Surroundings
 	settings.Sources
 	Front
 	Spec
 }
 
-// opened is the one session of a world.
+// opened is the one session of a process.
 type opened struct{ *Running }
 
 func (o options) open(t *testing.T) (*opened, error) {
-	w, err := Open(t.Context(), o.Process, o.Sources, o.Front)
+	all, at, err := openAt(t, o.Surroundings, o.Sources, o.Front)
 	if err != nil {
 		return nil, err
 	}
-	r, err := w.Start(t.Context(), o.Spec)
+	r, err := at.Start(t.Context(), o.Spec)
 	if err != nil {
-		_ = w.Close()
+		_ = all.Close()
 		return nil, err
 	}
 	return &opened{r}, nil
 }
 
-// Close ends the world.
-func (o *opened) Close() error { return o.world.Close() }
+// Close ends the process.
+func (o *opened) Close() error { return o.place.process.Close() }
 
-// here is a process in these folders that knows nothing else.
-func here(dir, home string) Process {
+// openAt opens the folder of these surroundings in a process of its own.
+func openAt(t *testing.T, s Surroundings, from settings.Sources, f Front) (*Process, *Place, error) {
+	t.Helper()
+	all, err := Open(t.Context(), s, from, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err := all.Place(s.Dir)
+	if err != nil {
+		_ = all.Close()
+		return nil, nil, err
+	}
+	return all, at, nil
+}
+
+// here are these folders, and nothing else.
+func here(dir, home string) Surroundings {
 	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home}
-	return Process{
+	return Surroundings{
 		Environment: settings.Environment{Dir: dir, Home: home, Env: func(n string) string { return env[n] }},
 		Version:     "test", Environ: []string{"PATH=" + env["PATH"], "HOME=" + home},
 	}

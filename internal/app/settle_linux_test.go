@@ -40,7 +40,7 @@ func TestLeftIsAsked(t *testing.T) {
 	r.answer(q, op.Answer{Comment: "what for?"})
 	text, _ := r.result()
 	want(t, text, "planted")
-	want(t, text, "was moved to "+filepath.Join(r.world.Paths.Folders.State, "sandbox", "quarantine"))
+	want(t, text, "was moved to "+filepath.Join(r.place.Paths.Folders.State, "sandbox", "quarantine"))
 	want(t, text, "the person said no: what for?")
 	if _, err := os.Lstat(hook); err == nil {
 		t.Error("no was said, and it is there")

@@ -75,7 +75,7 @@ type Running struct {
 	Kept  bool      // it can be resumed
 	After event.Seq // the last event before this run
 
-	world     *World
+	place     *Place
 	spec      Spec
 	main      *ext.Agent // that the session is; nil is the usual one
 	log       *sessions.Opened
@@ -104,69 +104,72 @@ type Running struct {
 	unsafe   string             // why nothing passes without a question, "" where that is not so
 }
 
+// Place is where the session works.
+func (r *Running) Place() *Place { return r.place }
+
 // Start begins a session, or goes on with one. Close ends it; so does the end
-// of the World.
-func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
-	w.ext.Begin() // first of all: the instructions wait for skills
-	cfg := w.Config()
-	rules, mode, err := settings.Permissions(w.process.Environment, cfg, w.Paths, s.Skip)
+// of the place, or of the process.
+func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
+	at.ext.Begin() // first of all: the instructions wait for skills
+	cfg := at.Config()
+	rules, mode, err := settings.Permissions(at.process.Environment, cfg, at.Paths, s.Skip)
 	if err != nil {
 		return nil, err
 	}
-	if !w.front.Print { // a script is told of errors alone
-		w.unused.Do(func() {
-			for _, s := range settings.Unused(cfg, w.Paths) {
-				w.process.Notef("settings: %s", s)
+	if !at.process.front.Print { // a script is told of errors alone
+		at.unused.Do(func() {
+			for _, s := range settings.Unused(cfg, at.Paths) {
+				at.process.Notef("settings: %s", s)
 			}
 		})
 	}
-	facts := w.learn(ctx, s.dry) // memory and git are read while the model is chosen
-	main, err := w.main(cfg)
+	facts := at.learn(ctx, s.dry) // memory and git are read while the model is chosen
+	main, err := at.main(cfg)
 	if err != nil {
 		return nil, err
 	}
-	log, err := sessions.Choose(ctx, w.process.Run(w.Paths), s.Log)
+	log, err := sessions.Choose(ctx, at.process.Run(at.Paths), s.Log)
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{world: w, spec: s, log: log, main: main, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, w.mainMode(cfg, main, s, mode), log.Mode)}
-	if t := w.process.Transcripts; t != nil && !s.dry {
-		r.public = t.Of(w.Paths, cfg, r.ID, r.Kept, cmp.Or(log.Scratch(), w.temp.outside))
+	r := &Running{place: at, spec: s, log: log, main: main, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, at.mainMode(cfg, main, s, mode), log.Mode)}
+	if t := at.process.Transcripts; t != nil && !s.dry {
+		r.public = t.Of(at.Paths, cfg, r.ID, r.Kept, cmp.Or(log.Scratch(), at.process.temp.outside))
 	}
 	if err := r.begin(ctx, cfg, rules, facts); err != nil {
 		_ = log.Abandon(ctx) // the cause is said
 		return nil, err
 	}
-	w.add(r, cfg)
+	at.add(r, cfg)
 	return r, nil
 }
 
 // learn reads what a session is told of where it is, in the background; whole waits
 // for git however long that takes.
-func (w *World) learn(ctx context.Context, whole bool) <-chan situation.Facts {
-	if w.bare {
+func (at *Place) learn(ctx context.Context, whole bool) <-chan situation.Facts {
+	if at.process.sources.Bare {
 		none := make(chan situation.Facts, 1)
 		none <- situation.Facts{}
 		return none
 	}
 	return situation.Learn(ctx, situation.Place{
-		Environment: w.process.Environment, Environ: w.process.Environ, Paths: w.Paths, Config: w.Config, Whole: whole,
+		Environment: at.process.Environment, Environ: at.process.Environ, Paths: at.Paths, Config: at.Config, Whole: whole,
 	})
 }
 
 // notesDir is the folder of the model's own notes, on this project or as an agent, ""
 // when it is to have none.
 func (r *Running) notesDir() string {
-	w := r.world
-	if r.main != nil && !w.bare {
-		if dir := ext.AgentMemory(w.Paths, *r.main); dir != "" {
+	at := r.place
+	if r.main != nil && !at.process.sources.Bare {
+		if dir := ext.AgentMemory(at.Paths, *r.main); dir != "" {
 			return dir
 		}
 	}
-	if !w.Config().Memory.Auto || r.spec.Log.None && !r.spec.dry || w.bare {
+	if !at.Config().Memory.Auto || r.spec.Log.None && !r.spec.dry || at.process.sources.Bare {
 		return ""
 	}
-	return sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root))
+	return sessions.In(at.Paths.State).Notes(sessions.Key(at.Paths.Root))
 }
 
 // ownNotes reads the index of the model's own notes, and tells what it leaves out.
@@ -175,7 +178,7 @@ func (r *Running) ownNotes(tools tool.Set) (own prompt.Own) {
 	if r.notes != "" && tools.Files() == tool.KeepsFiles {
 		own.Dir = r.notes
 		if own.Index, own.Warning = memory.Index(r.notes); own.Warning != "" {
-			r.world.process.Notef("%s", own.Warning)
+			r.place.process.Notef("%s", own.Warning)
 		}
 	}
 	return own
@@ -200,17 +203,17 @@ func asked(cfg *config.Config, key string) bool {
 
 // begin makes the parts of a session on its open log, and then the session.
 func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Rules, facts <-chan situation.Facts) error {
-	w := r.world
+	at := r.place
 	target, err := r.choose(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	r.sandboxes = confine.New(w.sandboxes(r.started == policy.Bypass, cfg, rules))
+	r.sandboxes = confine.New(at.sandboxes(r.started == policy.Bypass, cfg, rules))
 	r.sandboxes.Prepare(ctx, cfg, rules.Dirs, true)
 	r.sandboxes.Advance()
 	r.extend(cfg)
 	if err := r.extendRules(cfg, &rules); err != nil {
-		w.process.Notef("%v", err)
+		at.process.Notef("%v", err)
 	}
 	r.await(ctx, cfg)
 	set, err := r.equip(cfg, rules, target)
@@ -226,7 +229,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		return err
 	}
 	r.recorded = rewind.Record(rewind.Config{
-		Root: w.Paths.Root, More: rules.Dirs, State: w.own(), Home: w.Paths.Home, Temp: w.temp.all, Environ: w.process.Environ,
+		Root: at.Paths.Root, More: rules.Dirs, State: at.own(), Home: at.Paths.Home, Temp: at.process.temp.all, Environ: at.process.Environ,
 		Blobs: r.log.Blobs(), Scratch: r.log.Scratch(), Beside: func() bool { return len(r.kit.Tasks.Running()) > 0 }, Told: r.kit.KnowsOnly,
 	})
 	r.known, r.loop = known, r.newLoop(known)
@@ -238,8 +241,8 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		pending = situation.Pending
 	}
 	r.Session, err = session.Start(life, session.Config{
-		Record: session.Record{Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn}},
-		Turns:  session.Turns{Target: target.Target, Resolve: w.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: w.front.Person && !w.front.Print},
+		Record: session.Record{Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: at.process.Version, Dir: at.Paths.Dir, Torn: r.log.Torn}},
+		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: at.process.front.Person && !at.process.front.Print},
 		Hands: session.Hands{
 			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
 			DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
@@ -247,11 +250,11 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		},
 		Permissions: session.Permissions{
 			Rules: rules, Mode: r.started, Forbidden: r.forbidden(cfg), Auto: r.auto, Facts: r.kit.Facts, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders,
-			Steers: r.sandboxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
+			Steers: r.sandboxes.Steering(at.Paths.Dir, rules.Dirs, at.Paths.Home),
 		},
 		Surroundings: session.Surroundings{Pending: pending, Remind: r.kit.Remind, Situation: where, Resituate: situation.Changed},
 		Hooks:        r.ext.Hooks(),
-		Fresh:        w.live.Fresh,
+		Fresh:        at.live.Fresh,
 		Now:          time.Now,
 	})
 	begun()
@@ -267,7 +270,7 @@ const likelyWindow = 128_000
 
 // choose finds the models of the session.
 func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target, error) {
-	m, err := r.world.modelsOf(cfg)
+	m, err := r.place.modelsOf(cfg)
 	if err != nil {
 		return models.Target{}, err
 	}
@@ -309,22 +312,22 @@ func namedNow(cfg *config.Config) (out []string) {
 
 // equip makes the tools, and returns those that the session has.
 func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target) (set tool.Set, err error) {
-	w := r.world
+	at := r.place
 	if r.kit, err = kit.New(kit.Config{
-		Session: r.ID, Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root)), Temp: w.temp.outside, Confined: w.temp.inside,
-		Variables: r.variables, Limits: cfg.Bash, Memory: &w.memory, Hide: w.hide, Sandboxes: r.sandboxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan,
-		Resource: w.ext.ResourceTool,
+		Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(at.Paths.State).Notes(sessions.Key(at.Paths.Root)), Temp: at.process.temp.outside, Confined: at.process.temp.inside,
+		Variables: r.variables, Limits: cfg.Bash, Memory: &at.process.memory, Hide: at.process.hide, Sandboxes: r.sandboxes, Person: at.process.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan,
+		Resource: at.ext.ResourceTool,
 	}); err != nil {
 		return set, err
 	}
 	if names := r.kit.Lacks(namedNow(cfg)); len(names) > 0 {
-		w.process.Notef("tools that are not here: %s", strings.Join(names, ", "))
+		at.process.Notef("tools that are not here: %s", strings.Join(names, ", "))
 	}
 	r.profile = prompt.Choose(cfg.Profile, target.Local, target.Window)
 	set, err = r.narrowed(cfg, rules)
 	if r.main != nil && err == nil {
 		if text := ext.Lacks(*r.main, set); text != "" {
-			w.process.Notef("%s", text)
+			at.process.Notef("%s", text)
 		}
 	}
 	return set, err
@@ -333,7 +336,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 // instruct makes the instructions, in cache order, and returns what they say of
 // where the session is. What an earlier run was told stays as it was.
 func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situation.Facts, set tool.Set, model string, window int) (event.Situated, error) {
-	w := r.world
+	at := r.place
 	skills, style, notes := r.ext.Instructions(window)
 	tools := set.Names()
 	if !slices.Contains(tools, "Skill") {
@@ -341,10 +344,10 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 	}
 	in := prompt.Input{
 		Skills: skills, Style: style, Notes: notes,
-		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
+		Profile: r.profile, Tools: tools, Print: at.process.front.Print && !at.process.front.Person,
 		Replace: r.replace(cfg), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: r.ownNotes(set),
 		Env: prompt.Environment{
-			Dir: w.Paths.Dir, Root: w.Paths.Root, Dirs: w.added(), OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
+			Dir: at.Paths.Dir, Root: at.Paths.Root, Dirs: at.added(), OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
 			Date: time.Now(), Model: model, Git: known.Git,
 		},
 	}
@@ -370,11 +373,11 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 // newLoop is what all turns of the session have in common, whatever the
 // settings say.
 func (r *Running) newLoop(known situation.Facts) agent.Loop {
-	w, touched := r.world, known.Touched()
+	at, touched := r.place, known.Touched()
 	return agent.Loop{
-		Record: (&situation.Watcher{Paths: w.Paths, Session: r.ID, Beside: r.recorded.Beside}).Over(r.recorded.Begin),
+		Record: (&situation.Watcher{Paths: at.Paths, Session: r.ID, Beside: r.recorded.Beside}).Over(r.recorded.Begin),
 		System: prompt.Blocks(r.parts), Light: r.light, Full: r.profile == prompt.Full && r.light == nil, Aliases: r.kit.Aliases, Redirects: r.spec.Redirects,
-		Env: tool.Env{Session: r.ID, Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
+		Env: tool.Env{Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
 		Touched: func(begins event.Seq, paths []string) []string {
 			out := r.ext.Touched(begins, paths)
 			if touched != nil {
@@ -383,7 +386,7 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 			}
 			return out
 		},
-		Patient: !w.front.Print,
+		Patient: !at.process.front.Print,
 		Results: r.results,
 		Stale:   r.kit.Stale, Changed: r.kit.Changed, Notes: r.sessionNotes,
 		Mask: r.mask, Structured: r.kit.Structured, CacheKey: r.ID,
@@ -394,7 +397,7 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 
 // mask hides secrets in the result of a call, those of the workspace among them.
 func (r *Running) mask(as []policy.Action, res tool.Result) tool.Result {
-	return r.world.hide.With(r.sandboxes.Secrets(as)).Result(res)
+	return r.place.process.hide.With(r.sandboxes.Secrets(as)).Result(res)
 }
 
 // result looks in the log for what a call returned.
@@ -427,20 +430,20 @@ func (r *Running) results(ctx context.Context, after event.Seq, calls []string, 
 
 // attend hands the session to those that were made before it.
 func (r *Running) attend(ctx context.Context) {
-	w := r.world
-	r.kit.Tell(r.Session, func() bool { return (w.front.Lasting || !w.front.Print) && w.Config().Bash.Wake })
+	at := r.place
+	r.kit.Tell(r.Session, func() bool { return (at.process.front.Lasting || !at.process.front.Print) && at.Config().Bash.Wake })
 	r.sandboxes.Attend(r.Session)
 	r.log.Tell(ctx)
 	st := r.State()
 	if left := r.recorded.Left(); left != "" {
-		r.world.process.Notef("%s", clip.VisibleText(left))
+		r.place.process.Notef("%s", clip.VisibleText(left))
 	}
 	if len(st.Lost) > 0 {
-		r.world.process.Notef("variables that commands had exported are not set any more, because they steer programs, are secret or longer than 4 KB: %s", clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500))
+		r.place.process.Notef("variables that commands had exported are not set any more, because they steer programs, are secret or longer than 4 KB: %s", clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500))
 	}
 	if n := len(st.Queue); n > 0 {
 		first := clip.Line(clip.Visible(st.Queue[0].Text), 200)
-		r.world.process.Notef("%s that waited when adze was ended still waits, and goes to the model before your next prompt: %s", clip.Count(n, "prompt"), first)
+		r.place.process.Notef("%s that waited when adze was ended still waits, and goes to the model before your next prompt: %s", clip.Count(n, "prompt"), first)
 	}
 	r.After = st.Seq
 	if r.public != nil {
@@ -460,7 +463,7 @@ func (r *Running) attend(ctx context.Context) {
 
 // forbidden are the modes that the session cannot be switched to, and why.
 func (r *Running) forbidden(cfg *config.Config) map[policy.Mode]string {
-	return settings.Forbidden(r.world.process.Environment, cfg, r.started, r.spec.MayBypass)
+	return settings.Forbidden(r.place.process.Environment, cfg, r.started, r.spec.MayBypass)
 }
 
 // remember saves the rules of a person's answer: for this session, or for
@@ -471,18 +474,18 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 	if where == op.ForSession {
 		return r.log.Grant(ctx, rules)
 	}
-	w, domains := r.world, tool == confine.NetworkTool
+	at, domains := r.place, tool == confine.NetworkTool
 	if domains && where == op.ForProject {
 		where = op.ForLocal
 	}
-	file, edits, err := settings.Allow(w.Paths, string(where), rules, domains)
+	file, edits, err := settings.Allow(at.Paths, string(where), rules, domains)
 	if err != nil {
 		return err
 	}
 	var notes []string
-	if err := w.live.Write(file.Path, func() error {
+	if err := at.live.Write(file.Path, func() error {
 		return r.sandboxes.Outside([]string{file.Path}, func() (err error) {
-			notes, err = settings.Write(ctx, w.Paths, file, edits...)
+			notes, err = settings.Write(ctx, at.Paths, file, edits...)
 			return err
 		})
 	}); err != nil {
@@ -505,7 +508,7 @@ func (r *Running) Settle(ctx context.Context) { r.ext.Settle(ctx) }
 func (r *Running) End(why ext.Ending) (err error) {
 	r.closed.Do(func() {
 		for _, text := range r.ext.Close(why) {
-			r.world.process.Notef("%s", clip.VisibleText(text))
+			r.place.process.Notef("%s", clip.VisibleText(text))
 		}
 		r.beside()
 		err = r.Session.Close()
@@ -513,17 +516,17 @@ func (r *Running) End(why ext.Ending) (err error) {
 			r.written()
 		}
 		if ended := r.kit.Close(2 * time.Second); ended != "" {
-			r.world.process.Notef("ended what ran in the background: %s", ended)
+			r.place.process.Notef("ended what ran in the background: %s", ended)
 		}
 		err = errors.Join(err, r.sandboxes.Close())
 		err = errors.Join(err, r.recorded.Close())
-		r.world.drop(r)
+		r.place.process.drop(r)
 	})
 	return err
 }
 
 // Dry starts a session that is not meant to run. It needs no key.
-func (w *World) Dry(ctx context.Context, s Spec) (*Running, error) {
+func (at *Place) Dry(ctx context.Context, s Spec) (*Running, error) {
 	s.dry = true
-	return w.Start(ctx, s)
+	return at.Start(ctx, s)
 }

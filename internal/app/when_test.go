@@ -108,11 +108,11 @@ func TestSettingsCountWhenTheTableSays(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, ".adze", "settings.json"), own, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(t.Context(), here(dir, home), settings.Sources{Flags: mode("auto")}, Front{})
+	all, w, err := openAt(t, here(dir, home), settings.Sources{Flags: mode("auto")}, Front{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	defer all.Close()
 	r, err := w.Start(t.Context(), Spec{Log: sessions.Choice{None: true}})
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestSettingsCountWhenTheTableSays(t *testing.T) {
 }
 
 // handed is what a session is given with these settings, and what it makes.
-func handed(ctx context.Context, w *World, r *Running, cfg *config.Config, makes config.Parts) string {
+func handed(ctx context.Context, w *Place, r *Running, cfg *config.Config, makes config.Parts) string {
 	models, auto := w.models.Load(), r.auto
 	var n session.Settings
 	n, bad := r.apply(cfg, makes)
@@ -170,5 +170,5 @@ func handed(ctx context.Context, w *World, r *Running, cfg *config.Config, makes
 	}
 	return fmt.Sprint(screen, cfg.StatusLine != nil, cfg.StatusLine, bad, n.Rules.List, n.Rules.Dirs, n.Rules.Unsafe, n.Rules.NoBypass, n.Forbidden, names, n.Budget, n.WarnUSD, n.Loop.MaxCalls, environ, allow, unknown,
 		" made: ", makes&^config.MakesClassifier != 0 && models != w.models.Load(), n.Target != nil, makes&config.MakesClassifier != 0 && r.auto != auto, next, cfg.CleanupDays, cfg.Titles, cfg.Memory.Session, cfg.Bash.Wake, ours.All(), said,
-		cfg.EnabledPlugins, cfg.PluginConfigs) // the World looks at plugins anew
+		cfg.EnabledPlugins, cfg.PluginConfigs) // the place looks at plugins anew
 }

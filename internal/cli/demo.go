@@ -89,10 +89,10 @@ func (d demonstration) run(ctx context.Context) error {
 	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.Quiet, "The model is a script of adze's own: no key, no network. All else is real."))
 	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.User, "> "+demoPrompt))
 	o := invocation{
-		Process: app.Process{Version: d.sys.Version, Environment: settings.Environment{Dir: d.dir}}, Sources: settings.Sources{Flags: demoFlags(), Bare: true}, Front: app.Front{Print: true},
+		Surroundings: app.Surroundings{Version: d.sys.Version, Environment: settings.Environment{Dir: d.dir}}, Sources: settings.Sources{Flags: demoFlags(), Bare: true}, Front: app.Front{Print: true},
 		spec: app.Spec{Log: sessions.Choice{None: !d.keep}, Target: &agent.Target{Model: script.New(s, script.Config{Version: d.sys.Version}), Provider: "script", Name: "demo"}},
 	}
-	d.ground.apply(&o.Process)
+	d.ground.apply(&o.Surroundings)
 	a, err := o.start(ctx)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/hook"
@@ -27,7 +28,7 @@ func (r running) about() print.About {
 	return print.About{
 		SessionID: d.ID, Cwd: d.Dir, Branch: d.Branch, Tools: d.Tools, Model: d.Model.ID(), Wish: d.Model.Wished(), Mode: string(d.Mode),
 		ToolNames: func() []string { return r.Tools().Names() }, Extended: r.Extended, MCP: r.servers, Mistakes: r.Mistakes,
-		KeySource: d.Key, Version: d.Version, Prefix: r.world.Config().Print.ProviderPrefix, NewID: newUUID, Now: time.Now,
+		KeySource: d.Key, Version: d.Version, Prefix: r.Place().Config().Print.ProviderPrefix, NewID: newUUID, Now: time.Now,
 		Auto:  slices.Contains(d.Modes, policy.Auto),
 		Facts: r.Facts, Models: r.switchable, Context: r.context, Settings: r.settings,
 		Deferred: r.State().Deferred(),
@@ -36,7 +37,7 @@ func (r running) about() print.About {
 
 // servers are the MCP servers as each turn begins.
 func (r running) servers() (out []print.ServerStatus) {
-	for _, s := range r.world.MCP().Status() {
+	for _, s := range r.Place().MCP().Status() {
 		out = append(out, briefly(s))
 	}
 	return out
@@ -72,7 +73,7 @@ func (r running) settings() print.Settings {
 		out.Applied.Effort = &e
 	}
 	by := map[string]map[string]json.RawMessage{}
-	for _, s := range shownSettings(r.world.Config()) {
+	for _, s := range shownSettings(r.Place().Config()) {
 		if string(s.Value) == "null" {
 			continue
 		}
@@ -109,10 +110,10 @@ func (r running) context() print.Context {
 }
 
 // face is the session as the terminal UI sees it.
-func (h *uiHost) face(r running) *tui.Session {
+func (h *uiHost) face(r *app.Running) *tui.Session {
 	d := r.Describe()
 	return &tui.Session{
-		Home: r.world.Paths.Home, Client: r.Session, ID: d.ID, Dir: paths.Tilde(d.Dir, r.world.Paths.Home), Cwd: d.Dir, Root: d.Root, Transcript: r.Transcript, Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
+		Home: r.Place().Paths.Home, Client: r.Session, ID: d.ID, Dir: paths.Tilde(d.Dir, r.Place().Paths.Home), Cwd: d.Dir, Root: d.Root, Transcript: r.Transcript, Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
 		Room: window.Effective(d.Model.Window, d.Model.Cap), Sizes: func() (int, int) { t := r.Target(); return t.Window, window.Effective(t.Window, t.Cap) },
 		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, Close: func(why hook.Ending) error { return h.desk.End(d.ID, why) },
 		Effort: func() string { return string(r.Target().Effort) },

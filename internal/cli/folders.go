@@ -152,7 +152,7 @@ func databaseHome() string {
 }
 
 // apply makes a session start on g.
-func (g ground) apply(o *app.Process) {
+func (g ground) apply(o *app.Surroundings) {
 	o.Home, o.Temp, o.Environ = g.home, g.temp, g.environ
 	env := System{Environ: g.environ}.Env
 	o.Env = func(name string) string {

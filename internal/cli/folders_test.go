@@ -48,7 +48,7 @@ func TestStand(t *testing.T) {
 			s.repo = at("w")
 		}
 		g := stand(s)
-		o := app.Process{}
+		o := app.Surroundings{}
 		g.apply(&o)
 		got := []string{o.Home, o.Temp, strings.Join(o.Environ, " "), o.Env("XDG_STATE_HOME")}
 		want := []string{expand(c.home), c.temp, expand(c.sees), expand(c.own)}

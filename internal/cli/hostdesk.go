@@ -51,7 +51,7 @@ func (d hostDesk) Cost() string {
 func (d hostDesk) status() string {
 	a := d.Describe()
 	lines := []string{"adze " + a.Version, "session: " + a.ID, "folder: " + a.Dir, "model: " + d.Target().ID(), "mode: " + string(d.Mode()), "key: " + a.Key}
-	for _, s := range d.world.MCP().Status() {
+	for _, s := range d.Place().MCP().Status() {
 		lines = append(lines, "MCP server "+s.Server.Name+": "+string(s.State))
 	}
 	return clip.VisibleText(strings.Join(lines, "\n"))
@@ -94,7 +94,7 @@ func (d hostDesk) ReadFile(name string, limit int64) (f print.File, err error) {
 		return f, errors.New("a path is needed")
 	}
 	if !filepath.IsAbs(name) {
-		name = filepath.Join(d.world.Paths.Dir, name)
+		name = filepath.Join(d.Place().Paths.Dir, name)
 	}
 	f.Path = filepath.Clean(name)
 	real, err := filepath.EvalSymlinks(f.Path)
@@ -123,7 +123,7 @@ func (d hostDesk) ReadFile(name string, limit int64) (f print.File, err error) {
 
 // Files implements print.Desk.
 func (d hostDesk) Files(ctx context.Context, query string) (out []string, err error) {
-	p := d.world.Paths
+	p := d.Place().Paths
 	paths, _, err := pick.Tree(ctx, search.Tree{Root: p.Dir, Top: p.Root, Home: p.Home}, maxFiles)
 	if err != nil {
 		return nil, err
@@ -141,10 +141,10 @@ func (d hostDesk) Title(ctx context.Context, about string) (string, error) {
 
 // Reload implements print.Desk.
 func (d hostDesk) Reload(ctx context.Context) {
-	d.world.MCP().Refresh()
+	d.Place().MCP().Refresh()
 	ctx, cancel := context.WithTimeout(ctx, hostWait)
 	defer cancel()
-	d.world.MCP().AwaitAll(ctx)
+	d.Place().MCP().AwaitAll(ctx)
 }
 
 // ownCommands are adze's own slash commands in print mode.

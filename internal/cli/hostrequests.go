@@ -109,7 +109,7 @@ func (d hostDesk) readResource(ctx context.Context, in carried) (any, error) {
 func (d hostDesk) registerRoot(ctx context.Context, in carried) (any, error) {
 	dir := in.Directory
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(d.world.Paths.Dir, dir)
+		dir = filepath.Join(d.Place().Paths.Dir, dir)
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -150,7 +150,7 @@ func (d hostDesk) updateSettings(ctx context.Context, in carried) (any, error) {
 			return nil, fmt.Errorf("in %s only %s can be written, as a text; adze config set writes all others", in.Source, may.key)
 		}
 	}
-	t, ok := d.world.Paths.File(may.scope)
+	t, ok := d.Place().Paths.File(may.scope)
 	v, given := in.Settings[may.key].(string)
 	if !ok || !given {
 		return object{}, nil
@@ -163,8 +163,8 @@ func (d hostDesk) updateSettings(ctx context.Context, in carried) (any, error) {
 	if may.to == "effort" && !slices.Contains([]string{"none", "low", "medium", "high", "xhigh"}, v) {
 		return nil, fmt.Errorf("effortLevel cannot be %q; none, low, medium, high and xhigh can be written", v)
 	}
-	return object{}, d.world.Write(t.Path, func() error {
-		_, err := settings.Write(ctx, d.world.Paths, t, edit)
+	return object{}, d.Place().Write(t.Path, func() error {
+		_, err := settings.Write(ctx, d.Place().Paths, t, edit)
 		return err
 	})
 }
@@ -189,7 +189,7 @@ func (d hostDesk) rulesListed() any {
 			dirs = append(dirs, object{"path": dir, "source": "session"})
 		}
 	}
-	return object{"rules": list, "workspaceDirectories": dirs, "originalCwd": d.world.Paths.Dir, "managedOnly": false}
+	return object{"rules": list, "workspaceDirectories": dirs, "originalCwd": d.Place().Paths.Dir, "managedOnly": false}
 }
 
 // hooksListed are the hooks that count, for a menu.
@@ -218,7 +218,7 @@ func (d hostDesk) hooksListed() any {
 	for _, e := range hook.Events() {
 		all = append(all, object{"name": e, "summary": "", "supportsMatcher": true})
 	}
-	off := d.world.Config().DisableAllHooks
+	off := d.Place().Config().DisableAllHooks
 	return object{"events": events, "hooks": list, "eventCatalog": all, "policy": object{
 		"disabledByPolicy": false, "managedOnly": false, "pluginOnly": false, "allDisabled": off, "policyHookCount": 0,
 	}}

@@ -202,7 +202,7 @@ func (o invocation) ready(ctx context.Context, a running) <-chan struct{} {
 		defer close(done)
 		ctx, cancel := context.WithTimeout(ctx, hostWait)
 		defer cancel()
-		a.world.MCP().Await(ctx, names...)
+		a.Place().MCP().Await(ctx, names...)
 		a.Offer()
 	}()
 	return done

@@ -49,17 +49,17 @@ made and printed.`,
 			}
 			o.Front = app.Front{Print: true, Lasting: true}
 			o.Extensions = ext.Flags{Strict: true, NoCommands: true} // servers and commands are the client's own matter
-			w, err := app.Open(cmd.Context(), o.Process, o.Sources, o.Front)
+			p, at, err := o.place(cmd.Context())
 			if err != nil {
-				return openError(cmd.Context(), err)
+				return err
 			}
-			open := func(ctx context.Context) (*serve.Server, func() error, error) { return serveSession(ctx, w, o) }
+			open := func(ctx context.Context) (*serve.Server, func() error, error) { return serveSession(ctx, at, o) }
 			if listener == nil {
 				err = servePipes(cmd.Context(), sys, open)
 			} else {
 				err = serveHTTP(cmd.Context(), sys, listener, open)
 			}
-			return errors.Join(err, w.Close())
+			return errors.Join(err, p.Close())
 		},
 	}
 	c.Flags().StringVar(&addr, "http", "", "answer over HTTP at this address of this machine: 127.0.0.1:PORT")
@@ -67,12 +67,12 @@ made and printed.`,
 }
 
 // serveSession starts a session of a client's, and offers its tools.
-func serveSession(ctx context.Context, w *app.World, o invocation) (*serve.Server, func() error, error) {
+func serveSession(ctx context.Context, at *app.Place, o invocation) (*serve.Server, func() error, error) {
 	relay := serve.NewRelay()
 	target := relay.Target()
 	spec := o.spec
 	spec.Target = &target
-	s, err := w.Start(ctx, spec)
+	s, err := at.Start(ctx, spec)
 	if err != nil {
 		return nil, nil, openError(ctx, err)
 	}

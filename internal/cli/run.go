@@ -38,7 +38,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	if f.in != nil {
 		return f.in.options(f.cwd, fs)
 	}
-	o := invocation{Process: app.Process{
+	o := invocation{Surroundings: app.Surroundings{
 		Environment: settings.Environment{Env: sys.Env, Note: func(s string) { tell(sys.Stderr, "adze: ", s) }},
 		Version:     sys.Version, Environ: sys.Environ,
 		Record: sys.Record, Memory: &choose.Memory{},
@@ -66,7 +66,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	}
 	f.extensions.notes = nil
 	g := sys.ground(dir)
-	g.apply(&o.Process)
+	g.apply(&o.Surroundings)
 	for _, line := range g.notes {
 		o.Note(line)
 	}
@@ -211,7 +211,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	if err != nil {
 		return err
 	}
-	abort := a.world.Abort
+	abort := a.process.Abort
 	sys.abort.Store(&abort)
 	debugged, err := f.debugTo(sys, a)
 	if err != nil {
@@ -241,7 +241,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		}
 	}
 	if f.input == "stream-json" {
-		opts.Servers, opts.Ready = &hostServers{world: a.world.MCP(), given: o.Extensions.Further}, o.ready(ctx, a)
+		opts.Servers, opts.Ready = &hostServers{world: a.Place().MCP(), given: o.Extensions.Further}, o.ready(ctx, a)
 	}
 	if strings.HasPrefix(f.asker, "mcp__") {
 		opts.Approve = approver(a, f.asker)
@@ -407,7 +407,7 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 		}
 		if len(res.Refused) > 0 && f.output != "stream-json" { // there the wire wants 0, and permission_denials says it
 			err := refusedCalls(res.Refused)
-			if a.world.Config().Print.StrictExit {
+			if a.Place().Config().Print.StrictExit {
 				return err
 			}
 			tellFailure(sys.Stderr, sorted(err)) // there is an answer

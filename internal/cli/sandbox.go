@@ -30,7 +30,7 @@ func sandboxConfig(sys System, p settings.Paths, cfg *config.Config) (sandbox.Co
 	if err != nil {
 		return sandbox.Config{}, err
 	}
-	return app.Process{Environment: settings.Environment{Env: sys.Env}, Temp: sys.ground(p.Dir).temp}.Sandbox(p, cfg, rules.Dirs)
+	return app.Surroundings{Environment: settings.Environment{Env: sys.Env}, Temp: sys.ground(p.Dir).temp}.Sandbox(p, cfg, rules.Dirs)
 }
 
 // openSandbox starts the sandbox that the settings describe. A person who

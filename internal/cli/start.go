@@ -14,7 +14,7 @@ import (
 
 // An invocation is what flags and environment ask for.
 type invocation struct {
-	app.Process
+	app.Surroundings
 	settings.Sources
 	app.Front
 	spec app.Spec
@@ -70,36 +70,50 @@ func (i invocation) load() (settings.Paths, *config.Config, error) {
 
 // models are those of these settings.
 func (i invocation) models(p settings.Paths, cfg *config.Config) (*models.Set, error) {
-	return i.Process.Models(p.Folders, cfg, !i.Print, nil)
+	return i.Surroundings.Models(p.Folders, cfg, !i.Print, nil)
 }
 
-// A running is the one session of a world. Close ends both.
+// A running is the one session of a process. Close ends both.
 type running struct {
 	*app.Running
-	world *app.World
+	process *app.Process
 }
 
-func (r running) Close() error { return r.world.Close() }
+func (r running) Close() error { return r.process.Close() }
 
-// start opens a world and starts the session.
+// start starts the session in a process of its own.
 func (i invocation) start(ctx context.Context) (running, error) {
-	return i.with(ctx, func(w *app.World) (*app.Running, error) { return w.Start(ctx, i.spec) })
+	return i.with(ctx, func(at *app.Place) (*app.Running, error) { return at.Start(ctx, i.spec) })
 }
 
 // dry is start for a session that is not meant to run.
 func (i invocation) dry(ctx context.Context) (running, error) {
-	return i.with(ctx, func(w *app.World) (*app.Running, error) { return w.Dry(ctx, i.spec) })
+	return i.with(ctx, func(at *app.Place) (*app.Running, error) { return at.Dry(ctx, i.spec) })
 }
 
-func (i invocation) with(ctx context.Context, start func(*app.World) (*app.Running, error)) (running, error) {
-	w, err := app.Open(ctx, i.Process, i.Sources, i.Front)
+func (i invocation) with(ctx context.Context, start func(*app.Place) (*app.Running, error)) (running, error) {
+	p, at, err := i.place(ctx)
 	if err != nil {
+		return running{}, err
+	}
+	r, err := start(at)
+	if err != nil {
+		_ = p.Close() // nothing of it was used
 		return running{}, openError(ctx, err)
 	}
-	r, err := start(w)
+	return running{r, p}, nil
+}
+
+// place opens the folder that is worked in, in a process of its own.
+func (i invocation) place(ctx context.Context) (*app.Process, *app.Place, error) {
+	p, err := app.Open(ctx, i.Surroundings, i.Sources, i.Front)
 	if err != nil {
-		_ = w.Close() // nothing of it was used
-		return running{}, openError(ctx, err)
+		return nil, nil, openError(ctx, err)
 	}
-	return running{r, w}, nil
+	at, err := p.Place(i.Dir)
+	if err != nil {
+		_ = p.Close() // nothing of it was used
+		return nil, nil, openError(ctx, err)
+	}
+	return p, at, nil
 }

@@ -14,7 +14,7 @@ import (
 // deskOf answers for the sessions of the terminal UI.
 func (h *uiHost) deskOf() *desk.Desk {
 	return desk.New(desk.Config{
-		Process: h.o.Process, Sources: h.o.Sources, Front: h.o.Front, Report: h.report,
+		Surroundings: h.o.Surroundings, Sources: h.o.Sources, Front: h.o.Front, Report: h.report,
 		Pick: func(ctx context.Context, q ask.Pick) ([]ask.Choice, error) {
 			if r := h.reports()[q.Name]; r.Choose != nil {
 				return r.Choose(ctx)
@@ -34,8 +34,8 @@ func (h *uiHost) report(ctx context.Context, session string, q ask.Report) (stri
 		return "", &op.Refusal{Code: op.Unsupported, Text: "/" + q.Name + " needs the terminal that adze runs in"}
 	}
 	var s *tui.Session
-	if open, w, ok := h.desk.Session(session); ok {
-		s = h.face(running{open, w})
+	if open, ok := h.desk.Session(session); ok {
+		s = h.face(open)
 	}
 	return r.Run(ctx, s, q.Args)
 }

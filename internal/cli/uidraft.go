@@ -39,7 +39,7 @@ func (h *uiHost) keepDraft(session string, unsent edit.Prompt, ended bool) error
 
 // leave takes it away again, unless there was something in the box.
 func (h *uiHost) leave(left tui.Left) {
-	w := h.desk.World()
+	w := h.desk.Place()
 	if w == nil || h.o.spec.Log.None {
 		return
 	}

@@ -25,7 +25,7 @@ func (h *uiHost) extensions() map[string]tui.Report {
 }
 
 func (h *uiHost) servers() (*ext.World, error) {
-	w := h.desk.World()
+	w := h.desk.Place()
 	if w == nil {
 		return nil, fmt.Errorf("no session is open")
 	}

@@ -93,7 +93,7 @@ func (h *uiHost) withHistory(t *tui.Host) {
 func (h *uiHost) dressed(cfg *config.Config) tui.Settings {
 	line, environ := cfg.StatusLine, []string(nil)
 	if line == nil {
-		if w := h.desk.World(); w != nil {
+		if w := h.desk.Place(); w != nil {
 			line, environ = w.MCP().StatusLine()
 		}
 	}
@@ -127,7 +127,7 @@ func (h *uiHost) themeFiles() (out []ext.Theme) {
 	for _, f := range found {
 		out = append(out, ext.Theme{Name: strings.TrimSuffix(filepath.Base(f), ".json"), File: f})
 	}
-	if w := h.desk.World(); w != nil {
+	if w := h.desk.Place(); w != nil {
 		out = append(out, w.MCP().Themes()...)
 	}
 	return out

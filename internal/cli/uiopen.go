@@ -25,17 +25,16 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 		l.At, l.ID = "", ""
 	}
 	spec.Cleared, spec.Model = s.Fresh, s.Model
-	r, err := h.desk.Start(ctx, spec, func(w *app.World) {
-		abort := w.Abort
+	r, err := h.desk.Start(ctx, spec, func(p *app.Process) {
+		abort := p.Abort
 		h.sys.abort.Store(&abort)
 	})
 	if err != nil {
 		return nil, err
 	}
-	w := h.desk.World()
-	face := h.face(running{r, w})
+	face := h.face(r)
 	h.watch()
-	face.UI = h.dressed(w.Config())
+	face.UI = h.dressed(r.Place().Config())
 	return face, nil
 }
 
@@ -60,10 +59,10 @@ func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	h.desk.Seat(a.Running, a.world)
-	face := h.face(a)
+	h.desk.Seat(a.Running)
+	face := h.face(a.Running)
 	face.Close = func(why hook.Ending) error { return errors.Join(h.desk.End(a.ID, why), a.Close(), os.RemoveAll(dir)) }
 	face.Prompt = demoPrompt
-	face.UI = h.dressed(a.world.Config())
+	face.UI = h.dressed(a.Place().Config())
 	return face, nil
 }

@@ -288,7 +288,7 @@ func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string)
 		return "", err
 	}
 	if args == "off" {
-		if w := h.desk.World(); w != nil {
+		if w := h.desk.Place(); w != nil {
 			if line, _ := w.MCP().StatusLine(); line != nil { // a plugin's would be in its place
 				return "", h.desk.WriteOwn(ctx, "statusLine.command", "")
 			}
@@ -322,7 +322,7 @@ func (h *uiHost) addDir(ctx context.Context, _ *tui.Session, args string) (strin
 		return "", err
 	}
 	if !keep {
-		w := h.desk.World()
+		w := h.desk.Place()
 		if w == nil {
 			return "", errors.New("there is no session yet")
 		}

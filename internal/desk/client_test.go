@@ -38,10 +38,10 @@ func started(t *testing.T, text string) (d *desk.Desk, session string, end func(
 		t.Fatal(err)
 	}
 	d = desk.New(desk.Config{
-		Process: app.Process{Environment: settings.Environment{Dir: dir, Home: home, Env: func(string) string { return "" }}, Version: "test", Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, Temp: top},
-		Front:   app.Front{Person: true},
+		Surroundings: app.Surroundings{Environment: settings.Environment{Dir: dir, Home: home, Env: func(string) string { return "" }}, Version: "test", Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, Temp: top},
+		Front:        app.Front{Person: true},
 	})
-	r, err := d.Start(t.Context(), app.Spec{Target: &agent.Target{Model: script.New(s, script.Config{}), Provider: "script", Name: "test"}}, func(*app.World) {})
+	r, err := d.Start(t.Context(), app.Spec{Target: &agent.Target{Model: script.New(s, script.Config{}), Provider: "script", Name: "test"}}, func(*app.Process) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Package desk answers what clients ask about the sessions of this process, and hands
-// them ops and events: it is a client.Client over app.World. Whoever shows anything
+// them ops and events: it is a client.Client over app.Process. Whoever shows anything
 // asks here, so that each question has one answer. It draws nothing and knows no
 // terminal.
 package desk
@@ -27,7 +27,7 @@ import (
 
 // Config is how the process was started.
 type Config struct {
-	app.Process
+	app.Surroundings
 	Sources settings.Sources
 	Front   app.Front
 	// Report gives a command of adze, and Pick says what its argument can be: see
@@ -37,59 +37,61 @@ type Config struct {
 }
 
 // A Desk has the sessions of a process, which clients know by their IDs. All that it
-// starts are in one World: that of the folder the process was started in.
+// starts are in one place: the folder that the process was started in.
 type Desk struct {
 	c       Config
-	opening sync.Mutex // held while a session is opened, and while the World is closed
-	world   atomic.Pointer[app.World]
+	opening sync.Mutex // held while a session is opened, and while the process is closed; guards process
+	process *app.Process
+	place   atomic.Pointer[app.Place]
 	claimed atomic.Pointer[trust.Verdict] // that claims told last
 
 	mu    sync.Mutex // guards seats
 	seats map[string]seat
 }
 
-// A seat is a session that is open, in its World.
-type seat struct {
-	*app.Running
-	world *app.World
-}
+// A seat is a session that is open.
+type seat struct{ *app.Running }
 
 // New is a desk without any session.
 func New(c Config) *Desk { return &Desk{c: c, seats: map[string]seat{}} }
 
-// World is that of the sessions that Start starts, nil before the first one.
-func (d *Desk) World() *app.World { return d.world.Load() }
+// Place is that of the sessions that Start starts, nil before the first one.
+func (d *Desk) Place() *app.Place { return d.place.Load() }
 
 // Start begins a session, or goes on with one, with the settings as they are now. The
-// first one opens the World, which opened is told of.
-func (d *Desk) Start(ctx context.Context, s app.Spec, opened func(*app.World)) (*app.Running, error) {
+// first one opens the process, which opened is told of.
+func (d *Desk) Start(ctx context.Context, s app.Spec, opened func(*app.Process)) (*app.Running, error) {
 	d.opening.Lock()
 	defer d.opening.Unlock()
-	w := d.world.Load()
-	if w != nil {
-		w.Reread()
+	at := d.place.Load()
+	if at != nil {
+		at.Reread()
 	} else {
-		var err error
-		if w, err = app.Open(ctx, d.c.Process, d.c.Sources, d.c.Front); err != nil {
+		p, err := app.Open(ctx, d.c.Surroundings, d.c.Sources, d.c.Front)
+		if err != nil {
 			return nil, refused(err)
 		}
-		d.world.Store(w)
-		opened(w)
+		if at, err = p.Place(d.c.Dir); err != nil {
+			return nil, refused(errors.Join(err, p.Close()))
+		}
+		d.process = p
+		d.place.Store(at)
+		opened(p)
 	}
-	r, err := w.Start(ctx, s)
+	r, err := at.Start(ctx, s)
 	if err != nil {
 		return nil, refused(err)
 	}
-	d.Seat(r, w)
+	d.Seat(r)
 	return r, nil
 }
 
 // Seat has clients know a session that was started elsewhere. Ended, it is not known
 // any more.
-func (d *Desk) Seat(r *app.Running, w *app.World) {
+func (d *Desk) Seat(r *app.Running) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.seats[r.ID] = seat{r, w}
+	d.seats[r.ID] = seat{r}
 }
 
 // End ends a session. Hooks are told why.
@@ -104,10 +106,10 @@ func (d *Desk) End(session string, why ext.Ending) error {
 	return s.End(why)
 }
 
-// Session is the one of this ID and its World, if it is open.
-func (d *Desk) Session(id string) (r *app.Running, w *app.World, ok bool) {
+// Session is the one of this ID, if it is open.
+func (d *Desk) Session(id string) (r *app.Running, ok bool) {
 	s, ok := d.seat(id)
-	return s.Running, s.world, ok
+	return s.Running, ok
 }
 
 func (d *Desk) seat(id string) (s seat, ok bool) {
@@ -128,27 +130,27 @@ func (d *Desk) in(session string) (seat, error) {
 	return seat{}, &op.Refusal{Code: op.NoSession, Text: fmt.Sprintf("no session %s is open here", session)}
 }
 
-// at is the World of a session, or else the one of the desk; nil before there is any.
-func (d *Desk) at(session string) *app.World {
+// at is the place of a session, or else the one of the desk; nil before there is any.
+func (d *Desk) at(session string) *app.Place {
 	if s, ok := d.seat(session); ok {
-		return s.world
+		return s.Place()
 	}
-	return d.world.Load()
+	return d.place.Load()
 }
 
 // Close ends what is left of the sessions, and what they shared.
 func (d *Desk) Close() error {
 	d.opening.Lock()
 	defer d.opening.Unlock()
-	if w := d.world.Load(); w != nil {
-		return w.Close()
+	if d.process != nil {
+		return d.process.Close()
 	}
 	return nil
 }
 
-// quiet is the process for what must not speak.
-func (d *Desk) quiet() app.Process {
-	p := d.c.Process
+// quiet are the surroundings for what must not speak.
+func (d *Desk) quiet() app.Surroundings {
+	p := d.c.Surroundings
 	p.Note = nil
 	return p
 }
@@ -156,8 +158,8 @@ func (d *Desk) quiet() app.Process {
 // Loaded are the folders and the settings of the sessions. Before the first one
 // they are read for this alone, and nothing is said of them.
 func (d *Desk) Loaded() (settings.Paths, *config.Config, error) {
-	if w := d.world.Load(); w != nil {
-		return w.Paths, w.Config(), nil
+	if at := d.place.Load(); at != nil {
+		return at.Paths, at.Config(), nil
 	}
 	return settings.Load(d.quiet().Environment, d.c.Sources)
 }

@@ -43,7 +43,7 @@ func a(t *testing.T, files map[string]string) (*desk.Desk, string) {
 			t.Fatal(err)
 		}
 	}
-	return desk.New(desk.Config{Process: app.Process{Environment: settings.Environment{Dir: dir, Home: home, Env: func(string) string { return "" }}}}), dir
+	return desk.New(desk.Config{Surroundings: app.Surroundings{Environment: settings.Environment{Dir: dir, Home: home, Env: func(string) string { return "" }}}}), dir
 }
 
 // What is asked about the run is answered before any session is open.

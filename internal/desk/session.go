@@ -16,7 +16,7 @@ func (s seat) facts() ask.Facts {
 	d := s.Describe()
 	t := d.Model
 	return ask.Facts{
-		ID: d.ID, Dir: d.Dir, Root: d.Root, Home: s.world.Paths.Home, Branch: d.Branch, Version: d.Version,
+		ID: d.ID, Dir: d.Dir, Root: d.Root, Home: s.Place().Paths.Home, Branch: d.Branch, Version: d.Version,
 		Model: t.ID(), Effort: string(t.Effort), Mode: d.Mode, Modes: d.Modes, Window: t.Window, Room: window.Effective(t.Window, t.Cap),
 		Earlier: uint64(d.After), Kept: d.Kept,
 	}
@@ -26,7 +26,7 @@ func (s seat) facts() ask.Facts {
 func (s seat) remembered() (out []ask.Choice) {
 	whose := map[string]string{"notes": "remembered of this project", "session": "notes of this session"}
 	for _, f := range s.MemoryFiles() {
-		c := ask.Choice{ID: f.Path, Name: paths.Tilde(f.Path, s.world.Paths.Home), About: cmp.Or(whose[f.Whose], f.Whose)}
+		c := ask.Choice{ID: f.Path, Name: paths.Tilde(f.Path, s.Place().Paths.Home), About: cmp.Or(whose[f.Whose], f.Whose)}
 		if f.Size > 0 {
 			c.Right = clip.Count(f.Size, "token")
 		}

@@ -36,8 +36,8 @@ func (d *Desk) Write(ctx context.Context, p settings.Paths, t confedit.Target, e
 		}
 		return err
 	}
-	if w := d.world.Load(); w != nil {
-		return w.Write(t.Path, write)
+	if at := d.place.Load(); at != nil {
+		return at.Write(t.Path, write)
 	}
 	return write()
 }

@@ -72,13 +72,16 @@ func (c Config) note(format string, args ...any) {
 // A Set makes targets with these settings, from what people call models.
 type Set struct {
 	*choose.Chooser
-	conf Config
-	cfg  *config.Config
+	conf    Config
+	cfg     *config.Config
+	renewed *renewals // of all Sets that have the Chooser
+}
 
-	mu sync.Mutex // guards renewed
-	// renewed are the models whose key can be another one later, by name: all
-	// sessions share one, so that a key that is refused is fetched once.
-	renewed map[string]*refreshed
+// renewals are the models whose key can be another one later, by name: all
+// sessions share one, so that a key that is refused is fetched once.
+type renewals struct {
+	mu sync.Mutex // guards by
+	by map[string]*refreshed
 }
 
 // A Target is a model and where its key came from.
@@ -94,11 +97,20 @@ func New(conf Config, cfg *config.Config) (*Set, error) {
 		conf.Memory.Use(servers{conf.Folders.State, time.Now})
 	}
 	c, err := newChooser(conf, cfg)
-	return &Set{Chooser: c, conf: conf, cfg: cfg, renewed: map[string]*refreshed{}}, err
+	return &Set{Chooser: c, conf: conf, cfg: cfg, renewed: &renewals{by: map[string]*refreshed{}}}, err
 }
 
-// From reports whether m was made from cfg.
-func (m *Set) From(cfg *config.Config) bool { return m.cfg == cfg }
+// With are the models with other settings, which have the keys and the connections of m;
+// nil where these settings lead to others.
+func (m *Set) With(cfg *config.Config) *Set {
+	switch {
+	case m.cfg == cfg:
+		return m
+	case config.Makes(config.Diff(m.cfg, cfg))&config.MakesModels != 0:
+		return nil
+	}
+	return &Set{Chooser: m.Chooser, conf: m.conf, cfg: cfg, renewed: m.renewed}
+}
 
 func newChooser(o Config, cfg *config.Config) (*choose.Chooser, error) {
 	dial, err := network(o, cfg)

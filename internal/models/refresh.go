@@ -54,9 +54,9 @@ func (m *Set) renewal(c choose.Choice) func(context.Context) (llm.Model, error) 
 // sharing is the model of a choice, the same one for all who choose it when its
 // key can be another one later.
 func (m *Set) sharing(c choose.Choice) llm.Model {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if shared := m.renewed[c.String()]; shared != nil {
+	m.renewed.mu.Lock()
+	defer m.renewed.mu.Unlock()
+	if shared := m.renewed.by[c.String()]; shared != nil {
 		return shared
 	}
 	renew := m.renewal(c)
@@ -64,7 +64,7 @@ func (m *Set) sharing(c choose.Choice) llm.Model {
 		return c.Model
 	}
 	shared := &refreshed{model: c.Model, renew: renew}
-	m.renewed[c.String()] = shared
+	m.renewed.by[c.String()] = shared
 	return shared
 }
 

@@ -36,6 +36,15 @@ func (e Environment) Notef(format string, args ...any) {
 	}
 }
 
+// Real is the folder with every link followed. There may be several paths to one.
+func (e Environment) Real() (string, error) {
+	dir, err := place.Resolve(e.Dir)
+	if err != nil {
+		return "", fmt.Errorf("work in %s: %w", e.Dir, err)
+	}
+	return dir, nil
+}
+
 // Paths are the folders of a run: absolute, resolved.
 type Paths struct {
 	Dir  string // where the session works
@@ -68,9 +77,9 @@ func loadAll(e Environment, s Sources) (Paths, *config.Config, trust.Verdict, er
 
 func findPaths(e Environment) (Paths, error) {
 	var out Paths
-	dir, err := place.Resolve(e.Dir)
+	dir, err := e.Real()
 	if err != nil {
-		return out, fmt.Errorf("work in %s: %w", e.Dir, err)
+		return out, err
 	}
 	out.Dir, out.Home, out.HomeNamed = dir, e.Home, e.Home
 	if h, err := place.Resolve(e.Home); err == nil && e.Home != "" {

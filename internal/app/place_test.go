@@ -22,10 +22,10 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 )
 
-// Two sessions live in one world at the same time: a child is one with fewer
+// Two sessions live in one place at the same time: a child is one with fewer
 // tools and another model. Changed settings count in both; each ends alone, and
-// the world ends what is left, with what they ran.
-func TestTwoSessionsInOneWorld(t *testing.T) {
+// the process ends what is left, with what they ran.
+func TestTwoSessionsInOnePlace(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	dir, home := scratch(t)
 	file := func(text string) {
@@ -35,7 +35,7 @@ func TestTwoSessionsInOneWorld(t *testing.T) {
 		}
 	}
 	file(`{` + unconfined + `,"permissions":{"allow":["Bash"]}}`)
-	w, err := Open(t.Context(), here(dir, home), settings.Sources{}, Front{})
+	all, w, err := openAt(t, here(dir, home), settings.Sources{}, Front{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +128,8 @@ func TestTwoSessionsInOneWorld(t *testing.T) {
 		t.Errorf("the parent ended with its child: %+v", f)
 	}
 	third, _ := start("third", []string{"Read"})
-	temp := w.temp.all
-	if err := w.Close(); err != nil {
+	temp := all.temp.all
+	if err := all.Close(); err != nil {
 		t.Error(err)
 	}
 	for _, r := range []*Running{parent, third} {
