@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -57,17 +55,18 @@ func (p *Process) Place(dir string) (*Place, error) {
 	}
 	at := &Place{Paths: live.Paths, process: p, live: live, opened: 1}
 	at.secrets(at.Config())
-	proxy := func(r *http.Request) (*url.URL, error) { return p.Proxy(live.Config())(r) }
-	at.ext = ext.Open(ext.WorldConfig{
+	at.ext = p.ext.Open(ext.WorldConfig{
 		Flags: p.Extensions, Version: p.Version, Live: live, Env: p.Env, Environment: p.Environ,
 		Environ: func() (environ, allow []string) { return at.inherited(at.Config()) },
-		Roots:   at.roots, Bare: p.sources.Bare, Lasting: p.front.Lasting, Person: p.front.Person && !p.front.Print, HTTP: transport(proxy), Proxy: proxy, Hide: p.hide.String, Hidden: p.hide.Add,
+		Roots:   at.roots, Bare: p.sources.Bare, Lasting: p.front.Lasting, Person: p.front.Person && !p.front.Print, Hidden: p.hide.Add,
 	})
 	live.Guard(at.ext.Reconfigures)
 	live.Follow(ext.Market(live.Paths, p.Env, p.Environ, p.Version).LockFile())
 	live.Watch(p.front.Lasting, at.changed)
 	p.mu.Lock()
-	p.places = append(p.places, at)
+	if p.places = append(p.places, at); p.eldest == nil {
+		p.eldest = at
+	}
 	p.mu.Unlock()
 	return at, nil
 }

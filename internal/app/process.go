@@ -9,10 +9,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"sync"
 
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/kit"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
@@ -25,13 +28,15 @@ type Process struct {
 	front   Front
 	hide    *secret.Redactor
 	temp    temporary
-	memory  kit.Memory // of the commands of all sessions
+	memory  kit.Memory   // of the commands of all sessions
+	ext     *ext.Process // connections of MCP servers
 
 	opening sync.Mutex     // held while a place is opened; before mu
 	leaving sync.WaitGroup // of places that are being closed
 	mu      sync.Mutex     // guards the rest
 	closed  bool           // no place is opened any more
 	places  []*Place       // that are open, the oldest first
+	eldest  *Place         // that was the first of them last, for who asks when none is any more
 	// running are the sessions that have begun and are not closed.
 	running []*Running
 	kept    []string // the IDs of those that began and are kept on disk
@@ -41,6 +46,10 @@ type Process struct {
 // settings count. Close it in the end.
 func Open(ctx context.Context, s Surroundings, from settings.Sources, f Front) (*Process, error) {
 	p := &Process{Surroundings: s, sources: from, front: f, hide: secret.New(secret.Environ(s.Environ)...)}
+	proxy := func(r *http.Request) (*url.URL, error) { return p.proxy(r) }
+	p.ext = ext.NewProcess(ext.ProcessConfig{
+		Version: s.Version, Env: s.Env, HTTP: transport(proxy), Proxy: proxy, Further: s.Extensions.Further, Host: s.Extensions.Host, Hide: p.hide.String,
+	})
 	root := cmp.Or(s.Temp, os.TempDir())
 	var err error
 	if p.temp, p.Temp, err = makeTemp(ctx, root); err != nil {
@@ -50,6 +59,18 @@ func Open(ctx context.Context, s Surroundings, from settings.Sources, f Front) (
 		p.Notef("%s cannot have temporary files (TMPDIR); they go to %s", root, p.Temp)
 	}
 	return p, nil
+}
+
+// proxy chooses the proxy of a request of extensions. Only the person's own settings say
+// which, and those are the same in all places.
+func (p *Process) proxy(r *http.Request) (*url.URL, error) {
+	p.mu.Lock()
+	if len(p.places) > 0 {
+		p.eldest = p.places[0]
+	}
+	at := p.eldest
+	p.mu.Unlock()
+	return p.Proxy(at.Config())(r)
 }
 
 // sessions are those that run now, in all places, or in one.
@@ -109,6 +130,7 @@ func (p *Process) Close() error {
 	for _, at := range places {
 		at.close()
 	}
+	p.ext.Close()
 	p.temp.remove()
 	for _, at := range places {
 		at.sweep()

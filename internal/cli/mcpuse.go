@@ -53,14 +53,15 @@ func (u *useFlags) check() error {
 
 // A hub are connections for one command.
 type hub struct {
-	*mcp.Hub
+	*mcp.View
+	all   *mcp.Hub
 	auth  *oauth.Client
 	asks  *formFiller
 	rules policy.Rules
 }
 
 func (h *hub) close() {
-	h.Close()
+	h.all.Close()
 	h.auth.Close()
 }
 
@@ -80,17 +81,19 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 	h.auth = ext.SignIn(c.Paths, sys.Env, oauth.Config{Version: sys.Version, Proxy: c.Proxy(c.Config())})
 	cfg := c.Config()
 	connect, call := ext.ServerTimeouts(sys.Env)
-	h.Hub = mcp.New(mcp.Config{
-		Version: sys.Version, Dir: c.Paths.Dir, Apart: c.Paths.ServerDirs(), Among: c.Set.Servers, Hide: secret.New(append(secret.Environ(sys.Environ), ext.ServerSecrets(list)...)...).String, Auth: ext.SignedIn(h.auth), Client: h.asks,
-		Environ: func() (environ, allow []string) {
+	h.all = mcp.New(mcp.Config{
+		Version: sys.Version, Hide: secret.New(append(secret.Environ(sys.Environ), ext.ServerSecrets(list)...)...).String, Auth: ext.SignedIn(h.auth),
+		Once: true, Timeout: connect, ToolTimeout: call, Proxy: c.Proxy(cfg),
+	})
+	h.View = h.all.View(mcp.ViewConfig{
+		Ground: mcp.Ground{Dir: c.Paths.Dir, Apart: c.Paths.ServerDirs(), Environ: func() (environ, allow []string) {
 			environ, allow = slices.Clone(sys.Environ), slices.Clone(cfg.ChildEnv)
 			for k, v := range cfg.Env {
 				environ, allow = append(environ, k+"="+v), append(allow, k)
 			}
 			return environ, allow
-		},
-		Once: true, Roots: func() []string { return []string{c.Paths.Dir} },
-		Timeout: connect, ToolTimeout: call, Proxy: c.Proxy(cfg),
+		}},
+		Among: c.Set.Servers, Client: h.asks, Roots: func() []string { return []string{c.Paths.Dir} },
 	})
 	h.Use(list)
 	h.rules, _, err = settings.Rules(cfg, c.Paths)
@@ -207,6 +210,9 @@ type formFiller struct {
 	mu    sync.Mutex // guards asked
 	asked []string   // what was refused
 }
+
+// Here implements mcp.Client.
+func (*formFiller) Here(mcp.Caller) bool { return true }
 
 // Ask implements mcp.Client.
 func (f *formFiller) Ask(ctx context.Context, _ mcp.Caller, server string, form view.Form) (op.Answer, error) {

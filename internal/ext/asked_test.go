@@ -14,7 +14,9 @@ func TestAsked(t *testing.T) {
 		return &Session{conf: Config{Hooks: HooksConfig{Session: id}, Parent: parent}}
 	}
 	child, root, later := of("child", "root"), of("root", ""), of("later", "")
-	w := &World{sessions: []*Session{child, root, later}}
+	p := NewProcess(ProcessConfig{})
+	w := p.Open(WorldConfig{})
+	w.sessions = []*Session{child, root, later}
 	for _, c := range []struct {
 		by   mcp.Caller
 		want *Session
@@ -24,6 +26,14 @@ func TestAsked(t *testing.T) {
 		if got := w.asked(c.by); got != c.want {
 			t.Errorf("%+v: %v", c.by, got)
 		}
+	}
+	elsewhere := p.Open(WorldConfig{})
+	elsewhere.sessions = []*Session{of("grandchild", "child")}
+	if got := elsewhere.asked(mcp.Caller{}); got != root {
+		t.Errorf("who answers for a folder where only children are: %v", got)
+	}
+	if got := elsewhere.asked(mcp.Caller{Session: "root"}); got != nil {
+		t.Errorf("a folder answers for sessions of another: %v", got.id())
 	}
 	w.sessions = []*Session{child}
 	if got := w.asked(mcp.Caller{}); got != nil {

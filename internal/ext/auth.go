@@ -37,7 +37,7 @@ func SignIn(p settings.Paths, env func(string) string, c oauth.Config) *oauth.Cl
 func (w *World) revive() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if h := w.hub; h != nil && !w.closed {
+	if h := w.view; h != nil && !w.closed {
 		w.wg.Go(func() { h.Revive(context.Background()) }) // ends when it has looked
 	}
 }

@@ -29,6 +29,9 @@ const (
 	sampleTool = "McpSampling"
 )
 
+// Here implements mcp.Client.
+func (c client) Here(by mcp.Caller) bool { return c.w.asked(by) != nil }
+
 // Ask implements mcp.Client.
 func (c client) Ask(ctx context.Context, by mcp.Caller, server string, form view.Form) (op.Answer, error) {
 	x := c.w.asked(by)

@@ -1,6 +1,6 @@
 // Package ext puts together what people bring along: hooks, skills, commands,
-// MCP servers and plugins. A World is what a process has of it once, a Session
-// what one session has. What is active is an immutable set with origins; each
+// MCP servers and plugins. A Process is what all folders have in common, a World what
+// there is in one folder, a Session what one session has. What is active is an immutable set with origins; each
 // change of it is recorded as an event. It refuses to decide what may run: trust
 // is asked before, and the ordinary decision comes later.
 //
@@ -13,14 +13,17 @@
 // name, contrib.Hooks has all in their order, contrib.Library the nearest of one name. No
 // skill takes the name of a command.
 //
-// # What belongs to the process, what to a session
+// # What belongs to the process, what to a folder, what to a session
 //
-//	                 process                              session
-//	all              World: opens, starts nothing         Session: New first, Attach when the session is there
-//	MCP servers      mcp.Hub: connections                 its tools are offered; servers' questions reach its people
-//	skills           skills.Shelf: reads and watches      skills.Desk: the Skill tool and Expand
-//	plugins          market.Store: what is installed      monitors run as long as the session
-//	hooks            a set from settings and plugins      hooks.Gate
+//	             process                  folder                             session
+//	all          Process                  World: opens, starts nothing       Session: New first, Attach when the session is there
+//	MCP servers  mcp.Hub: connections     mcp.View: those configured there   its tools are offered; servers' questions reach its people
+//	skills                                skills.Shelf: reads and watches    skills.Desk: the Skill tool and Expand
+//	plugins                               market.Store: what is installed    monitors run as long as the session
+//	hooks                                 a set from settings and plugins    hooks.Gate
+//
+// What a server asks during a call is for the session whose call it is. What it asks of its
+// own accord is for the root of the sessions in a folder that uses it.
 //
 // One goroutine (World.work) looks at what is configured, after each change of settings, of
 // trusted files, or of what a host provides. It looks at plugins first, because they bring
@@ -44,7 +47,7 @@
 //
 // A session can be an agent (World.Main, app/mainagent.go): the definition replaces prompt,
 // tools, model, effort, mode, bounds, hooks, servers, skills and notes of the settings, unless
-// a flag says otherwise. Servers of a skill's agent are connected for that agent alone.
+// a flag says otherwise. Servers of a skill's agent are a View of their own.
 //
 // Folders of active plugins can be read in the sandbox (confine.Config.Shown), because their
 // programs are on the PATH of commands.

@@ -231,8 +231,12 @@ func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, rules *policy.Ru
 	if err != nil {
 		return nil, set, back, err
 	}
+	own := map[string]bool{}
+	for _, t := range more {
+		own[t.Spec().Name] = true
+	}
 	for _, name := range set.Names() {
-		if t, ok := set.Get(name); ok {
+		if t, ok := set.Get(name); ok && !own[name] { // its own goes before one of the session's
 			more = append(more, t)
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/servers"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -23,73 +23,61 @@ const lendWait = 10 * time.Second
 func (w *World) lend(ctx context.Context, list []servers.Given) (tools []tool.Tool, back func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lendWait)
 	defer cancel()
-	looked := make(chan struct{})
+	set := w.conf.Live.Servers(settings.Servers{Given: list, Strict: true})
+	own := slices.DeleteFunc(set.Servers, func(s servers.Server) bool { // an administrator's are there in any case
+		return !slices.ContainsFunc(list, func(g servers.Given) bool { return g.Name == s.Name && g.Origin == s.Origin })
+	})
+	var bad []string
+	for _, p := range set.Problems {
+		bad = append(bad, p.String())
+	}
+	for _, x := range w.attached() {
+		x.tell(bad)
+	}
+	if w.conf.Hidden != nil {
+		w.conf.Hidden(ServerSecrets(own)...)
+	}
 	w.mu.Lock()
-	w.lent, w.waiting = append(slices.Clip(w.lent), list...), append(w.waiting, looked)
-	w.mu.Unlock()
-	end := func() {
-		w.mu.Lock()
-		for _, g := range list {
-			if i := slices.IndexFunc(w.lent, func(o servers.Given) bool { return o.Name == g.Name && o.Origin == g.Origin }); i >= 0 {
-				w.lent = slices.Delete(slices.Clone(w.lent), i, i+1)
-			}
-		}
+	if w.closed {
 		w.mu.Unlock()
-		w.Refresh()
+		return nil, nil, errNoSession
 	}
-	w.Refresh()
-	select {
-	case <-looked:
-	case <-ctx.Done():
-		end()
-		return nil, func() {}, ctx.Err()
-	}
-	var names []string
-	for _, g := range list {
-		names = append(names, g.Name)
-	}
-	if h := w.Hub(); h != nil {
-		h.Wait(ctx, names...)
-	}
-	for _, s := range w.Status() {
-		if slices.Contains(names, s.Server.Name) && s.State != event.ServerConnected {
-			end()
-			return nil, func() {}, fmt.Errorf("the MCP server %s of the agent cannot be used: %s", clip.Visible(s.Server.Name), cmp.Or(s.Why, string(s.State)))
+	view := w.newView()
+	w.lent = slices.Concat(w.lent, own)
+	w.mu.Unlock()
+	back = func() { w.takeBack(view, own) }
+	w.protect()
+	view.Use(own)
+	view.Wait(ctx)
+	for _, s := range view.Status() {
+		if s.State != event.ServerConnected {
+			back()
+			return nil, nil, fmt.Errorf("the MCP server %s of the agent cannot be used: %s", clip.Visible(s.Server.Name), cmp.Or(s.Why, string(s.State)))
 		}
 	}
-	_, lent := w.apart()
-	for _, c := range lent {
-		for _, t := range c.Tools {
-			n := t.Spec().Name
-			if slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(n, "mcp__"+nameable(s)+"__") }) {
-				tools = append(tools, t)
-			}
-		}
+	for _, c := range view.Contributions() {
+		tools = append(tools, c.Tools...)
 	}
-	return tools, end, nil
+	return tools, back, nil
 }
 
-// apart is what servers bring, and apart from that what those have which are
-// lent to agents.
-func (w *World) apart() (own, lent []contrib.Contribution) {
-	h := w.Hub()
-	if h == nil {
-		return nil, nil
-	}
-	all := h.Contributions()
+// takeBack ends servers that were lent, in the background.
+func (w *World) takeBack(view *mcp.View, list []servers.Server) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.lent) == 0 {
-		return all, nil
+	w.lent = slices.Clone(w.lent)
+	for _, s := range list {
+		i := slices.IndexFunc(w.lent, func(o servers.Server) bool { return o.Name == s.Name && o.Origin == s.Origin })
+		w.lent = slices.Delete(w.lent, i, i+1)
 	}
-	for _, c := range all {
-		if slices.ContainsFunc(w.lent, func(g servers.Given) bool {
-			return c.From == contrib.OfServer(g.Name, g.Origin.String())
-		}) {
-			lent = append(lent, c)
-		} else {
-			own = append(own, c)
-		}
+	closed := w.closed
+	if !closed {
+		w.wg.Go(view.Close) // ends when they have ended, which is bounded
 	}
-	return own, lent
+	w.mu.Unlock()
+	if closed {
+		view.Close()
+	}
+	for _, x := range w.attached() {
+		x.reapply() // nothing runs them any more
+	}
 }

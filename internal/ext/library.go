@@ -220,7 +220,7 @@ func (w *World) lost() {
 // Library reads what skills, commands, agents and output styles there are, without a
 // session, and what of them cannot be used.
 func Library(c WorldConfig) (skill.Library, []skill.Problem) {
-	list, problems := skills.Read(Open(c).places(), c.Agents)
+	list, problems := skills.Read(NewProcess(ProcessConfig{}).Open(c).places(), c.Agents)
 	return contrib.Library(list...), problems
 }
 

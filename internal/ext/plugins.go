@@ -91,7 +91,7 @@ type Brought struct {
 
 // Plugins reads what active plugins bring, without a session.
 func Plugins(c WorldConfig) Brought {
-	p := Open(c).replug()
+	p := NewProcess(ProcessConfig{}).Open(c).replug()
 	return Brought{slices.Concat(p.hooks, p.folder), p.servers, p.secrets, p.bad}
 }
 
@@ -338,7 +338,7 @@ type Theme struct {
 const maxThemes = 100
 
 // Themes are the themes of active plugins, without a session.
-func Themes(c WorldConfig) []Theme { return Open(c).Themes() }
+func Themes(c WorldConfig) []Theme { return NewProcess(ProcessConfig{}).Open(c).Themes() }
 
 // Themes are the themes of the active plugins: files they name, and those that end
 // in .json in folders they name.

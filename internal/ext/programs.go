@@ -33,7 +33,7 @@ func (w *World) fresh(s servers.Server) error {
 func (w *World) Programs(dirs []string) []policy.Steer {
 	w.ready()
 	w.mu.Lock()
-	wanted, plugs := w.wanted, w.plugs
+	wanted, plugs := slices.Concat(w.wanted, w.lent), w.plugs
 	w.mu.Unlock()
 	runs := w.conf.Live.Paths.Runs(dirs)
 	for _, s := range wanted {

@@ -17,7 +17,7 @@ func TestOneLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer live.Close()
-	w := Open(WorldConfig{Live: live, Env: func(string) string { return "" }, Hidden: func(...string) {}})
+	w := NewProcess(ProcessConfig{}).Open(WorldConfig{Live: live, Env: func(string) string { return "" }, Hidden: func(...string) {}})
 	defer w.Close()
 	w.Begin()
 	w.ready()

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -17,7 +14,6 @@ import (
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
-	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
 	"github.com/adze-agent/adze/internal/ext/skills"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/settings"
@@ -44,7 +40,7 @@ type Flags struct {
 	Agents []skill.Agent
 }
 
-// A WorldConfig is what the extensions of a process are made from.
+// A WorldConfig is what the extensions of a folder are made from.
 type WorldConfig struct {
 	Flags
 	Version string // of adze
@@ -53,61 +49,51 @@ type WorldConfig struct {
 	Environment []string
 	// Environ is what programs may inherit, and the names that pass to them.
 	Environ func() (environ, allow []string)
-	HTTP    http.RoundTripper // for servers; nil is one of its own
 	Env     func(string) string
-	Proxy   func(*http.Request) (*url.URL, error) // of sign-ins, nil means none
-	Bare    bool                                  // nothing of the project
-	Lasting bool                                  // more prompts may come, so that files are watched
+	Bare    bool // nothing of the project
+	Lasting bool // more prompts may come, so that files are watched
 	// Person: somebody sees how servers are, and can say yes to those of the folder.
 	Person bool
 	// Roots are the folders that sessions work in.
 	Roots func() []string
-	// Hide masks secrets in what servers wrote; nil leaves it as it is.
-	Hide func(string) string
 	// Hidden is told of secrets that are to be masked from now on: those of plugins,
 	// and those that servers are given.
 	// It may be nil.
 	Hidden func(values ...string)
 }
 
-// A World is the extensions that all sessions of a process share: the servers
-// and their connections. Nothing of it runs before there are any.
+// A World is the extensions that all sessions in a folder share: which servers are
+// configured there, skills, plugins. Nothing of it runs before there are any.
 type World struct {
-	conf   WorldConfig
-	once   sync.Once
-	look   chan struct{} // has the worker look at what is configured
-	looked chan struct{} // closed when it has, once
-	used   chan struct{} // closed when servers were begun to be started, once
-	hurry  chan struct{} // has a token when somebody waits for servers
-	plug   sync.Once     // has looked which plugins are active
-	end    context.CancelFunc
-	wg     sync.WaitGroup
+	process *Process
+	conf    WorldConfig
+	once    sync.Once
+	look    chan struct{} // has the worker look at what is configured
+	looked  chan struct{} // closed when it has, once
+	used    chan struct{} // closed when servers were begun to be started, once
+	hurry   chan struct{} // has a token when somebody waits for servers
+	plug    sync.Once     // has looked which plugins are active
+	end     context.CancelFunc
+	wg      sync.WaitGroup
 
 	mu       sync.Mutex       // guards the rest
-	hub      *mcp.Hub         // nil until a server is configured
+	view     *mcp.View        // of the servers, nil until one is configured
 	wanted   []servers.Server // that are configured
-	auth     *oauth.Client
-	sessions []*Session // those that are attached, the oldest first
+	sessions []*Session       // those that are attached, the oldest first
 	shelf    *skills.Shelf
 	logs     map[string][]string // by server
 	logged   func(server, line string)
-	plugs    *plugged // nil until it was looked
-	problems []string // of the newest look
-	untold   []string // warnings that came when there was no session
-	further  []servers.Given
-	mains    []servers.Given // of the agent that sessions are
-	served   chan struct{}   // closed when mains count; nil when there are none
-	lent     []servers.Given // of agents that work now: see lend
-	waiting  []chan struct{} // closed when the next look is over
-	rooted   []string        // the folders of sessions, at the newest look
-	trusted  bool            // something that the folder brings counted at some look
-	hosted   bool            // a session began
+	plugs    *plugged         // nil until it was looked
+	problems []string         // of the newest look
+	untold   []string         // warnings that came when there was no session
+	mains    []servers.Given  // of the agent that sessions are
+	served   chan struct{}    // closed when mains count; nil when there are none
+	lent     []servers.Server // of agents that work now: see lend
+	waiting  []chan struct{}  // closed when the next look is over
+	rooted   []string         // the folders of sessions, at the newest look
+	trusted  bool             // something that the folder brings counted at some look
+	hosted   bool             // a session began
 	closed   bool
-}
-
-// Open makes the extensions of a process. It reads and starts nothing.
-func Open(c WorldConfig) *World {
-	return &World{conf: c, look: make(chan struct{}, 1), looked: make(chan struct{}), used: make(chan struct{}), hurry: make(chan struct{}, 1), further: c.Flags.Further}
 }
 
 // Refresh looks at what is configured now, in the background, and has it count:
@@ -190,9 +176,9 @@ func (w *World) work(ctx context.Context) {
 }
 
 // use is what is configured now, and tells sessions what of it cannot be used.
-func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
+func (w *World) use(again bool) (*mcp.View, []servers.Server) {
 	w.mu.Lock()
-	given := slices.Concat(w.lent, w.mains, w.conf.Servers, w.further)
+	given := slices.Concat(w.mains, w.conf.Servers, w.process.hosted())
 	was := w.plugs
 	w.mu.Unlock()
 	plugs := w.plugins()
@@ -222,12 +208,10 @@ func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 		bad = append(bad, text)
 	}
 	w.mu.Lock()
-	if w.hub == nil && len(set.Servers) > 0 && !w.closed {
-		c := w.conf
-		w.auth = SignIn(c.Live.Paths, c.Env, oauth.Config{Version: c.Version, Proxy: c.Proxy})
-		w.hub = mcp.New(w.hubConfig())
+	if w.view == nil && len(set.Servers) > 0 && !w.closed {
+		w.view = w.newView()
 	}
-	h := w.hub
+	h := w.view
 	others := again && !slices.EqualFunc(w.wanted, set.Servers, sameProgram)
 	w.problems, w.wanted = bad, set.Servers
 	folders := w.rooted
@@ -276,29 +260,37 @@ func (w *World) reread() {
 	}
 }
 
-// Further has these servers beside those that are configured: they are the
-// program's that drives adze. The channel is closed once they count, unless the
+// Further has these servers beside those that are configured, in all folders: they are the
+// program's that drives adze. The channel is closed once they count here, unless the
 // world is closed before.
 func (w *World) Further(list []servers.Given) <-chan struct{} {
-	counts := make(chan struct{})
-	w.mu.Lock()
-	w.further, w.waiting = list, append(w.waiting, counts)
-	w.mu.Unlock()
-	w.Refresh()
+	p := w.process
+	p.mu.Lock()
+	p.further = list
+	p.mu.Unlock()
+	counts := w.looks()
+	for _, o := range p.opened() {
+		o.Refresh()
+	}
 	return counts
 }
 
-func (w *World) hubConfig() mcp.Config {
-	c := w.conf
-	out := mcp.Config{
-		Version: c.Version, Dir: c.Live.Paths.Dir, Apart: c.Live.Paths.ServerDirs(), Environ: c.Environ, Private: c.Live.Private, HTTP: c.HTTP, Proxy: c.Proxy, Auth: SignedIn(w.auth), Host: c.Host, Client: client{w},
-		Fresh: w.fresh, Roots: c.Roots, Tell: w.told, Changed: w.changed, Turned: w.turned, Waits: w.waits, Debug: w.wrote, Hide: c.Hide,
-		Seen: filepath.Join(c.Live.Paths.State, "mcp-seen"),
-	}
-	if c.Env != nil {
-		out.Timeout, out.ToolTimeout = ServerTimeouts(c.Env)
-	}
-	return out
+// looks is closed when the next look at what is configured is over.
+func (w *World) looks() <-chan struct{} {
+	over := make(chan struct{})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting = append(w.waiting, over)
+	return over
+}
+
+// newView makes a view of the process's connections for this folder.
+func (w *World) newView() *mcp.View {
+	p := w.conf.Live.Paths
+	return w.process.connections(p).View(mcp.ViewConfig{
+		Ground: mcp.Ground{Dir: p.Dir, Apart: p.ServerDirs(), Environ: w.conf.Environ, Private: w.conf.Live.Private, Fresh: w.fresh},
+		Client: client{w}, Roots: w.conf.Roots, Tell: w.told, Changed: w.changed, Turned: w.turned, Waits: w.waits, Debug: w.wrote,
+	})
 }
 
 // ServerTimeouts are how long a connection to a server and a call of a tool may take,
@@ -316,15 +308,15 @@ func millis(s string) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// Hub is the servers' connections, nil when no server is configured.
-func (w *World) Hub() *mcp.Hub {
+// Hub is the servers and their connections, nil when no server is configured.
+func (w *World) Hub() Hub {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.hub
+	return w.view
 }
 
-// Hub is the connections of servers.
-type Hub = *mcp.Hub
+// Hub is what a folder has of the connections of servers.
+type Hub = *mcp.View
 
 // maxLog is how many lines of a server's log are kept.
 const maxLog = 30
@@ -374,7 +366,7 @@ func (w *World) Extended() event.Extended {
 // Status is how servers are, by name, also of those that have yet to be started.
 func (w *World) Status() []mcp.Status {
 	w.mu.Lock()
-	h, wanted := w.hub, w.wanted
+	h, wanted := w.view, w.wanted
 	w.mu.Unlock()
 	if h == nil {
 		return nil
@@ -400,8 +392,10 @@ func (w *World) Status() []mcp.Status {
 
 // Served is what servers bring to all sessions.
 func (w *World) Served() []contrib.Contribution {
-	own, _ := w.apart()
-	return own
+	if h := w.Hub(); h != nil {
+		return h.Contributions()
+	}
+	return nil
 }
 
 // prompts are those of servers, as slash commands.
@@ -429,10 +423,24 @@ func (w *World) session(id string) *Session {
 	return nil
 }
 
-// trees are the sessions that nobody's session has started, the oldest first.
+// trees are the sessions at the roots of those that are here, the oldest first: the ones
+// here that nobody's session has started, or where all were, who they work for in other
+// folders.
 func (w *World) trees() (out []*Session) {
-	for _, x := range w.attached() {
+	all := w.attached()
+	for _, x := range all {
 		if x.conf.Parent == "" {
+			out = append(out, x)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, x := range all {
+		for x != nil && x.conf.Parent != "" {
+			x = w.process.session(x.conf.Parent)
+		}
+		if x != nil && !slices.Contains(out, x) {
 			out = append(out, x)
 		}
 	}
@@ -483,7 +491,7 @@ func (w *World) Release() {
 	}
 }
 
-// Close ends all connections.
+// Close ends the connections that no other folder uses.
 func (w *World) Close() {
 	w.mu.Lock()
 	w.closed = true
@@ -501,8 +509,8 @@ func (w *World) Close() {
 	}
 	if h := w.Hub(); h != nil {
 		h.Close()
-		w.auth.Close()
 	}
+	w.process.left(w)
 }
 
 var (

@@ -58,7 +58,7 @@ func (l *link) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitRes
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	a, err := l.s.hub.conf.Client.Ask(ctx, by, l.s.conf.Name, form)
+	a, err := l.s.client(by).Ask(ctx, by, l.s.conf.Name, form)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -37,7 +37,7 @@ func TestCaller(t *testing.T) {
 // A change of a resource is told to each session that has read it, once.
 func TestReadersOfAResource(t *testing.T) {
 	var told []string
-	l := &link{s: &server{hub: &Hub{conf: Config{Client: teller{told: &told}}}}, watch: map[string][]string{"mem://a": {"one", "two"}, "mem://b": {"one"}}}
+	l := &link{s: &server{views: []*View{(&Hub{}).View(ViewConfig{Client: teller{told: &told}})}}, watch: map[string][]string{"mem://a": {"one", "two"}, "mem://b": {"one"}}}
 	l.updated("mem://a")
 	l.updated("mem://a")
 	l.updated("mem://unknown")
@@ -54,5 +54,7 @@ type teller struct {
 	nobody
 	told *[]string
 }
+
+func (teller) Here(Caller) bool { return true }
 
 func (c teller) Changed(session, _, uri string) { *c.told = append(*c.told, session+" "+uri) }

@@ -14,6 +14,8 @@ import (
 // A Client does what servers ask of us. Its methods may be called by several
 // goroutines; what is asked ends with ctx.
 type Client interface {
+	// Here reports whether the caller is one that this Client answers for.
+	Here(by Caller) bool
 	// Ask puts a form or a page to a person. From, Message and all texts of the form
 	// are cleaned and bounded. An answer that does not fit the form is not sent.
 	Ask(ctx context.Context, by Caller, server string, form view.Form) (op.Answer, error)
@@ -92,6 +94,8 @@ type Sampled struct {
 
 // nobody is a Client that refuses.
 type nobody struct{}
+
+func (nobody) Here(Caller) bool { return false }
 
 var errNobody = errors.New("nobody can be asked here")
 

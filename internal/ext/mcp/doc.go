@@ -6,7 +6,13 @@
 //
 // # Connections
 //
-// One goroutine of the Hub owns the set of connections; calls, Enable and notifications of
+// A Hub has the connections of a process, and a View is what one folder, or one agent with
+// servers of its own, has of them: names, environment, roots, who answers. A remote server
+// that is configured alike in several views, down to its headers and its approval, is
+// connected once; it is told the roots of all. A program runs once for each folder. What a
+// tool said when it was allowed counts for the folder in which it was.
+//
+// One goroutine of each server owns its connection; calls, Enable and notifications of
 // servers only say what they want of it. A call waits for its own server, and has a server
 // that ended started again.
 //

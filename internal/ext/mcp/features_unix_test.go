@@ -174,6 +174,8 @@ type person struct {
 	changed chan string
 }
 
+func (*person) Here(mcp.Caller) bool { return true }
+
 func (p *person) Ask(_ context.Context, _ mcp.Caller, _ string, f view.Form) (op.Answer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,7 +207,7 @@ func richly(t *testing.T, change func(*servers.Server)) (*rig, *person, *sdk.Ser
 	if change != nil {
 		change(&s)
 	}
-	r := start(t, func(c *mcp.Config) { c.Client, c.Roots = p, func() []string { return []string{"/w/pro ject"} } }, s)
+	r := start(t, func(c *hubConfig) { c.Client, c.Roots = p, func() []string { return []string{"/w/pro ject"} } }, s)
 	r.ready(t)
 	if st := r.status(t, "r"); st.State != "connected" {
 		t.Fatalf("%+v", st)
@@ -329,7 +331,7 @@ func TestPageFirst(t *testing.T) {
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"done"}]}}`, q.ID)
 		})
 		who := &opener{yes: yes, done: done}
-		r := start(t, func(c *mcp.Config) { c.Client = who }, remote("r", servers.HTTP, serveHTTP(t, h)))
+		r := start(t, func(c *hubConfig) { c.Client = who }, remote("r", servers.HTTP, serveHTTP(t, h)))
 		r.ready(t)
 		res := run(t, r.tool(t, "mcp__r__go"), `{}`)
 		if want := map[bool]string{true: "done", false: "the person did not want that"}[yes]; !strings.Contains(res.Text, want) {
@@ -344,6 +346,8 @@ type opener struct {
 	yes  bool
 	done chan struct{}
 }
+
+func (*opener) Here(mcp.Caller) bool { return true }
 
 func (o *opener) Ask(context.Context, mcp.Caller, string, view.Form) (op.Answer, error) {
 	if o.yes {
@@ -421,7 +425,7 @@ func TestRoots(t *testing.T) {
 	var mu sync.Mutex
 	dirs := []string{"/a", "/b"}
 	s := remote("s", servers.HTTP, serveHTTP(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)))
-	h := start(t, func(c *mcp.Config) {
+	h := start(t, func(c *hubConfig) {
 		c.Roots = func() []string {
 			mu.Lock()
 			defer mu.Unlock()
@@ -690,7 +694,7 @@ func TestSigned(t *testing.T) {
 		})
 	}
 	one := func(*http.Request) *sdk.Server { return honest() }
-	r := start(t, func(c *mcp.Config) { c.Auth = func(servers.Server) auth.OAuthHandler { return new(keyring) } },
+	r := start(t, func(c *hubConfig) { c.Auth = func(servers.Server) auth.OAuthHandler { return new(keyring) } },
 		remote("ws", servers.WebSocket, strings.Replace(serveHTTP(t, signed(overSocket(honest))), "http", "ws", 1)),
 		remote("sse", servers.SSE, serveHTTP(t, signed(sdk.NewSSEHandler(one, nil)))))
 	r.ready(t)
@@ -778,7 +782,7 @@ func TestChangedProgramIsNotStarted(t *testing.T) {
 	var asked atomic.Int32
 	s := self("s", "plain")
 	s.Answered, s.Programs = true, []servers.Program{{Path: "x.js", Sum: "1"}}
-	r := start(t, func(c *mcp.Config) {
+	r := start(t, func(c *hubConfig) {
 		c.Fresh = func(s servers.Server) error {
 			asked.Add(1)
 			return errors.New("it is another one, " + s.Programs[0].Path)

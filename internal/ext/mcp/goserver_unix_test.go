@@ -31,7 +31,7 @@ func TestGoServers(t *testing.T) {
 		list = append(list, servers.Server{Name: name, Transport: servers.Stdio, Approval: servers.Approved, Command: filepath.Join(dir, name)})
 	}
 	list[1].Args = []string{"-memory", filepath.Join(dir, "kept.json")}
-	r := start(t, func(c *mcp.Config) { c.Roots = func() []string { return []string{"/the/folder"} } }, list...)
+	r := start(t, func(c *hubConfig) { c.Roots = func() []string { return []string{"/the/folder"} } }, list...)
 	r.ready(t)
 	if st := r.status(t, "everything"); st.State != "connected" || st.Tools != 10 || st.Prompts != 2 || !st.Resources || st.Instructions != "Use this server!" {
 		t.Fatalf("%+v", st)

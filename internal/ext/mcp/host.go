@@ -86,8 +86,8 @@ func (l *link) tellHost(w *wire, b []byte) {
 
 // FromHost takes a message that a server of the program that drives adze sends of
 // its own accord.
-func (h *Hub) FromHost(name string, message json.RawMessage) error {
-	s, err := h.find(name)
+func (v *View) FromHost(name string, message json.RawMessage) error {
+	s, err := v.find(name)
 	if err != nil {
 		return err
 	}

@@ -92,8 +92,8 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 	case <-ctx.Done():
 		return nil, offer{}, ctx.Err()
 	}
-	if s.hub.conf.Fresh != nil && s.conf.Answered {
-		if err := s.hub.conf.Fresh(s.conf); err != nil {
+	if s.at.Fresh != nil && s.conf.Answered {
+		if err := s.at.Fresh(s.conf); err != nil {
 			return nil, offer{}, &final{err}
 		}
 	}
@@ -155,7 +155,7 @@ func (s *server) open(ctx context.Context, version string, older bool) (*link, e
 	}
 	l.leave = leave
 	l.client = sdk.NewClient(&sdk.Implementation{Name: "adze", Title: "adze", Version: cmp.Or(s.hub.conf.Version, "0")}, l.options())
-	l.tellRootsNow(s.hub.conf.Roots())
+	l.tellRootsNow(s.roots())
 	var opts *sdk.ClientSessionOptions
 	if version != "" {
 		opts = &sdk.ClientSessionOptions{ProtocolVersion: version}
@@ -284,7 +284,7 @@ func (l *link) options() *sdk.ClientOptions {
 		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
 			text, err := json.Marshal(r.Params.Data)
 			if err == nil {
-				l.s.hub.conf.Debug(l.s.conf.Name, clip.Line(clip.Visible(string(r.Params.Level)+" "+r.Params.Logger+" "+string(text)), 2000))
+				l.s.debug(clip.Line(clip.Visible(string(r.Params.Level)+" "+r.Params.Logger+" "+string(text)), 2000))
 			}
 		},
 	}
@@ -438,12 +438,12 @@ func (o *owner) relisted(n listing) {
 	case n.err == nil:
 		o.present(n.offer)
 		o.set(o.state, o.why, o.link)
-		o.hub.conf.Changed()
+		o.changed()
 	case errors.As(n.err, &broke):
 		o.forget()
 		o.failed(n.err)
 	default:
-		o.hub.conf.Debug(o.conf.Name, "its lists could not be read again: "+line(n.err.Error(), 500))
+		o.debug("its lists could not be read again: " + line(n.err.Error(), 500))
 	}
 	if again.lists {
 		o.relist()
@@ -455,25 +455,42 @@ func (o *owner) present(of offer) {
 	o.mu.Lock()
 	o.offer = of
 	o.mu.Unlock()
+	for _, v := range o.users() {
+		o.turnedFor(v)
+	}
+}
+
+// A turn is a tool that says something else than when it was allowed in a view.
+type turn struct {
+	view *View
+	tool string
+}
+
+// turnedFor tells a view of such tools, once of each text.
+func (o *owner) turnedFor(v *View) {
+	o.mu.Lock()
+	tools := o.offer.tools
+	o.mu.Unlock()
 	var turned []string
-	for _, r := range of.tools {
-		if _, changed := o.hub.pins.changed(o.server, r.name, r.pin); changed && !o.turned[r.name].same(r.pin) {
+	for _, r := range tools {
+		at := turn{v, r.name}
+		if _, changed := o.hub.pins.changed(o.server, v.conf.Dir, r.name, r.pin); changed && !o.turned[at].same(r.pin) {
 			if o.turned == nil {
-				o.turned = map[string]pin{}
+				o.turned = map[turn]pin{}
 			}
-			o.turned[r.name] = r.pin
+			o.turned[at] = r.pin
 			turned = append(turned, r.name)
 		}
 	}
 	if len(turned) > 0 {
-		o.hub.conf.Turned(o.conf.Name, turned)
+		v.conf.Turned(o.conf.Name, turned)
 	}
 }
 
 // withdraw takes back what a server offered that is turned off.
 func (o *owner) withdraw() {
 	o.present(offer{})
-	o.hub.conf.Changed()
+	o.changed()
 }
 
 // text is what a server says over several lines: without what a screen or a

@@ -86,23 +86,29 @@ func honest() *sdk.Server {
 	return s
 }
 
-// A rig is a hub, and what it told.
+// hubConfig is what a hub and its one view are made from.
+type hubConfig struct {
+	mcp.Config
+	mcp.ViewConfig
+}
+
+// A rig is the one view of a hub, and what it told.
 type rig struct {
-	*mcp.Hub
+	*mcp.View
+	hub     *mcp.Hub
 	mu      sync.Mutex // guards the rest
 	states  map[string][]event.ServerState
 	changed chan struct{}
 	news    chan struct{} // a state changed
 }
 
-func start(t testing.TB, change func(*mcp.Config), list ...servers.Server) *rig {
+func start(t testing.TB, change func(*hubConfig), list ...servers.Server) *rig {
 	t.Helper()
 	r := &rig{states: map[string][]event.ServerState{}, changed: make(chan struct{}, 1000), news: make(chan struct{}, 1000)}
-	c := mcp.Config{
-		Version: "test", Dir: t.TempDir(),
-		Environ: func() ([]string, []string) {
+	c := hubConfig{Config: mcp.Config{Version: "test"}, ViewConfig: mcp.ViewConfig{
+		Ground: mcp.Ground{Dir: t.TempDir(), Environ: func() ([]string, []string) {
 			return []string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere", "OPENAI_API_KEY=secret", "SOME_TOKEN=secret"}, nil
-		},
+		}},
 		Tell: func(s mcp.Status) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -110,15 +116,19 @@ func start(t testing.TB, change func(*mcp.Config), list ...servers.Server) *rig 
 			r.news <- struct{}{}
 		},
 		Changed: func() { r.changed <- struct{}{} },
-	}
+	}}
 	if change != nil {
 		change(&c)
 	}
-	r.Hub = mcp.New(c)
+	r.hub = mcp.New(c.Config)
+	r.View = r.hub.View(c.ViewConfig)
 	t.Cleanup(r.Close)
 	r.Use(list)
 	return r
 }
+
+// Close ends the hub.
+func (r *rig) Close() { r.hub.Close() }
 
 // self is this program as a server.
 func self(name string, args ...string) servers.Server {

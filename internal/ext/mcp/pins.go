@@ -59,16 +59,16 @@ const (
 
 func newPins(dir string) *pins { return &pins{dir: dir, seen: map[string]map[string]pin{}} }
 
-// file is what the pins of a server are kept in: a server of another place is
-// another one.
-func (p *pins) file(s *server) string {
-	sum := sha256.Sum256([]byte(s.conf.Name + "\x00" + s.hub.conf.Dir + "\x00" + s.conf.Command + "\x00" + s.conf.URL))
+// file is what the pins of a server are kept in: what was allowed in one folder was not
+// in another.
+func (p *pins) file(s *server, dir string) string {
+	sum := sha256.Sum256([]byte(s.conf.Name + "\x00" + dir + "\x00" + s.conf.Command + "\x00" + s.conf.URL))
 	return hex.EncodeToString(sum[:12]) + ".json"
 }
 
-// of are the pins of a server. p is locked.
-func (p *pins) of(s *server) map[string]pin {
-	name := p.file(s)
+// of are the pins of a server in a folder. p is locked.
+func (p *pins) of(s *server, dir string) map[string]pin {
+	name := p.file(s, dir)
 	if p.seen[name] == nil {
 		p.seen[name] = map[string]pin{}
 		if p.dir != "" {
@@ -86,18 +86,18 @@ func (p *pins) of(s *server) map[string]pin {
 }
 
 // changed is what the tool said when it was allowed, when that was something else.
-func (p *pins) changed(s *server, name string, now pin) (was pin, changed bool) {
+func (p *pins) changed(s *server, dir, name string, now pin) (was pin, changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	was, known := p.of(s)[name]
+	was, known := p.of(s, dir)[name]
 	return was, known && !was.same(now)
 }
 
 // keep notes what a tool says whose call was allowed.
-func (p *pins) keep(s *server, name string, now pin) {
+func (p *pins) keep(s *server, dir, name string, now pin) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := p.of(s)
+	all := p.of(s, dir)
 	if was, known := all[name]; known && was.same(now) {
 		return
 	}
@@ -105,8 +105,8 @@ func (p *pins) keep(s *server, name string, now pin) {
 	if p.dir == "" {
 		return
 	}
-	if err := p.save(p.file(s), all); err != nil {
-		s.hub.conf.Debug(s.conf.Name, "what its tools say could not be kept: "+line(err.Error(), 500))
+	if err := p.save(p.file(s, dir), all); err != nil {
+		s.debug("what its tools say could not be kept: " + line(err.Error(), 500))
 	}
 }
 

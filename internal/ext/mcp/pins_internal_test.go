@@ -16,13 +16,13 @@ import (
 func TestPinsAreTidied(t *testing.T) {
 	dir := t.TempDir()
 	about := func(name string) *server {
-		return &server{hub: &Hub{conf: Config{Debug: func(string, string) {}}}, conf: servers.Server{Name: name}}
+		return &server{conf: servers.Server{Name: name}}
 	}
-	file := func(s *server) string { return filepath.Join(dir, newPins(dir).file(s)) }
+	file := func(s *server) string { return filepath.Join(dir, newPins(dir).file(s, "/w")) }
 	now := newPin("is", json.RawMessage(`{}`))
 	used, unused := about("used"), about("unused")
 	for _, s := range []*server{used, unused} {
-		newPins(dir).keep(s, "t", now)
+		newPins(dir).keep(s, "/w", "t", now)
 	}
 	for _, s := range []*server{used, unused} {
 		old := time.Now().Add(-unusedAfter - time.Hour)
@@ -30,10 +30,10 @@ func TestPinsAreTidied(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, changed := newPins(dir).changed(used, "t", newPin("is not", nil)); !changed {
+	if _, changed := newPins(dir).changed(used, "/w", "t", newPin("is not", nil)); !changed {
 		t.Fatal("it is not known any more")
 	}
-	newPins(dir).keep(about("other"), "t", now)
+	newPins(dir).keep(about("other"), "/w", "t", now)
 	if _, err := os.Stat(file(used)); err != nil {
 		t.Error(err)
 	}
@@ -59,10 +59,11 @@ func TestPinsAreTidied(t *testing.T) {
 // A file that could not be read again is not written: all of it would be forgotten.
 func TestPinsAreBounded(t *testing.T) {
 	dir, said := t.TempDir(), ""
-	s := &server{hub: &Hub{conf: Config{Debug: func(_, line string) { said = line }}}, conf: servers.Server{Name: "a"}}
-	newPins(dir).keep(s, "t", newPin("is", json.RawMessage(`{}`)))
-	newPins(dir).keep(s, "u", newPin(strings.Repeat("x", maxPins), json.RawMessage(`{}`)))
-	if _, changed := newPins(dir).changed(s, "t", newPin("is not", nil)); !changed || !strings.Contains(said, "more than 8.4 MB") {
+	h := New(Config{})
+	s := &server{hub: h, views: []*View{h.View(ViewConfig{Debug: func(_, line string) { said = line }})}, conf: servers.Server{Name: "a"}}
+	newPins(dir).keep(s, "/w", "t", newPin("is", json.RawMessage(`{}`)))
+	newPins(dir).keep(s, "/w", "u", newPin(strings.Repeat("x", maxPins), json.RawMessage(`{}`)))
+	if _, changed := newPins(dir).changed(s, "/w", "t", newPin("is not", nil)); !changed || !strings.Contains(said, "more than 8.4 MB") {
 		t.Errorf("%v %q", changed, said)
 	}
 }

@@ -72,19 +72,19 @@ func (p prompt) hint() string {
 }
 
 // Prompts are those of all servers, by server.
-func (h *Hub) Prompts() (out []Prompt) {
-	for _, s := range h.list() {
+func (v *View) Prompts() (out []Prompt) {
+	for _, s := range v.list() {
 		s.mu.Lock()
 		for _, p := range s.offer.prompts {
-			out = append(out, Prompt{Command: p.command, Args: p.hint(), About: p.about, From: s.conf.Origin.String()})
+			out = append(out, Prompt{Command: p.command, Args: p.hint(), About: p.about, From: s.as.Origin.String()})
 		}
 		s.mu.Unlock()
 	}
 	return out
 }
 
-func (h *Hub) prompt(command string) (*server, prompt, error) {
-	for _, s := range h.list() {
+func (v *View) prompt(command string) (use, prompt, error) {
+	for _, s := range v.list() {
 		s.mu.Lock()
 		list := s.offer.prompts
 		s.mu.Unlock()
@@ -94,14 +94,14 @@ func (h *Hub) prompt(command string) (*server, prompt, error) {
 			}
 		}
 	}
-	return nil, prompt{}, fmt.Errorf("no MCP server has the prompt /%s now", command)
+	return use{}, prompt{}, fmt.Errorf("no MCP server has the prompt /%s now", command)
 }
 
 // Prompt is what a server's prompt says, with the arguments that a person wrote
 // behind its command: words in the order of its arguments, or name=value. Quotes
 // keep words together; the last argument takes what is left.
-func (h *Hub) Prompt(ctx context.Context, command, args string, env tool.Env) (text string, images []llm.Image, err error) {
-	s, p, err := h.prompt(command)
+func (v *View) Prompt(ctx context.Context, command, args string, env tool.Env) (text string, images []llm.Image, err error) {
+	s, p, err := v.prompt(command)
 	if err != nil {
 		return "", nil, err
 	}
@@ -213,10 +213,10 @@ func split(s string) (out []string, err error) {
 
 // CompletePrompt are values for the word that a person is writing, the last of
 // args, of a prompt's command. There are none where the server has none.
-func (h *Hub) CompletePrompt(ctx context.Context, command, args string) []string {
+func (v *View) CompletePrompt(ctx context.Context, command, args string) []string {
 	ctx, cancel := context.WithTimeout(ctx, mentionWait)
 	defer cancel()
-	s, p, err := h.prompt(command)
+	s, p, err := v.prompt(command)
 	if err != nil {
 		return nil
 	}

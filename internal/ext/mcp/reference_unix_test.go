@@ -37,6 +37,8 @@ type agreeable struct {
 	changed chan string
 }
 
+func (*agreeable) Here(mcp.Caller) bool { return true }
+
 func (a *agreeable) Ask(_ context.Context, _ mcp.Caller, _ string, f view.Form) (op.Answer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -86,7 +88,7 @@ func (a *agreeable) Changed(_, _, uri string) {
 func TestReferenceEverything(t *testing.T) {
 	s := published(t, "everything")
 	who := &agreeable{}
-	r := start(t, func(c *mcp.Config) { c.Client, c.Roots = who, func() []string { return []string{"/some/root"} } }, s)
+	r := start(t, func(c *hubConfig) { c.Client, c.Roots = who, func() []string { return []string{"/some/root"} } }, s)
 	r.ready(t)
 	st := r.status(t, "everything")
 	if st.State != "connected" || st.Tools < 8 || st.Prompts < 3 || !st.Resources {
@@ -157,7 +159,7 @@ func TestReferenceFilesystem(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("hello"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, func(c *mcp.Config) { c.Roots = func() []string { return []string{dir} } }, published(t, "filesystem", dir))
+	r := start(t, func(c *hubConfig) { c.Roots = func() []string { return []string{dir} } }, published(t, "filesystem", dir))
 	r.ready(t)
 	x := r.tool(t, "mcp__filesystem__read_text_file")
 	args, err := json.Marshal(map[string]string{"path": filepath.Join(dir, "a.txt")})

@@ -36,9 +36,9 @@ type Resource struct {
 
 // Resources are what a server lists, its templates last; "" are those of all that
 // are connected. It waits for servers that are connecting.
-func (h *Hub) Resources(ctx context.Context, by Caller, name string) ([]Resource, error) {
+func (v *View) Resources(ctx context.Context, by Caller, name string) ([]Resource, error) {
 	if name != "" {
-		s, err := h.find(name)
+		s, err := v.find(name)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (h *Hub) Resources(ctx context.Context, by Caller, name string) ([]Resource
 	var mu sync.Mutex
 	var out []Resource
 	var wg sync.WaitGroup
-	for _, s := range h.list() {
+	for _, s := range v.list() {
 		s.mu.Lock()
 		has := s.offer.resources && s.link != nil
 		s.mu.Unlock()
@@ -134,8 +134,8 @@ func (l *link) forgetResources() {
 }
 
 // listedURI reports whether a server has listed a resource by this name.
-func (h *Hub) listedURI(server, uri string) bool {
-	s, err := h.find(server)
+func (v *View) listedURI(server, uri string) bool {
+	s, err := v.find(server)
 	if err != nil {
 		return false
 	}
@@ -152,8 +152,8 @@ func (h *Hub) listedURI(server, uri string) bool {
 
 // Read reads a resource. Where the server can, it then says when that changes
 // (Client.Changed, once for each time it was read).
-func (h *Hub) Read(ctx context.Context, server, uri string, env tool.Env) (tool.Result, error) {
-	s, err := h.find(server)
+func (v *View) Read(ctx context.Context, server, uri string, env tool.Env) (tool.Result, error) {
+	s, err := v.find(server)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -228,7 +228,7 @@ func (l *link) updated(uri string) {
 	}
 	l.mu.Unlock()
 	for _, session := range readers {
-		l.s.hub.conf.Client.Changed(session, l.s.conf.Name, line(uri, 2000))
+		l.s.client(Caller{Session: session}).Changed(session, l.s.conf.Name, line(uri, 2000))
 	}
 }
 
@@ -238,10 +238,10 @@ const mentionWait = 2 * time.Second
 // Mentions are resources that a person may mean with what follows "@": a part of
 // "server:uri". Values of templates are asked of their server; a template itself is
 // among them while what is written comes before its first variable. At most max.
-func (h *Hub) Mentions(ctx context.Context, part string, max int) (out []Resource) {
+func (v *View) Mentions(ctx context.Context, part string, max int) (out []Resource) {
 	ctx, cancel := context.WithTimeout(ctx, mentionWait)
 	defer cancel()
-	list, _ := h.Resources(ctx, Caller{}, "") // there is no error without a name
+	list, _ := v.Resources(ctx, Caller{}, "") // there is no error without a name
 	low := strings.ToLower(part)
 	for _, r := range list {
 		if len(out) >= max {
@@ -257,17 +257,17 @@ func (h *Hub) Mentions(ctx context.Context, part string, max int) (out []Resourc
 			out = append(out, r)
 			continue
 		}
-		out = append(out, h.filled(ctx, r, part, max-len(out))...)
+		out = append(out, v.filled(ctx, r, part, max-len(out))...)
 	}
 	return out
 }
 
 // filled are resources of a template whose first variable is being written.
-func (h *Hub) filled(ctx context.Context, r Resource, part string, max int) (out []Resource) {
+func (v *View) filled(ctx context.Context, r Resource, part string, max int) (out []Resource) {
 	head, rest, _ := strings.Cut(r.URI, "{")
 	name, tail, whole := strings.Cut(rest, "}")
 	value, begun := strings.CutPrefix(part, r.Server+":"+head)
-	s, err := h.find(r.Server)
+	s, err := v.find(r.Server)
 	if !whole || !begun || err != nil || tail != "" && strings.Contains(value, tail[:1]) {
 		return nil
 	}
@@ -303,13 +303,13 @@ const (
 )
 
 // resourceTools are the tools that read resources of all servers.
-func (h *Hub) resourceTools() []tool.Tool {
+func (v *View) resourceTools() []tool.Tool {
 	list := tool.New(tool.Spec{Name: ListResources, Description: listAbout, Again: true, Deferrable: true},
 		func(in listInput, _ tool.Env) (tool.Plan, error) {
 			return tool.Plan{Actions: []policy.Action{policy.None{}}, Title: strings.TrimSpace("List resources " + line(in.Server, 60)), Parallel: true}, nil
 		},
 		func(ctx context.Context, in listInput, env tool.Env) (tool.Result, error) {
-			all, err := h.Resources(ctx, callerOf(env), in.Server)
+			all, err := v.Resources(ctx, callerOf(env), in.Server)
 			if err != nil {
 				return tool.Errorf("%s", line(err.Error(), 2000)), nil
 			}
@@ -329,9 +329,9 @@ func (h *Hub) resourceTools() []tool.Tool {
 	read := tool.New(tool.Spec{Name: ReadResource, Description: readAbout, Again: true, Deferrable: true},
 		func(in readInput, _ tool.Env) (tool.Plan, error) {
 			p := tool.Plan{Actions: []policy.Action{policy.None{}}, Title: "Read " + line(in.Server, 60) + ":" + line(in.URI, 200), Parallel: true}
-			if !h.listedURI(in.Server, in.URI) { // what the model made up may tell the server something
+			if !v.listedURI(in.Server, in.URI) { // what the model made up may tell the server something
 				part, real := reduce(in.Server), in.Server
-				if s, err := h.find(in.Server); err == nil {
+				if s, err := v.find(in.Server); err == nil {
 					part, real = s.part, realName(s.conf)
 				}
 				p.Actions = []policy.Action{policy.Call{Server: part, Tool: ReadResource, RealServer: real}}
@@ -340,7 +340,7 @@ func (h *Hub) resourceTools() []tool.Tool {
 			return p, nil
 		},
 		func(ctx context.Context, in readInput, env tool.Env) (tool.Result, error) {
-			res, err := h.Read(ctx, in.Server, in.URI, env)
+			res, err := v.Read(ctx, in.Server, in.URI, env)
 			if err != nil {
 				return tool.Errorf("%s", line(err.Error(), 2000)), nil
 			}

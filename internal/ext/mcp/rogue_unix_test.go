@@ -172,7 +172,7 @@ func misbehave(args []string) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return
 	case "client": // a whole adze, as far as servers go
-		h := mcp.New(mcp.Config{Dir: "/", Environ: func() ([]string, []string) { return os.Environ(), nil }})
+		h := mcp.New(mcp.Config{}).View(mcp.ViewConfig{Ground: mcp.Ground{Dir: "/", Environ: func() ([]string, []string) { return os.Environ(), nil }}})
 		h.Use([]servers.Server{self("a", "stubborn", args[1], args[2])})
 		h.Wait(context.Background())
 		fmt.Println("ready")
@@ -280,7 +280,7 @@ func TestRogues(t *testing.T) {
 					s = remote("bad", kind, serveHTTP(t, &rogue{mode: c.mode}))
 				}
 				at := time.Now()
-				r := start(t, func(c *mcp.Config) { c.Now = func() time.Time { return at } }, s, self("good")) // all within a second, however busy the machine is
+				r := start(t, func(c *hubConfig) { c.Now = func() time.Time { return at } }, s, self("good")) // all within a second, however busy the machine is
 				r.ready(t)
 				var x tool.Tool
 				for _, b := range r.Contributions() {
@@ -346,7 +346,7 @@ func TestRoguesAtTheStart(t *testing.T) {
 				if c.mode == "mute" {
 					patience = time.Second
 				}
-				r := start(t, func(c *mcp.Config) { c.Timeout = patience }, s)
+				r := start(t, func(c *hubConfig) { c.Timeout = patience }, s)
 				r.ready(t)
 				if st := r.status(t, "bad"); st.State != "failed" && st.State != "closed" || !strings.Contains(st.Why, c.why) || strings.Contains(st.Why, "\x1b") {
 					t.Errorf("%+v", st)
@@ -416,7 +416,7 @@ func TestChangedTool(t *testing.T) {
 		}
 		s := remote("a", servers.HTTP, serveHTTP(t, &rogue{mode: "rug"}))
 		told := make(chan string, 10)
-		conf := func(c *mcp.Config) {
+		conf := func(c *hubConfig) {
 			c.Seen, c.Dir = dir, work
 			c.Turned = func(server string, tools []string) { told <- fmt.Sprint(server, tools) }
 		}
@@ -576,7 +576,7 @@ func TestLateAnswer(t *testing.T) {
 func TestWhatServersWriteIsMasked(t *testing.T) {
 	var lines []string
 	var mu sync.Mutex // guards lines
-	r := start(t, func(c *mcp.Config) {
+	r := start(t, func(c *hubConfig) {
 		c.Hide = strings.NewReplacer("config", "[hidden]").Replace
 		c.Debug = func(_, line string) {
 			mu.Lock()

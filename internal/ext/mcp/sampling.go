@@ -34,7 +34,8 @@ func (l *link) sample(ctx context.Context, r *sdk.CreateMessageWithToolsRequest)
 		return nil, refuse("%v", err)
 	}
 	defer l.hold()()
-	out, err := l.s.hub.conf.Client.Sample(ctx, l.caller(ctx), l.s.conf.Name, s)
+	by := l.caller(ctx)
+	out, err := l.s.client(by).Sample(ctx, by, l.s.conf.Name, s)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: -1, Message: "refused: " + line(err.Error(), 200)}
 	}

@@ -34,15 +34,18 @@ const (
 // nobody else makes or ends one.
 type server struct {
 	hub  *Hub
+	at   Ground
 	conf servers.Server
 	part string // its part in the names of its tools
 	stop context.CancelFunc
+	done chan struct{} // closed when nothing of it is left
 	gone atomic.Bool   // it is not configured any more
 	poke chan struct{} // wakes run: wants is not empty
 	// asksTheOlderWay: it is spoken to in an older protocol, see olderQuestion.
 	asksTheOlderWay atomic.Bool
 
 	mu    sync.Mutex // guards what follows
+	views []*View    // that use it; when none does any more, the last one
 	wants wants
 	state event.ServerState
 	why   string
@@ -58,10 +61,11 @@ type wants struct {
 	needed         bool // a call waits for a connection
 	lists          bool // the server says that they changed
 	roots          bool
+	joined         []*View // use it from now on
 }
 
-func newServer(h *Hub, c servers.Server, part string) *server {
-	s := &server{hub: h, conf: c, part: part, poke: make(chan struct{}, 1), turn: make(chan struct{})}
+func newServer(h *Hub, c servers.Server, part string, v *View) *server {
+	s := &server{hub: h, at: v.conf.Ground, conf: c, part: part, views: []*View{v}, done: make(chan struct{}), poke: make(chan struct{}, 1), turn: make(chan struct{})}
 	s.state, s.why = s.rest()
 	return s
 }
@@ -78,6 +82,98 @@ func (s *server) rest() (state event.ServerState, why string) {
 		return event.ServerFailed, s.conf.Problem
 	}
 	return event.ServerConnecting, ""
+}
+
+// join has a view use the server, too.
+func (s *server) join(v *View) {
+	s.mu.Lock()
+	known := slices.Contains(s.views, v)
+	if !known {
+		s.views = append(slices.Clip(s.views), v)
+	}
+	s.mu.Unlock()
+	if !known {
+		s.want(func(w *wants) { w.joined, w.roots = append(w.joined, v), true })
+	}
+}
+
+// leave has a view not use the server any more, and reports whether none does. The last
+// one is told of its end.
+func (s *server) leave(v *View) (last bool) {
+	s.mu.Lock()
+	if last = len(s.views) == 1; !last {
+		s.views = slices.DeleteFunc(slices.Clone(s.views), func(o *View) bool { return o == v })
+	}
+	s.mu.Unlock()
+	if !last {
+		s.want(func(w *wants) { w.roots = true })
+	}
+	return last
+}
+
+// users are the views that use the server.
+func (s *server) users() []*View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.views
+}
+
+// client is who answers what the server asks for a caller.
+func (s *server) client(by Caller) Client {
+	for _, v := range s.users() {
+		if v.conf.Client.Here(by) {
+			return v.conf.Client
+		}
+	}
+	return nobody{}
+}
+
+// roots are the folders that the server may work in: those of all that use it.
+func (s *server) roots() (out []string) {
+	for _, v := range s.users() {
+		for _, dir := range v.conf.Roots() {
+			if !slices.Contains(out, dir) {
+				out = append(out, dir)
+			}
+		}
+	}
+	return out
+}
+
+// tell tells all how the server is.
+func (s *server) tell() {
+	now := s.status()
+	for _, v := range s.users() {
+		v.told(s, now)
+	}
+}
+
+// changed tells all that the server brings something else.
+func (s *server) changed() {
+	for _, v := range s.users() {
+		v.conf.Changed()
+	}
+}
+
+// debug passes a line on that the server wrote.
+func (s *server) debug(line string) {
+	line = s.hub.conf.Hide(line)
+	for _, v := range s.users() {
+		v.conf.Debug(s.conf.Name, line)
+	}
+}
+
+// anew drops the connection and connects anew, and waits for it until ctx ends.
+func (s *server) anew(ctx context.Context) {
+	s.mu.Lock()
+	turn := s.turn
+	s.mu.Unlock()
+	s.want(func(w *wants) { w.again = true })
+	select {
+	case <-turn:
+		s.awaitConnect(ctx)
+	case <-ctx.Done():
+	}
 }
 
 func (s *server) want(change func(*wants)) {
@@ -97,7 +193,7 @@ func (s *server) set(state event.ServerState, why string, l *link) {
 	close(s.turn)
 	s.turn = make(chan struct{})
 	s.mu.Unlock()
-	s.hub.conf.Tell(s.status())
+	s.tell()
 }
 
 func (s *server) status() Status {
@@ -206,7 +302,7 @@ type owner struct {
 	listed   time.Time    // when lists were read last
 	// watched are resources that a connection before this one watched, and who read them.
 	watched map[string][]string
-	turned  map[string]pin // what tools say now that said something else when they were allowed, of those that were told of
+	turned  map[turn]pin // what tools say now that said something else when they were allowed, of those that were told of
 	wg      sync.WaitGroup
 }
 
@@ -215,7 +311,7 @@ func (s *server) run(ctx context.Context) {
 	o := &owner{server: s, ctx: ctx}
 	o.delay = time.NewTimer(time.Hour)
 	o.delay.Stop()
-	o.hub.conf.Tell(s.status())
+	s.tell()
 	if o.startable() {
 		o.begin()
 	}
@@ -323,7 +419,12 @@ func (o *owner) serve() {
 		o.needed()
 	}
 	if w.roots && o.link != nil {
-		o.link.tellRoots(o.hub.conf.Roots())
+		o.link.tellRoots(o.roots())
+	}
+	for _, v := range w.joined {
+		v.told(o.server, o.status())
+		o.turnedFor(v)
+		v.conf.Changed()
 	}
 	if w.lists {
 		o.relist()
@@ -360,7 +461,7 @@ func (o *owner) take(t tried) {
 		o.link, o.tries, o.listed = t.link, 0, time.Now()
 		o.present(t.offer)
 		o.set(event.ServerConnected, "", o.link)
-		o.hub.conf.Changed()
+		o.changed()
 		if l, watched := o.link, o.watched; len(watched) > 0 {
 			o.wg.Go(func() { // ends with the connection
 				for uri, readers := range watched {

@@ -47,8 +47,8 @@ func (s *server) newer(ctx context.Context) bool {
 // Revive connects to servers again that wanted a person to sign in, where one has,
 // in whatever process. It asks no server, only what is kept here, and returns when
 // it has begun.
-func (h *Hub) Revive(ctx context.Context) {
-	for _, s := range h.list() {
+func (v *View) Revive(ctx context.Context) {
+	for _, s := range v.list() {
 		s.mu.Lock()
 		waits := s.state == event.ServerNeedsAuth
 		s.mu.Unlock()

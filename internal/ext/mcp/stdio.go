@@ -76,7 +76,7 @@ func (s *server) program(look *inspector) (w *wire, ended func(), err error) {
 		return err
 	}
 	w.shut = func() { _ = iw.Close() }
-	said := &tail{tell: func(line string) { s.hub.conf.Debug(s.conf.Name, line) }}
+	said := &tail{tell: func(line string) { s.debug(line) }}
 	p, err := s.hub.table().Start(c, &lines{w: w, aside: said})
 	if err != nil {
 		iw.Close()
@@ -138,9 +138,9 @@ func ending(s proc.Status, said string) string {
 // dir is the folder that the server's programs start in.
 func (s *server) dir() (string, error) {
 	if !s.conf.Apart {
-		return s.hub.conf.Dir, nil
+		return s.at.Dir, nil
 	}
-	at := filepath.Join(s.hub.conf.Apart, s.part)
+	at := filepath.Join(s.at.Apart, s.part)
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		return "", fmt.Errorf("%s: %w", servers.StartsApart, err)
 	}
@@ -168,9 +168,9 @@ func (s *server) command() (c proc.Command, err error) {
 	switch {
 	case filepath.IsAbs(file):
 	case filepath.Base(file) != file:
-		file = filepath.Join(s.hub.conf.Dir, file)
+		file = filepath.Join(s.at.Dir, file)
 	default:
-		found, ok := proc.Lookup(file, path, []string{s.hub.conf.Dir})
+		found, ok := proc.Lookup(file, path, []string{s.at.Dir})
 		if !ok {
 			return c, &final{fmt.Errorf("there is no program %s in PATH", quote(file))}
 		}
@@ -183,7 +183,7 @@ func (s *server) command() (c proc.Command, err error) {
 	if runtime.GOOS == "windows" {
 		return c, nil
 	}
-	outside := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return paths.Within(s.hub.conf.Dir, dir) })
+	outside := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return paths.Within(s.at.Dir, dir) })
 	shell, err := proc.Shell(strings.Join(outside, string(os.PathListSeparator)), nil)
 	c.Gate, c.Path, c.Args = true, shell, append([]string{"sh", "-c", gate, "sh", file}, s.conf.Args...)
 	return c, err
@@ -191,8 +191,8 @@ func (s *server) command() (c proc.Command, err error) {
 
 // environ is what a program of the server inherits.
 func (s *server) environ() []string {
-	environ := proc.Scrub(s.hub.conf.Environ())
-	if private := s.hub.conf.Private; s.conf.Keyless && private != nil {
+	environ := proc.Scrub(s.at.Environ())
+	if private := s.at.Private; s.conf.Keyless && private != nil {
 		environ = slices.DeleteFunc(environ, func(kv string) bool {
 			name, _, _ := strings.Cut(kv, "=")
 			return private(name)
@@ -406,7 +406,7 @@ func (s *server) ask(ctx context.Context, script string, vars ...string) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	shell, err := proc.Shell(searchPath(environ), []string{s.hub.conf.Dir})
+	shell, err := proc.Shell(searchPath(environ), []string{s.at.Dir})
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func TestCallsHaveTheirTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
 		s.calls = func(ask) (string, bool) { return "", false }
-		r := start(t, func(c *mcp.Config) { c.Host = s.host }, onStage)
+		r := start(t, func(c *hubConfig) { c.Host = s.host }, onStage)
 		r.ready(t)
 		began := time.Now()
 		res := run(t, r.tool(t, "mcp__s__go"), `{}`)
@@ -134,7 +134,7 @@ func TestProgressGivesTime(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage()
 				s.calls = func(ask) (string, bool) { return "", false }
-				r := start(t, func(c *mcp.Config) { c.Host = s.host }, onStage)
+				r := start(t, func(c *hubConfig) { c.Host = s.host }, onStage)
 				r.ready(t)
 				stop := make(chan struct{})
 				var wg sync.WaitGroup
@@ -178,7 +178,7 @@ func TestPersonTakesTime(t *testing.T) {
 			<-asked
 			return "done", true
 		}
-		r = start(t, func(c *mcp.Config) { c.Host, c.Client = s.host, slow{asked} }, onStage)
+		r = start(t, func(c *hubConfig) { c.Host, c.Client = s.host, slow{asked} }, onStage)
 		r.ready(t)
 		if res := run(t, r.tool(t, "mcp__s__go"), `{}`); res.Text != "done" {
 			t.Errorf("%s", res.Text)
@@ -189,6 +189,8 @@ func TestPersonTakesTime(t *testing.T) {
 
 // slow is a person who takes an hour.
 type slow struct{ done chan struct{} }
+
+func (slow) Here(mcp.Caller) bool { return true }
 
 func (s slow) Ask(context.Context, mcp.Caller, string, view.Form) (op.Answer, error) {
 	time.Sleep(time.Hour)
@@ -207,7 +209,7 @@ func TestMuteToTheNewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
 		s.mute = "server/discover"
-		r := start(t, func(c *mcp.Config) { c.Host = s.host }, onStage)
+		r := start(t, func(c *hubConfig) { c.Host = s.host }, onStage)
 		r.ready(t)
 		if st := r.status(t, "s"); st.State != "connected" || !slices.Equal(s.seen("initialize"), []string{"2"}) {
 			t.Errorf("%+v %v", st, s.came)
@@ -220,7 +222,7 @@ func TestReconnecting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
 		s.down = true
-		r := start(t, func(c *mcp.Config) { c.HTTP = s }, remote("s", servers.HTTP, "http://s.example/mcp"))
+		r := start(t, func(c *hubConfig) { c.HTTP = s }, remote("s", servers.HTTP, "http://s.example/mcp"))
 		r.ready(t)
 		if st := r.status(t, "s"); st.State != "failed" || st.Why != "the connection ended: it cannot be reached: no route (attempt 1 of 5 follows in 1.0 s)" {
 			t.Errorf("%+v", st)
@@ -243,7 +245,7 @@ func TestReconnecting(t *testing.T) {
 func TestPing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
-		r := start(t, func(c *mcp.Config) { c.HTTP = s }, remote("s", servers.HTTP, "http://s.example/mcp"))
+		r := start(t, func(c *hubConfig) { c.HTTP = s }, remote("s", servers.HTTP, "http://s.example/mcp"))
 		r.ready(t)
 		time.Sleep(5*time.Minute + time.Second)
 		if got := s.seen("ping"); len(got) != 5 {
@@ -271,7 +273,7 @@ func TestPing(t *testing.T) {
 func TestManyChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
-		r := start(t, func(c *mcp.Config) { c.Host = s.host }, onStage)
+		r := start(t, func(c *hubConfig) { c.Host = s.host }, onStage)
 		r.ready(t)
 		for range 100 {
 			for range 9 {
@@ -301,7 +303,7 @@ func TestManyServers(t *testing.T) {
 			c.Name = fmt.Sprint("s", i)
 			list = append(list, c)
 		}
-		r := start(t, func(c *mcp.Config) { c.Host = s.host }, list...)
+		r := start(t, func(c *hubConfig) { c.Host = s.host }, list...)
 		synctest.Wait()
 		if got := s.seen("initialize"); len(got) != 20 {
 			t.Errorf("%d at once", len(got))

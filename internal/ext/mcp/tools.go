@@ -37,6 +37,7 @@ const maxLimit = 500_000
 // describes in other words is another one.
 type remote struct {
 	s        *server
+	dir      string // the folder in which it is called; see pins
 	name     string // the server's
 	part     string // in the name that models use
 	spec     tool.Spec
@@ -96,7 +97,7 @@ func (s *server) remote(t *sdk.Tool, name string, order *schemas) (*remote, erro
 	if err != nil {
 		return nil, fmt.Errorf("its schema %w", err)
 	}
-	r := &remote{s: s, name: t.Name, part: strings.TrimPrefix(name, "mcp__"+s.part+"__"), title: line(t.Title, 80)}
+	r := &remote{s: s, dir: s.at.Dir, name: t.Name, part: strings.TrimPrefix(name, "mcp__"+s.part+"__"), title: line(t.Title, 80)}
 	if a := t.Annotations; a != nil {
 		r.readOnly, r.title = a.ReadOnlyHint, cmp.Or(r.title, line(a.Title, 80))
 	}
@@ -174,7 +175,7 @@ func (r *remote) Plan(in json.RawMessage, _ tool.Env) (tool.Plan, error) {
 	if r.person {
 		p.Actions = append(p.Actions, policy.Person{Why: "the MCP server " + r.s.conf.Name + " says that this tool needs a person"})
 	}
-	if was, changed := r.s.hub.pins.changed(r.s, r.name, r.pin); changed {
+	if was, changed := r.s.hub.pins.changed(r.s, r.dir, r.name, r.pin); changed {
 		p.Actions = append(p.Actions, policy.Person{Why: "the MCP server " + r.s.conf.Name + " says something else of this tool than when you allowed it"})
 		p.View = view.Group{Blocks: append(blocks, was.diff(r.name, r.pin))}
 	}
@@ -204,7 +205,7 @@ func (r *remote) Run(ctx context.Context, in json.RawMessage, env tool.Env) (too
 	if err != nil {
 		return tool.Errorf("%v", err), nil
 	}
-	r.s.hub.pins.keep(r.s, r.name, r.pin) // who allowed the call saw what the tool says
+	r.s.hub.pins.keep(r.s, r.dir, r.name, r.pin) // who allowed the call saw what the tool says
 	res, err := r.call(ctx, args, env)
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return tool.Errorf("interrupted before the MCP server %s answered; it was told", line(r.s.conf.Name, 100)), nil
@@ -215,7 +216,7 @@ func (r *remote) Run(ctx context.Context, in json.RawMessage, env tool.Env) (too
 	out := r.result(res, env)
 	if out.IsErr && strings.Contains(out.Text, olderQuestion) && !r.s.asksTheOlderWay.Swap(true) {
 		// A call that waits for an answer is sent again in the newest protocol too.
-		if _, err := r.s.hub.Anew(ctx, r.s.conf.Name); err == nil && ctx.Err() == nil {
+		if r.s.anew(ctx); ctx.Err() == nil {
 			return r.Run(ctx, in, env)
 		}
 	}

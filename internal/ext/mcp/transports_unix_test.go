@@ -21,7 +21,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/servers"
 )
 
@@ -216,7 +215,7 @@ func TestTransports(t *testing.T) {
 		{Name: "host", Transport: servers.Host, Approval: servers.Approved},
 	}
 	host := hosted(t, honest())
-	r := start(t, func(c *mcp.Config) { c.Host = host }, list...)
+	r := start(t, func(c *hubConfig) { c.Host = host }, list...)
 	r.ready(t)
 	for _, s := range list {
 		t.Run(s.Name, func(t *testing.T) {

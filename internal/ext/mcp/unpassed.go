@@ -25,12 +25,12 @@ var keyName = pattern.Lazy(`_(KEY|TOKEN|SECRET|PASSWORD|PAT|CREDENTIALS)$`)
 // names, or, where it only speaks of a key and guess is set, those named after the server.
 // given is what its program gets. It is "" or ends in "; ", and no value is in it.
 func (s *server) unpassed(given []string, failure string, guess bool) string {
-	environ, _ := s.hub.conf.Environ()
+	environ, _ := s.at.Environ()
 	has := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(kv string) bool { v, ok := strings.CutPrefix(kv, name+"="); return ok && v != "" })
 	}
 	lacks := func(name string) bool {
-		private := s.hub.conf.Private
+		private := s.at.Private
 		return has(environ, name) && !has(given, name) && !(s.conf.Keyless && private != nil && private(name))
 	}
 	var names []string

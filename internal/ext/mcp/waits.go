@@ -41,7 +41,9 @@ func (l *link) sayThatItWaits(c *call, since time.Time, unread func() string) {
 	}
 	if c.paused == 0 { // else it waits for something else
 		if why != "" && !l.waited.Swap(true) {
-			l.s.hub.conf.Waits(l.s.conf.Name, why)
+			for _, v := range l.s.users() {
+				v.conf.Waits(l.s.conf.Name, why)
+			}
 		}
 		if c.tell != nil {
 			c.tell(text)

@@ -36,7 +36,7 @@ func TestUnread(t *testing.T) {
 func TestSayThatItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said, warned []string
-		l := &link{s: &server{conf: servers.Server{Name: "q"}, hub: &Hub{conf: Config{Waits: func(_, why string) { warned = append(warned, why) }}}}}
+		l := &link{s: &server{conf: servers.Server{Name: "q"}, views: []*View{(&Hub{}).View(ViewConfig{Waits: func(_, why string) { warned = append(warned, why) }})}}}
 		c := &call{tell: func(s string) { said = append(said, s) }, timer: time.NewTimer(time.Hour)}
 		l.sayThatItWaits(c, time.Now().Add(-waitsAfter), func() string { return "it is odd" })
 		time.Sleep(waitsAfter + time.Second)

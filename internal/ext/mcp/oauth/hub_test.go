@@ -58,11 +58,9 @@ func TestWithHub(t *testing.T) {
 	now := time.Now()
 	c, s := w.newClient(t.TempDir(), func(cfg *Config) { cfg.Now = func() time.Time { return now } }), w.settings()
 	tells := make(chan mcp.Status, 100)
-	hub := mcp.New(mcp.Config{
-		Version: "test", Auth: func(servers.Server) auth.OAuthHandler { return c.Handler(s) },
-		Tell: func(st mcp.Status) { tells <- st },
-	})
-	defer hub.Close()
+	all := mcp.New(mcp.Config{Version: "test", Auth: func(servers.Server) auth.OAuthHandler { return c.Handler(s) }})
+	defer all.Close()
+	hub := all.View(mcp.ViewConfig{Tell: func(st mcp.Status) { tells <- st }})
 	state := func(want event.ServerState) mcp.Status {
 		t.Helper()
 		timeout := time.After(time.Minute)
