@@ -48,7 +48,7 @@ func (r *Running) extend(cfg *config.Config) {
 			cfg := at.Config()
 			return r.turns(cfg, settings.ReadingRules(cfg, at.Paths))
 		},
-	}, Further: r.spec.Hooks, Main: r.main, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
+	}, Further: r.spec.Hooks, Main: r.main, Parent: r.spec.Parent, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
 		Session: r.ID, Project: at.Paths.Root, Mask: at.process.hide.Result, Log: at.process.LogFile,
 		Env: tool.Env{Dir: at.Paths.Dir, Roots: []string{at.Paths.Dir}, Home: at.Paths.Home, Scratch: r.log.Scratch()},
 	}, Hooks: ext.HooksConfig{

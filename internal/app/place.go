@@ -49,7 +49,11 @@ func (p *Process) Place(dir string) (*Place, error) {
 	if at, err := p.again(real); at != nil || err != nil {
 		return at, err
 	}
-	live, err := settings.Open(around, p.sources)
+	from := p.sources
+	if start, err := p.Real(); err != nil || start != real {
+		from = from.From(p.Dir, p.Home)
+	}
+	live, err := settings.Open(around, from)
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,8 @@ type Spec struct {
 	Skip, MayBypass bool
 	// Cleared: it is in the place of one that a person cleared.
 	Cleared bool
+	// Parent is the ID of the session that starts it, "" for none.
+	Parent string
 
 	// Setup has hooks of the event Setup asked, before those of the start: init or
 	// maintenance; "" for none.

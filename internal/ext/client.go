@@ -30,7 +30,10 @@ const (
 )
 
 // Here implements mcp.Client.
-func (c client) Here(by mcp.Caller) bool { return c.w.asked(by) != nil }
+func (c client) Here(by mcp.Caller) bool { return c.w.Answers(by) }
+
+// Answers reports whether somebody here answers what a server asks for a caller.
+func (w *World) Answers(by mcp.Caller) bool { return w.asked(by) != nil }
 
 // Ask implements mcp.Client.
 func (c client) Ask(ctx context.Context, by mcp.Caller, server string, form view.Form) (op.Answer, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -26,6 +27,27 @@ type Sources struct {
 	// Draft has files as they would be, by path, of which nothing is kept.
 	Draft map[string][]byte
 	once  bool // it was Trusted, with other content than there is now
+}
+
+// From are the same sources for work in other folders: what a start names by a relative
+// path counts from its own folder, dir.
+func (s Sources) From(dir, home string) Sources {
+	if f := strings.TrimSpace(s.Inline); f != "" && !strings.HasPrefix(f, "{") {
+		s.Inline = paths.Absolute(dir, home, f)
+	}
+	s.Flags = slices.Clone(s.Flags)
+	for i, g := range s.Flags {
+		list, ok := g.Value.([]string)
+		if !ok || g.Key != dirsKey {
+			continue
+		}
+		list = slices.Clone(list)
+		for j := range list {
+			list[j] = paths.Absolute(dir, home, list[j])
+		}
+		s.Flags[i].Value = list
+	}
+	return s
 }
 
 // UntrustedNote begins what is said of a folder whose own settings do not
