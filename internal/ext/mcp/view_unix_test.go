@@ -2,6 +2,8 @@
 
 package mcp_test
 
+//lint:file-ignore SA1019 roots belong to the protocols that most servers speak
+
 import (
 	"context"
 	"errors"
