@@ -20,6 +20,7 @@ type fan struct {
 	mu    sync.Mutex // guards the rest
 	feeds map[*feed]struct{}
 	last  event.Seq
+	reply bool          // one has begun, and its end was not sent
 	early []event.Event // what was told before the log began: the newest of each thing
 }
 
@@ -36,10 +37,12 @@ func (f *fan) add(r *feed) event.Seq {
 	return f.last
 }
 
-func (f *fan) newest() event.Seq {
+// replying reports whether a reply has begun and not ended, and the newest durable
+// event before that was so.
+func (f *fan) replying() (event.Seq, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.last
+	return f.last, f.reply
 }
 
 func (f *fan) drop(r *feed) {
@@ -52,6 +55,13 @@ func (f *fan) send(e event.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, live := e.Body.(event.Live)
+	switch e.Body.(type) {
+	case event.ReplyStarted:
+		f.reply = true
+	case event.Replied, event.Dropped, event.TurnEnded:
+		f.reply = false
+	default: // no reply begins or ends with the others
+	}
 	switch {
 	case live:
 		e.Seq = f.last

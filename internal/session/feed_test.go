@@ -110,3 +110,29 @@ func TestOnlyAsks(t *testing.T) {
 		}
 	}
 }
+
+// A reply streams from its beginning to whatever ends it; the number is that of the
+// newest event that readers find in the log.
+func TestReplying(t *testing.T) {
+	f := fan{feeds: map[*feed]struct{}{}}
+	for _, c := range []struct {
+		send event.Event
+		want bool
+	}{
+		{event.Event{Seq: 1, Body: event.TurnStarted{}}, false},
+		{event.Event{Body: event.ReplyStarted{}}, true},
+		{event.Event{Body: event.TextDelta{}}, true},
+		{event.Event{Seq: 2, Body: event.Noted{}}, true},
+		{event.Event{Seq: 3, Body: event.Replied{}}, false},
+		{event.Event{Body: event.ReplyStarted{}}, true},
+		{event.Event{Seq: 4, Body: event.Dropped{}}, false},
+		{event.Event{Body: event.ReplyStarted{}}, true},
+		{event.Event{Seq: 5, Body: event.TurnEnded{}}, false},
+	} {
+		f.send(c.send)
+		last, got := f.replying()
+		if _, live := c.send.Body.(event.Live); got != c.want || !live && last != c.send.Seq {
+			t.Errorf("behind %T: %d, %t", c.send.Body, last, got)
+		}
+	}
+}

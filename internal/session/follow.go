@@ -54,7 +54,14 @@ func (s *Session) Follow(ctx context.Context, seq event.Seq, d event.Detail) ite
 
 // Last is the number of the newest durable event that readers were handed: what
 // a reader has to have seen to know what had happened by now.
-func (s *Session) Last() event.Seq { return s.fan.newest() }
+func (s *Session) Last() event.Seq {
+	last, _ := s.fan.replying()
+	return last
+}
+
+// Replying returns the number of the newest durable event, and whether a reply has begun
+// by then whose end (Replied, Dropped, TurnEnded) will be one of the next.
+func (s *Session) Replying() (event.Seq, bool) { return s.fan.replying() }
 
 // Past yields the durable events above after, up to upTo: for a reader who
 // began late and goes back.

@@ -31,6 +31,7 @@ type callback struct {
 	server   string                // of a message to an MCP server that the host serves; else ""
 	answer   chan<- callbackAnswer // takes one without blocking
 	after    event.Seq             // the last event that had happened when it was asked
+	reply    bool                  // a reply streamed then, and may be what made the call: its line comes first
 }
 
 type callbackAnswer struct {
@@ -97,14 +98,32 @@ type callbacks struct {
 	count int
 }
 
+// heard takes the end of a reply over to the questions that wait for it.
+func (r *runner) heard(e event.Event) {
+	switch e.Body.(type) {
+	case event.Replied, event.Dropped, event.TurnEnded:
+		for i, c := range r.callbacks.held {
+			r.callbacks.held[i].reply = c.reply && e.Seq <= c.after
+		}
+	default: // no reply ends with the others
+	}
+}
+
 // callHeld puts the questions to the host that come next in what it reads: a call
 // is asked about behind the reply that made it and the results that the reply
-// answers.
+// answers, also where hooks look at it while the reply still streams. What is about no
+// call waits for no reply.
 func (r *runner) callHeld() {
-	for len(r.callbacks.held) > 0 && r.callbacks.held[0].after <= r.seen {
-		r.call(r.callbacks.held[0])
-		r.callbacks.held = r.callbacks.held[1:]
-	}
+	r.callbacks.held = slices.DeleteFunc(r.callbacks.held, func(c callback) bool {
+		switch {
+		case c.ctx.Err() != nil: // nobody waits any more, such as for a call of a reply that was dropped
+			return true
+		case c.after > r.seen || c.call != "" && c.reply:
+			return false
+		}
+		r.call(c)
+		return true
+	})
 }
 
 // call puts the question of a hook to the host.

@@ -12,17 +12,18 @@ import (
 	"testing/synctest"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 )
 
 // late is a session whose readers are handed what happened when it says so.
 type late struct {
-	last   event.Seq
+	now    func() (last event.Seq, reply bool)
 	events chan event.Event // until it is closed
 }
 
 func (s late) Submit(context.Context, op.Op) error { return nil }
-func (s late) Last() event.Seq                     { return s.last }
+func (s late) Replying() (event.Seq, bool)         { return s.now() }
 func (s late) Follow(context.Context, event.Seq, event.Detail) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for e := range s.events {
@@ -37,7 +38,7 @@ func (s late) Follow(context.Context, event.Seq, event.Detail) iter.Seq2[event.E
 // waits for the result of a call does not skip the question about the next one.
 func TestCallbacksKeepTheirPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := late{last: 2, events: make(chan event.Event)}
+		s := late{func() (event.Seq, bool) { return 2, false }, make(chan event.Event)}
 		var out bytes.Buffer
 		callbacks, inputs, over := NewCallbacks(), make(chan Input), make(chan error)
 		go func() {
@@ -72,6 +73,57 @@ func TestCallbacksKeepTheirPlace(t *testing.T) {
 		}
 		if a, b := <-answered, <-answered; !errors.Is(a, context.Canceled) || b != nil {
 			t.Errorf("answered: %v, %v", a, b)
+		}
+	})
+}
+
+// A call that hooks look at while its reply streams is asked about behind the line of the
+// reply, or not at all when the reply was dropped. What is about no call does not wait.
+func TestCallbacksFollowTheReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		last := event.Seq(2)
+		s := late{func() (event.Seq, bool) { return last, true }, make(chan event.Event)}
+		var out bytes.Buffer
+		callbacks, inputs, over := NewCallbacks(), make(chan Input), make(chan error)
+		go func() {
+			_, err := Run(t.Context(), s, Options{Format: Stream, About: about(), After: 1, Out: &out, Err: io.Discard, Callbacks: callbacks, Inputs: inputs})
+			over <- err
+		}()
+		answered := make(chan error, 3)
+		ask := func(ctx context.Context, id, call string) {
+			_, err := callbacks.Ask(ctx, id, json.RawMessage("{}"), call)
+			answered <- err
+		}
+		dropped, cancel := context.WithCancel(t.Context())
+		go ask(dropped, "dropped", "c0")
+		synctest.Wait()
+		s.events <- event.Event{Seq: 2, Body: event.TurnStarted{}}
+		synctest.Wait()
+		cancel()
+		s.events <- event.Event{Seq: 3, Body: event.Dropped{}}
+		synctest.Wait()
+		last = 3
+		go ask(t.Context(), "h", "c1")
+		synctest.Wait()
+		go ask(t.Context(), "of no call", "")
+		synctest.Wait()
+		s.events <- event.Event{Seq: 4, Body: event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: "c1", Name: "Bash", Input: json.RawMessage("{}")}}}}}
+		synctest.Wait()
+		var kinds []string
+		for line := range strings.Lines(out.String()) {
+			for _, kind := range []string{`"subtype":"init"`, `"callback_id":"dropped"`, `"callback_id":"h"`, `"callback_id":"of no call"`, `"type":"assistant"`} {
+				if strings.Contains(line, kind) {
+					kinds = append(kinds, kind)
+				}
+			}
+		}
+		if got, want := strings.Join(kinds, " "), `"subtype":"init" "callback_id":"of no call" "type":"assistant" "callback_id":"h"`; got != want {
+			t.Errorf("the host reads %s, want %s", got, want)
+		}
+		close(s.events)
+		<-over
+		for range 3 {
+			<-answered
 		}
 	})
 }

@@ -35,7 +35,9 @@ const (
 type Client interface {
 	Submit(ctx context.Context, o op.Op) error
 	Follow(ctx context.Context, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
-	Last() event.Seq
+	// Replying returns the number of the newest durable event, and whether a reply has
+	// begun by then whose end will be one of the next.
+	Replying() (event.Seq, bool)
 }
 
 // Options of a run.
@@ -195,7 +197,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 				return r.res, err
 			}
 		case c := <-asked:
-			c.after = r.c.Last()
+			c.after, c.reply = r.c.Replying()
 			r.callbacks.held = append(r.callbacks.held, c)
 			r.callHeld()
 			r.flush()
@@ -222,6 +224,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 			if r.Host {
 				r.consult(ctx, e.Body)
 			}
+			r.heard(e)
 			r.callHeld()
 			if len(events) == 0 {
 				r.flush()

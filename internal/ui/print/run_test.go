@@ -342,7 +342,7 @@ func TestRunIsCutShort(t *testing.T) {
 type silent struct{ gone chan struct{} }
 
 func (s silent) Submit(context.Context, op.Op) error { return nil }
-func (s silent) Last() event.Seq                     { return 0 }
+func (s silent) Replying() (event.Seq, bool)         { return 0, false }
 func (s silent) Follow(ctx context.Context, _ event.Seq, _ event.Detail) iter.Seq2[event.Event, error] {
 	return func(func(event.Event, error) bool) {
 		select {
