@@ -454,3 +454,40 @@ func TestHost_CompactsWhenItIsAsked(t *testing.T) {
 	}
 	h.over()
 }
+
+// What settings change before the first prompt, a host reads then, and once; so the mode
+// that they forbid.
+func TestHost_ReadsWhatChangesBeforeTheFirstPrompt(t *testing.T) {
+	p := newPlace(t)
+	p.folder(".adze")
+	h := p.host("> over\n", "--permission-mode", "auto")
+	h.request("i", map[string]any{"subtype": "initialize"})
+	h.answer("i")
+	p.put(".adze/settings.json", `{"permissions": {"disableAutoMode": true}}`)
+	said := func(l map[string]any) (out string) {
+		switch l["subtype"] {
+		case "informational":
+			return fmt.Sprint(l["content"])
+		case "status", "init":
+			return fmt.Sprint(l["subtype"], " ", l["permissionMode"])
+		}
+		return ""
+	}
+	if got := said(h.next("system/informational")); !strings.Contains(got, "settings changed: permissions.disableAutoMode") {
+		t.Errorf("it reads %q", got)
+	}
+	if got := said(h.next("system/status")); got != "status default" {
+		t.Errorf("it reads %q", got)
+	}
+	h.prompt("go")
+	var then []string
+	for l := h.next(""); l["type"] != "result"; l = h.next("") {
+		if text := said(l); text != "" {
+			then = append(then, text)
+		}
+	}
+	if !slices.Equal(then, []string{"init default"}) {
+		t.Errorf("with the prompt it reads %q", then)
+	}
+	h.over()
+}

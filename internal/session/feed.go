@@ -67,6 +67,7 @@ func (f *fan) send(e event.Event) {
 		e.Seq = f.last
 	case e.Seq == 0: // there is no log yet
 		f.early = append(slices.DeleteFunc(f.early, func(x event.Event) bool { return sameThing(x.Body, e.Body) }), e)
+		f.early = f.early[max(0, len(f.early)-maxEarly):]
 	default:
 		f.last, f.early = max(f.last, e.Seq), nil // the log has all of it, or is about to
 	}
@@ -75,6 +76,13 @@ func (f *fan) send(e event.Event) {
 			r.push(e)
 		}
 	}
+}
+
+// told notes an event of the log that readers were handed before the log began.
+func (f *fan) told(e event.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last = max(f.last, e.Seq)
 }
 
 // A feed is one reader's queue. Text that a reader is too slow for is joined

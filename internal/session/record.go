@@ -17,13 +17,10 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 			}
 		}
 	}
-	e := event.Event{Seq: st.Seq + 1, Time: s.cfg.Now(), Body: b}
-	if err := s.cfg.Log.Append(ctx, e); err != nil {
+	was := st.Total
+	if err := s.put(ctx, st, b, s.fan.send); err != nil {
 		return err
 	}
-	was := st.Total
-	st.apply(e)
-	s.fan.send(e)
 	if text := dear(was, st.Total, st.warnUSD); text != "" {
 		if s.cfg.AskDear && st.Running != "" {
 			st.dear = text
@@ -33,6 +30,17 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 	if _, end := b.(event.TurnEnded); end {
 		s.keep(st, keepEvery)
 	}
+	return nil
+}
+
+// put writes an event into the log and hands it to tell.
+func (s *Session) put(ctx context.Context, st *state, b event.Body, tell func(event.Event)) error {
+	e := event.Event{Seq: st.Seq + 1, Time: s.cfg.Now(), Body: b}
+	if err := s.cfg.Log.Append(ctx, e); err != nil {
+		return err
+	}
+	st.apply(e)
+	tell(e)
 	return nil
 }
 

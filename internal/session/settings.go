@@ -70,6 +70,9 @@ func (s *Session) adopt(ctx context.Context, st *state, n Settings, what event.S
 	if st.Seq == 0 {
 		st.early = append(st.early, events...)
 		st.early = st.early[max(0, len(st.early)-maxEarly):]
+		for _, b := range events { // a reader need not wait for the first prompt to learn of them
+			s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
+		}
 		return nil
 	}
 	for _, e := range events {
@@ -88,8 +91,14 @@ func (s *Session) begun(ctx context.Context, st *state) error {
 	if err := s.record(ctx, st, s.cfg.Begin); err != nil {
 		return err
 	}
-	for _, e := range st.early {
-		if err := s.record(ctx, st, e); err != nil {
+	for _, b := range st.early {
+		tell := s.fan.send
+		switch b.(type) {
+		case event.SettingsChanged, event.ModeChanged:
+			tell = s.fan.told
+		default: // the newest state, which may be told twice
+		}
+		if err := s.put(ctx, st, b, tell); err != nil {
 			return err
 		}
 	}

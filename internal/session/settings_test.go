@@ -129,7 +129,7 @@ func TestSettingsForbidModes(t *testing.T) {
 }
 
 // What changes before the first prompt leaves no log behind, and is in it
-// once there is one.
+// once there is one. Readers are told when it happens, and not once more.
 func TestSettingsBeforeTheFirstPrompt(t *testing.T) {
 	r := start(t, nil, nil, fake.Say("done"))
 	if err := r.Apply(t.Context(), session.Settings{Loop: r.cfg.Loop}, changed); err != nil {
@@ -140,7 +140,14 @@ func TestSettingsBeforeTheFirstPrompt(t *testing.T) {
 	}
 	r.prompt("go")
 	es := r.turns(1, nil)
-	if got := kinds(es); len(got) < 3 || !slices.Equal(got[:3], []string{"SessionStarted", "SettingsChanged", "InputQueued"}) {
+	if got := kinds(es); len(got) < 3 || !slices.Equal(got[:3], []string{"SettingsChanged", "SessionStarted", "InputQueued"}) || slices.Contains(got[3:], "SettingsChanged") {
+		t.Errorf("told %v", got)
+	}
+	var logged []event.Event
+	for e := range r.log.After(t.Context(), 0) {
+		logged = append(logged, e)
+	}
+	if got := kinds(logged); len(got) < 3 || !slices.Equal(got[:3], []string{"SessionStarted", "SettingsChanged", "InputQueued"}) {
 		t.Errorf("recorded %v", got)
 	}
 	if err := r.Close(); err != nil {
