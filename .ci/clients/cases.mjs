@@ -37,7 +37,7 @@ class Model {
     const message = { id: 'msg_' + this.asked.length, type: 'message', role: 'assistant', model: body.model, content: [], stop_reason: null, stop_sequence: null }
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const event of [
-      { type: 'message_start', message: { ...message, usage: { input_tokens: 10, output_tokens: 1 } } },
+      { type: 'message_start', message: { ...message, usage: { input_tokens: 10, output_tokens: 1, ...step.usage } } },
       { type: 'content_block_start', index: 0, content_block: block },
       { type: 'content_block_delta', index: 0, delta },
       { type: 'content_block_stop', index: 0 },
@@ -83,10 +83,10 @@ class Place {
       ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'key-of-the-environment',
     }
   }
-  // start runs a program of node in a process group of its own; what it says on
-  // stderr is shown when the case fails.
-  start(args, env) {
-    const child = spawn(process.execPath, args, { cwd: this.work, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  // start runs a program, one of node unless it is named, in a process group of its own;
+  // what it says on stderr is shown when the case fails.
+  start(args, env, program = process.execPath) {
+    const child = spawn(program, args, { cwd: this.work, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
     child.said = ''
     child.stderr.on('data', (d) => (child.said += d))
     child.stdin.on('error', () => {})
@@ -95,8 +95,8 @@ class Place {
     return child
   }
   // output is what a program printed that ended well.
-  async output(args, env) {
-    const child = this.start(args, env)
+  async output(args, env, program) {
+    const child = this.start(args, env, program)
     child.stdin.end()
     let out = ''
     child.stdout.on('data', (d) => (out += d))
@@ -252,6 +252,28 @@ test('claude-code-router: ccr code -p hi', async (p) => {
   assert.equal(environment.asked.length, 0, 'nothing goes to the address of the environment')
   assert.ok(behind.asked.length > 0)
   for (const a of behind.asked) assert.equal(a.body.model, 'some-model')
+})
+
+// Each reply counts once: those of a session that was resumed, and of its copy, which
+// has the replies from before it was made as well.
+test('ccusage: daily', async (p) => {
+  const model = await p.model([
+    { tool: 'Read', input: { file_path: 'a.txt' }, usage: { input_tokens: 100, cache_creation_input_tokens: 20, cache_read_input_tokens: 300 } },
+    { text: 'read', usage: { cache_read_input_tokens: 400 } },
+    { text: 'resumed', usage: { input_tokens: 1000 } },
+    { text: 'copied', usage: { input_tokens: 7 } },
+  ])
+  p.put('a.txt', 'a')
+  const claude = async (...args) =>
+    JSON.parse(await p.output(['-p', ...args, '--output-format', 'json', '--settings', '{"compat": {"transcripts": "on"}}'], p.env(model), p.claude))
+  const results = [await claude('Read it.')]
+  results.push(await claude('And?', '--resume', results[0].session_id))
+  results.push(await claude('And here?', '--resume', results[0].session_id, '--fork-session'))
+  const { totals } = JSON.parse(await p.output([path.join(modules, '../ccusage/node_modules/ccusage/src/cli.js'), 'daily', '--json', '--offline'], p.env(model)))
+  const sum = (of) => results.reduce((n, r) => n + of(r), 0)
+  assert.deepEqual([totals.inputTokens, totals.outputTokens, totals.cacheCreationTokens, totals.cacheReadTokens], [1117, 20, 20, 700])
+  assert.deepEqual([totals.inputTokens, totals.outputTokens], [sum((r) => r.usage.input_tokens), sum((r) => r.usage.output_tokens)])
+  assert.ok(Math.abs(totals.totalCost - sum((r) => r.total_cost_usd)) < 1e-9, `it costs ${totals.totalCost}`)
 })
 
 let failed = 0
