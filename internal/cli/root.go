@@ -45,6 +45,7 @@ func Main(sys System) int {
 		return report(sys.Stderr, sys.Stdout.judged(nil))
 	}
 	proc.Hide() // sys has the environment
+	collectLater(sys)
 	// A closed stdout is an error to handle, not a death. The signal is caught and not
 	// ignored, because what is ignored stays so in the programs that adze starts.
 	signal.Notify(make(chan os.Signal, 1), brokenPipe()...)
