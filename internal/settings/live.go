@@ -125,8 +125,14 @@ func (l *Live) Config() *config.Config { return l.now.Load() }
 func (l *Live) Guard(f func(was, now *config.Config) (refused bool)) { l.refuses = f }
 
 // Follow has a change of a file count as a change of what is in force, also where no
-// setting changes by it. It is called before Watch.
-func (l *Live) Follow(path string) { l.follow = append(l.follow, path) }
+// setting changes by it. It is called before Watch, and before the file is read.
+func (l *Live) Follow(path string) {
+	began := time.Now()
+	l.Hold(func() {
+		l.follow = append(l.follow, path)
+		l.stamps.add(path, began)
+	})
+}
 
 // Watch has changed told of each change, one at a time, until Close. lasting:
 // from now on, not only when the settings are not fresh any more. It begins

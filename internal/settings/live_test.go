@@ -109,3 +109,27 @@ func TestFresh(t *testing.T) {
 		t.Error("settings are loaded again although no file changed")
 	}
 }
+
+// A file that is followed makes a look at the settings no longer as long as it stays as it is.
+func TestFollowedFileIsLookedAt(t *testing.T) {
+	e := run(t, nil)
+	l, err := Open(e, Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	l.changed = func(*config.Config, *config.Config) { told++ }
+	l.stamps = l.stamp(l.Config(), time.Now().Add(time.Hour)) // as long after
+	l.seen = "another"                                        // so that a reload tells
+	file := filepath.Join(e.Home, "followed")
+	l.Follow(file)
+	if l.Fresh(); told > 0 {
+		t.Error("the settings are read again though nothing changed")
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if l.Fresh(); told != 1 {
+		t.Errorf("told %d times of the file that is there now, want once", told)
+	}
+}

@@ -31,11 +31,16 @@ func (l *Live) stamp(now *config.Config, began time.Time) stamps {
 	}
 	out := stamps{}
 	for _, path := range append(l.files(now), now.Dirs...) {
-		if s := stampOf(path); s.at.Before(began.Add(-coarse)) {
-			out[path] = s
-		}
+		out.add(path, began)
 	}
 	return out
+}
+
+// add looks at a file whose reading began at a time.
+func (s stamps) add(path string, began time.Time) {
+	if of := stampOf(path); of.at.Before(began.Add(-coarse)) {
+		s[path] = of
+	}
 }
 
 func stampOf(path string) (s stamp) {
