@@ -35,6 +35,9 @@ func written(text string, known func(string) bool) string {
 	if name := bareCall(text, known); name != "" {
 		return name
 	}
+	if !strings.ContainsAny(text, "<[") { // no markup begins otherwise, and most texts need no pattern
+		return ""
+	}
 	for _, at := range markup().FindAllStringIndex(text, -1) {
 		if strings.Count(text[:at[0]], "```")%2 != 0 {
 			continue // an example

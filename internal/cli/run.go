@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -30,6 +29,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
 
@@ -153,7 +153,7 @@ func schema(s string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-var toolWord = regexp.MustCompile(`^(mcp__\S+|[A-Z]\w*\(.*\)|Bash|Read|Write|Edit|NotebookEdit|Glob|Grep|WebFetch|WebSearch|TodoWrite|Skill|Task)$`)
+var toolWord = pattern.Lazy(`^(mcp__\S+|[A-Z]\w*\(.*\)|Bash|Read|Write|Edit|NotebookEdit|Glob|Grep|WebFetch|WebSearch|TodoWrite|Skill|Task)$`)
 
 // listOfTools refuses words behind a flag that takes tools, where they look like
 // more of them: other programs take a list there, and a rule would become a part
@@ -163,7 +163,7 @@ func listOfTools(fs *pflag.FlagSet, args []string) error {
 		if !fs.Changed(name) || fs.ArgsLenAtDash() >= 0 {
 			continue
 		}
-		if n := slices.IndexFunc(args, toolWord.MatchString); n >= 0 {
+		if n := slices.IndexFunc(args, toolWord().MatchString); n >= 0 {
 			return usagef(fmt.Sprintf("give --%s one value: \"A,B\"; before a prompt that is meant so, put --", name), "%q looks like one more tool for --%s", args[n], name)
 		}
 	}

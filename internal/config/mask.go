@@ -83,6 +83,9 @@ func maskedText(text, path string) string {
 	case strings.Contains(path, "headers."), inEnv && SecretName(name), free && secretOption().MatchString(name) && !strings.HasPrefix(text, "${"):
 		return hiddenText
 	}
+	if !strings.ContainsAny(text, "@?&") { // nothing to find, and most texts need no pattern
+		return text
+	}
 	return secretQuery().ReplaceAllString(login().ReplaceAllString(text, "://"+hiddenText+"@"), "${1}"+hiddenText)
 }
 

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -40,7 +41,7 @@ func (d *Desk) models(ctx context.Context) ([]ask.Choice, error) {
 // newest sorts names of models: families by their letters, and of each the newest
 // version before older ones, and before the same one of a date.
 func newest(a, b string) int {
-	x, y := versioned.FindAllString(a, -1), versioned.FindAllString(b, -1)
+	x, y := versioned().FindAllString(a, -1), versioned().FindAllString(b, -1)
 	for i := range max(len(x), len(y)) {
 		m, n := namePart(x, i), namePart(y, i)
 		v, vok := versionPart(m)
@@ -57,7 +58,7 @@ func newest(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-var versioned = regexp.MustCompile(`[0-9]+|[^0-9./:_-]+`)
+var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+|[^0-9./:_-]+`) })
 
 func namePart(all []string, i int) string {
 	if i < len(all) {

@@ -124,7 +124,7 @@ func HoldsSecrets(file string) bool {
 func SecretsIn(dir string) func(name string) bool {
 	segs := strings.Split(strings.Trim(strings.ToLower(filepath.ToSlash(dir)), "/"), "/")
 	telling := segs[0] == "proc" || slices.ContainsFunc(segs, func(s string) bool {
-		return secretFolders[s] || homeSecretsBy[s] != nil || s == "secrets" || s == ".secrets"
+		return secretFolders[s] || homeSecretsBy()[s] != nil || s == "secrets" || s == ".secrets"
 	})
 	return func(name string) bool {
 		return (telling || soundsSecret(strings.ToLower(name))) && HoldsSecrets(filepath.Join(dir, name))
@@ -134,7 +134,7 @@ func SecretsIn(dir string) func(name string) bool {
 // soundsSecret reports whether a name, in lower case, may be that of a file with secrets
 // wherever it is.
 func soundsSecret(name string) bool {
-	if is, _ := envFile(name); is || secretNames[name] || appSecrets[name] || homeSecretsBy[name] != nil || strings.HasSuffix(name, ".json") {
+	if is, _ := envFile(name); is || secretNames[name] || appSecrets[name] || homeSecretsBy()[name] != nil || strings.HasSuffix(name, ".json") {
 		return true
 	}
 	return slices.ContainsFunc(secretSuffixes, func(suf string) bool { return strings.HasSuffix(name, suf) })

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // homeSecrets are files and folders below a home folder that hold passwords,
@@ -57,21 +58,19 @@ var homeSecrets = []string{
 }
 
 // homeSecretsBy are homeSecrets in lower case and in segments, by the first.
-var homeSecretsBy = bySegment(homeSecrets)
-
-func bySegment(names []string) map[string][][]string {
+var homeSecretsBy = sync.OnceValue(func() map[string][][]string {
 	out := map[string][][]string{}
-	for _, name := range names {
+	for _, name := range homeSecrets {
 		segs := strings.Split(strings.ToLower(name), "/")
 		out[segs[0]] = append(out[segs[0]], segs)
 	}
 	return out
-}
+})
 
 // homeSecretAt reports whether one of homeSecrets stands at segment i of a
 // path in lower case, whatever is before it: it may be anybody's home.
 func homeSecretAt(segs []string, i int) bool {
-	for _, want := range homeSecretsBy[segs[i]] {
+	for _, want := range homeSecretsBy()[segs[i]] {
 		if len(segs)-i >= len(want) && slices.Equal(segs[i:i+len(want)], want) {
 			return true
 		}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
@@ -11,6 +12,9 @@ var tokenWish = pattern.Lazy(`(?:^|\s)\+([0-9]{1,6}(?:\.[0-9]+)?)([kKmM])(?:$|[\
 // wishedTokens is the token budget that a prompt asks for in words, "+500k" or
 // "+1.5m", 0 when it does not.
 func wishedTokens(text string) int {
+	if !strings.Contains(text, "+") { // most prompts; the pattern need not be made
+		return 0
+	}
 	m := tokenWish().FindStringSubmatch(text)
 	if m == nil {
 		return 0

@@ -13,15 +13,18 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/lock"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/text/hint"
-	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
-// name is what Make calls folders.
-var name = pattern.Lazy(`^adze-s-[0-9]+$`)
+// named reports whether a name is what Make calls folders: adze-s- and digits.
+func named(name string) bool {
+	digits, ok := strings.CutPrefix(name, "adze-s-")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
 
 // maxNames bounds the names that Sweep looks at.
 const maxNames = 10_000
@@ -155,7 +158,7 @@ func Sweep(ctx context.Context, dir string) (removed int) {
 		if ctx.Err() != nil {
 			return removed
 		}
-		if name().MatchString(n) && dead(ctx, root, n) {
+		if named(n) && dead(ctx, root, n) {
 			removed++
 		}
 	}

@@ -16,7 +16,7 @@ func TestMakeAndRemove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fi, err := os.Stat(f.Path); err != nil || fi.Mode() != os.ModeDir|0o700 || !name().MatchString(filepath.Base(f.Path)) {
+	if fi, err := os.Stat(f.Path); err != nil || fi.Mode() != os.ModeDir|0o700 || !named(filepath.Base(f.Path)) {
 		t.Errorf("%s: %v %v", f.Path, fi, err)
 	}
 	if err := os.MkdirAll(f.Path+"/locked/in", 0o700); err != nil {
