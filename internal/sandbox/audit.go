@@ -341,7 +341,7 @@ func (t *auditor) watch(stop chan struct{}, came <-chan struct{}) {
 			t.journal.beat()
 		}
 		t.lost()
-		if t.audit(false, time.Since(t.swept) > max(rarely, 100*t.sweep), every) {
+		if t.audit(false, t.due(), every) {
 			pause = quickest
 		} else {
 			pause = min(pause*21/20+time.Millisecond, slowest)
@@ -352,6 +352,22 @@ func (t *auditor) watch(stop chan struct{}, came <-chan struct{}) {
 		looked = time.Now()
 		timer.Reset(pause)
 	}
+}
+
+// due reports whether it is time to look at everything: what runs could have changed
+// something that nobody has read, and has had the time. At the end of such a command
+// everything is looked at in any case.
+func (t *auditor) due() bool {
+	var first time.Time
+	for r := range t.runs {
+		if !r.exact && (first.IsZero() || r.since.Before(first)) {
+			first = r.since
+		}
+	}
+	if t.swept.After(first) && !first.IsZero() {
+		first = t.swept
+	}
+	return !first.IsZero() && time.Since(first) > max(rarely, 100*t.sweep)
 }
 
 // audit judges what is new to a command that runs, or ends. final is at an
