@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -91,4 +92,34 @@ esac
 	defer cancel()
 	f = <-Learn(ctx, place(false))
 	f.Later(func(g prompt.Git) { t.Errorf("told after the end: %+v", g) })()
+}
+
+// The larger git's index is, the less a session waits.
+func TestPatience(t *testing.T) {
+	root := t.TempDir()
+	index := filepath.Join(root, ".git", "index")
+	if err := os.MkdirAll(filepath.Join(root, ".git", "objects"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, ".git", "refs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, ".git", "HEAD"), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := Place{Paths: settings.Paths{Root: root, Dir: root}}
+	if got := p.patient(); got != patienceSmall {
+		t.Errorf("no index: %v", got)
+	}
+	for size, want := range map[int64]time.Duration{smallIndex: patienceSmall, largeIndex: patience, largeIndex + 1: 0} {
+		if err := os.WriteFile(index, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(index, size); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.patient(); got != want {
+			t.Errorf("an index of %d bytes: %v, want %v", size, got, want)
+		}
+	}
 }

@@ -36,23 +36,30 @@ type Place struct {
 
 // How long a session waits for git before it begins, counted from when git was asked.
 // Git looks at each file of its index, and nobody is to wait for that in a large tree; in
-// a small one it needs less unless the machine is busy, and then it is worth the wait.
+// a small one it needs less unless the machine is busy, and then it is worth the wait. In
+// one where it cannot be in time, nobody waits, and git leaves the processors to what
+// somebody does wait for.
 const (
 	patience      = 30 * time.Millisecond
 	patienceSmall = 300 * time.Millisecond
 	smallIndex    = 1 << 20 // bytes, of some 10,000 files
+	largeIndex    = 4 << 20 // of some 40,000, which take git 80 ms at least
 )
 
-// patient is how long a session waits for git.
+// patient is how long a session waits for git, 0 for not at all.
 func (p Place) patient() time.Duration {
 	repo, err := conf.Find(p.Paths.Dir)
 	if err != nil {
 		return patienceSmall
 	}
-	if fi, err := os.Stat(filepath.Join(repo.GitDir, "index")); err == nil && fi.Size() > smallIndex {
+	fi, err := os.Stat(filepath.Join(repo.GitDir, "index"))
+	switch {
+	case err != nil || fi.Size() <= smallIndex:
+		return patienceSmall
+	case fi.Size() <= largeIndex:
 		return patience
 	}
-	return patienceSmall
+	return 0
 }
 
 // Facts are what is known of a place.
@@ -101,11 +108,12 @@ func Learn(ctx context.Context, p Place) <-chan Facts {
 	out := make(chan Facts, 1)
 	git := make(chan prompt.Git, 1)
 	asking, stop := context.WithCancel(ctx)
+	patient := p.patient()
 	go func() { // ends within git's deadline
 		defer stop()
-		git <- gitFacts(asking, p)
+		git <- gitFacts(asking, p, patient == 0 && !p.Whole)
 	}()
-	due := time.Now().Add(p.patient())
+	due := time.Now().Add(patient)
 	go func() { // ends with the files and git, or git's time
 		begun := p.Config()
 		f := Facts{place: p, begun: begun, reader: p.memory(begun), read: &files{}, stop: stop}
@@ -246,10 +254,10 @@ func (f Facts) Touched() func(begins event.Seq, paths []string) []string {
 	}
 }
 
-func gitFacts(ctx context.Context, p Place) prompt.Git {
+func gitFacts(ctx context.Context, p Place, yields bool) prompt.Git {
 	git, _ := proc.Lookup("git", p.Env("PATH"), []string{p.Paths.Root})
 	return info.Read(ctx, info.Options{
-		Dir: p.Paths.Dir, Git: git, Safe: conf.Safe, Env: append(proc.Quiet(proc.Scrub(p.Environ, nil)), conf.PinnedEnv()...),
+		Dir: p.Paths.Dir, Git: git, Safe: conf.Safe, Env: append(proc.Quiet(proc.Scrub(p.Environ, nil)), conf.PinnedEnv()...), Yields: yields,
 	}).Git
 }
 

@@ -46,6 +46,8 @@ type Options struct {
 	Safe func(dir string) (ok bool, why string)
 	// Deadline for git; 0 is 10 s.
 	Deadline time.Duration
+	// Yields has git leave the processors to others, where the system can.
+	Yields bool
 }
 
 // Info is the repository at one moment. Its strings come from the repository
@@ -226,7 +228,13 @@ func (o Options) git(ctx context.Context, dir string, args ...string) (string, e
 	c.WaitDelay = 50 * time.Millisecond
 	out := &bounded{max: maxOutput}
 	c.Stdout = out
-	err := c.Run()
+	err := c.Start()
+	if err == nil {
+		if o.Yields {
+			yield(c.Process.Pid)
+		}
+		err = c.Wait()
+	}
 	switch {
 	case out.full:
 		return out.String(), nil // a long answer is cut, by us
