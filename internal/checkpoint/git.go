@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
@@ -27,19 +28,25 @@ func (t *Tree) tracked(ctx context.Context) error {
 	if rel, err := filepath.Rel(repo.Top, t.root); err == nil && rel != "." {
 		prefix = filepath.ToSlash(rel) + "/"
 	}
-	clean := map[*file]conf.Clean{}
+	t.git = object.Repo{Repo: repo, Git: t.program, Env: t.env}
+	all, some := t.converts()
+	all = all || t.program == ""
+	var doubtful []clean
 	more := map[string]*folder{}
 	conf.CleanFiles(repo, func(c conf.Clean) {
 		path, below := strings.CutPrefix(c.Path, prefix)
 		if !below {
 			return
 		}
-		if f := t.known(path, more); f != nil && f.is(c) {
-			clean[f] = c
+		switch f := t.known(path, more); {
+		case f == nil || all || !f.is(c):
+		case some:
+			doubtful = append(doubtful, clean{f, c.ID})
+		default:
+			f.git = c.ID
 		}
 	})
-	t.git = object.Repo{Repo: repo, Git: t.program, Env: t.env}
-	t.trust(ctx, clean)
+	t.trust(ctx, doubtful)
 	return t.add(ctx, more)
 }
 
@@ -86,31 +93,30 @@ func (t *Tree) add(ctx context.Context, more map[string]*folder) error {
 			t.order = append(t.order, d)
 		}
 	}
-	t.todo = append(t.todo, l.fresh...)
+	t.todo = slices.Concat(append([][]found{t.todo}, l.fresh...)...)
 	return l.err
 }
 
-// trust notes which contents git can give back. Where it changes contents on
-// their way in and out, it has only those that have the same size, or none.
-func (t *Tree) trust(ctx context.Context, clean map[*file]conf.Clean) {
-	all, some := t.converts()
-	if all || t.program == "" {
+// A clean is a file whose content is that of an object, if git changes nothing on the way.
+type clean struct {
+	*file
+	id string
+}
+
+// trust notes which contents git can give back although it may change some on their way
+// in and out: those that have the same size there.
+func (t *Tree) trust(ctx context.Context, list []clean) {
+	ids := make([]string, len(list))
+	for i, c := range list {
+		ids[i] = c.id
+	}
+	if len(ids) == 0 {
 		return
 	}
-	var sizes map[string]int64
-	if some {
-		ids := make([]string, 0, len(clean))
-		for _, c := range clean {
-			ids = append(ids, c.ID)
-		}
-		var err error
-		if sizes, err = t.git.Sizes(ctx, ids); err != nil {
-			return
-		}
-	}
-	for f, c := range clean {
-		if !some || sizes[c.ID] == c.Size {
-			f.git = c.ID
+	sizes, err := t.git.Sizes(ctx, ids)
+	for _, c := range list {
+		if size, known := sizes[c.id]; err == nil && known && size == c.stat.Size {
+			c.git = c.id
 		}
 	}
 }

@@ -111,16 +111,46 @@ func (j *Journal) add(kind byte, payload []byte) {
 	if j.open() != nil {
 		return
 	}
-	b := make([]byte, 8, 9+len(payload))
-	b = append(append(b, kind), payload...)
-	binary.LittleEndian.PutUint32(b, uint32(len(b)-8))
-	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
-	if _, err := j.file.WriteAt(b, j.off); err != nil {
-		j.err = err
-		_ = j.file.Truncate(0) // Recover finds nothing that it could take for the whole
+	r := j.record(kind)
+	r.write(payload)
+	r.end()
+}
+
+// A record is written part by part. What stands before it, its length and its sum, is
+// written last, so that one that is cut is none.
+type record struct {
+	j   *Journal
+	n   int64 // bytes so far
+	sum uint32
+}
+
+// record begins one at the end of an open journal.
+func (j *Journal) record(kind byte) *record {
+	r := &record{j: j}
+	r.write([]byte{kind})
+	return r
+}
+
+func (r *record) write(b []byte) {
+	r.at(8+r.n, b)
+	r.n, r.sum = r.n+int64(len(b)), crc32.Update(r.sum, castagnoli, b)
+}
+
+func (r *record) end() {
+	head := binary.LittleEndian.AppendUint32(nil, uint32(r.n))
+	if r.at(0, binary.LittleEndian.AppendUint32(head, r.sum)); r.j.err == nil {
+		r.j.off += 8 + r.n
+	}
+}
+
+// at writes a part of it, unless one could not be written.
+func (r *record) at(off int64, b []byte) {
+	if r.j.err != nil {
 		return
 	}
-	j.off += int64(len(b))
+	if _, r.j.err = r.j.file.WriteAt(b, r.j.off+off); r.j.err != nil {
+		_ = r.j.file.Truncate(0) // Recover finds nothing that it could take for the whole
+	}
 }
 
 // forget begins the records anew, before contents that they name change.
@@ -201,7 +231,7 @@ type saving struct {
 
 // note remembers which paths differ.
 func (s *saving) note(ds []delta) {
-	if s.journal == nil {
+	if s.journal == nil || !s.whole { // else all is written anyway
 		return
 	}
 	if s.changed == nil {
@@ -230,8 +260,12 @@ func (t *Tree) save() {
 	}
 	s.journal.mu.Lock()
 	defer s.journal.mu.Unlock()
+	if s.journal.open() != nil {
+		return
+	}
 	whole := !s.whole || s.era != s.journal.era
-	var b encoder
+	r := s.journal.record(kindTree)
+	b := encoder{to: r}
 	b.num(int64(s.index))
 	b.flag(whole)
 	b.num(t.seen.UnixNano())
@@ -259,10 +293,11 @@ func (t *Tree) save() {
 			}
 		}
 	}
-	s.journal.add(kindTree, b)
+	b.flush()
+	r.end()
 	if whole {
 		s.whole, s.era = true, s.journal.era
-		s.journal.whole += int64(len(b))
+		s.journal.whole += r.n
 	}
 	clear(s.changed)
 }
@@ -284,30 +319,47 @@ func (t *Tree) keep(ctx context.Context) {
 	}
 }
 
-// An encoder appends what a tree knows.
-type encoder []byte
+// An encoder writes what a tree knows.
+type encoder struct {
+	to *record
+	b  []byte // not written yet
+}
 
-func (b *encoder) num(n int64) { *b = binary.AppendVarint(*b, n) }
+// flush writes what is left.
+func (b *encoder) flush() {
+	b.to.write(b.b)
+	b.b = b.b[:0]
+}
+
+// begin begins a part of the record.
+func (b *encoder) begin(kind byte) {
+	if len(b.b) > 64<<10 {
+		b.flush()
+	}
+	b.b = append(b.b, kind)
+}
+
+func (b *encoder) num(n int64) { b.b = binary.AppendVarint(b.b, n) }
 func (b *encoder) flag(is bool) {
 	n := byte(0)
 	if is {
 		n = 1
 	}
-	*b = append(*b, n)
+	b.b = append(b.b, n)
 }
 
 func (b *encoder) str(s string) {
 	b.num(int64(len(s)))
-	*b = append(*b, s...)
+	b.b = append(b.b, s...)
 }
 
 func (b *encoder) gone(rel string) {
-	*b = append(*b, 'x')
+	b.begin('x')
 	b.str(rel)
 }
 
 func (b *encoder) folder(d *folder) {
-	*b = append(*b, 'd')
+	b.begin('d')
 	b.str(d.rel)
 	b.stat(d.stat, d.seen)
 	b.flag(d.named)
@@ -318,7 +370,7 @@ func (b *encoder) file(rel string, f *file) {
 	if f == nil {
 		return
 	}
-	*b = append(*b, 'f')
+	b.begin('f')
 	b.str(rel)
 	b.stat(f.stat, f.seen)
 	b.str(f.link)

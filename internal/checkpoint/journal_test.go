@@ -118,6 +118,34 @@ func TestRecoverNamedFile(t *testing.T) {
 	}
 }
 
+// A tree is written in parts, and each of them counts; while one is being written, none does.
+func TestRecoverLargeTree(t *testing.T) {
+	dir := tempTree(t)
+	shell(t, dir, "i=0; while [ $i -lt 2500 ]; do echo $i >file-with-a-longer-name-$i; i=$((i+1)); done")
+	r, c, at := journaled(t, dir, checkpoint.Limits{})
+	r.Begin(t.Context(), anything)
+	shell(t, dir, "echo new >file-with-a-longer-name-7; rm file-with-a-longer-name-2400")
+	got := checkpoint.Recover(t.Context(), at, c)
+	if len(got.Files) != 2 || len(got.Missed) != 0 {
+		t.Fatalf("%+v", got)
+	}
+	for _, f := range got.Files {
+		if b, err := c.Blobs.Get(f.Before.Hash); err != nil || !strings.HasSuffix(f.Path, "-"+strings.TrimSpace(string(b))) {
+			t.Errorf("%s comes back as %q (%v)", f.Path, b, err)
+		}
+	}
+	whole, err := os.ReadFile(filepath.Join(at, "calls"))
+	if err != nil || len(whole) < 128<<10 {
+		t.Fatalf("%d bytes, %v: not several parts", len(whole), err)
+	}
+	if err := os.WriteFile(filepath.Join(at, "calls"), append(make([]byte, 8), whole[8:]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := checkpoint.Recover(t.Context(), at, c); len(got.Files) > 0 {
+		t.Errorf("a record that is not whole counts: %+v", got)
+	}
+}
+
 // A journal that was damaged is said to know nothing, or knows the truth: no
 // content comes back that was not there.
 func TestRecoverFromADamagedJournal(t *testing.T) {

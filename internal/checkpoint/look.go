@@ -87,7 +87,8 @@ type look struct {
 
 	mu     sync.Mutex // guards what follows
 	deltas []delta
-	fresh  []found
+	fresh  [][]found
+	first  bool      // nothing was known: all is fresh, and there are no deltas
 	found  []*folder // not yet known
 	gone   []string  // folders
 	moved  []string  // folders that are other ones now, or gone
@@ -110,6 +111,7 @@ func (t *Tree) look(ctx context.Context, now time.Time) ([]delta, error) {
 	l := &look{tree: t, lister: lister, ctx: ctx, seen: now.UnixNano()}
 	if t.folders == nil {
 		t.folders, t.left = map[string]*folder{}, nil
+		l.first = true
 		l.found = []*folder{{above: lister.Above()}}
 	}
 	for _, d := range t.order {
@@ -131,7 +133,7 @@ func (t *Tree) look(ctx context.Context, now time.Time) ([]delta, error) {
 		t.order = append(t.order, next...)
 		l.spread(next, func(d *folder, w *scratch) { l.check(d, w) })
 	}
-	t.todo = append(t.todo, l.fresh...)
+	t.todo = slices.Concat(append([][]found{t.todo}, l.fresh...)...)
 	if err := l.done(); err != nil {
 		t.todo = nil
 		t.folders, t.order, t.saving.whole = nil, nil, false
@@ -261,14 +263,18 @@ func (l *look) spread(folders []*folder, do func(*folder, *scratch)) {
 }
 
 func (l *look) add(ds ...delta) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	fresh := make([]found, 0, len(ds))
 	for _, d := range ds {
 		if d.is != nil {
-			l.fresh = append(l.fresh, found{d.rel, d.is})
+			fresh = append(fresh, found{d.rel, d.is})
 		}
 	}
-	l.deltas = append(l.deltas, ds...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fresh = append(l.fresh, fresh)
+	if !l.first {
+		l.deltas = append(l.deltas, ds...)
+	}
 }
 
 func (l *look) fail(err error) {
@@ -390,6 +396,9 @@ func (l *look) count(d *folder, entries []search.Entry) []search.Entry {
 // stats compares every file of a folder with what was known of it.
 func (l *look) stats(f search.Folder, d *folder, out []delta) []delta {
 	d.loose = false
+	if d.seen == l.seen && l.first {
+		out = slices.Grow(out, len(d.files))
+	}
 	for name, was := range d.files {
 		rel := below(d.rel, name)
 		st, err := f.Stat(name)

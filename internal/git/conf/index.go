@@ -94,17 +94,22 @@ func CleanFiles(repo Repo, each func(Clean)) (ok bool) {
 		return false
 	}
 	written := fi.ModTime().UnixNano()
-	var all []Clean
-	err = entries(file, func() { all = nil }, func(name []byte, e stat) {
-		c := Clean{Path: string(name), ID: hex.EncodeToString(e[40 : len(e)-2]), Size: int64(e.at(36)), MTime: int64(e.at(8))*1e9 + int64(e.at(12)), Ino: e.at(20)}
+	// Read twice, so that only what is right is called for, and none of it kept meanwhile.
+	try, right, id := 0, 0, make([]byte, 0, 64)
+	if entries(file, func() { right++ }, func([]byte, stat) {}) != nil {
+		return false
+	}
+	err = entries(file, func() { try++ }, func(name []byte, e stat) {
+		if try != right {
+			return
+		}
+		id = hex.AppendEncode(id[:0], e[40:len(e)-2])
+		c := Clean{Path: string(name), ID: string(id), Size: int64(e.at(36)), MTime: int64(e.at(8))*1e9 + int64(e.at(12)), Ino: e.at(20)}
 		flags := binary.BigEndian.Uint16(e[len(e)-2:])
 		if e.mode()&0o170000 == 0o100000 && flags&0xb000 == 0 && c.MTime < written && c.MTime%1e9 != 0 {
-			all = append(all, c)
+			each(c)
 		}
 	})
-	for _, c := range all {
-		each(c)
-	}
 	return err == nil
 }
 
