@@ -117,7 +117,9 @@ func (o Options) world() world.World {
 	if o.World != nil {
 		return *o.World
 	}
-	return place.World(resolved(o.Dir), resolved(o.Home))
+	w := place.World(resolved(o.Dir), resolved(o.Home))
+	w.Dirs = o.Rules.Dirs
+	return w
 }
 
 func (o Options) rules(w world.World) policy.Rules {

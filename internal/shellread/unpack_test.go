@@ -9,6 +9,33 @@ import (
 	"github.com/adze-agent/adze/internal/shellread"
 )
 
+// TestUnpacksElsewhere: a folder that may be written is as good as the one that the command
+// runs in, with the same names refused.
+func TestUnpacksElsewhere(t *testing.T) {
+	f := newFixture()
+	f.mkdir("/home/u/more")
+	w := f.world()
+	w.Dir, w.Dirs = "/home/u/project/src", []string{"/home/u/project", "/home/u/more"}
+	rules := policy.Rules{Dir: "/home/u/project", Dirs: w.Dirs, Home: "/home/u"}
+	for program := range strings.FieldsSeq("tar unzip patch") {
+		rules.List = append(rules.List, policy.Rule{Tool: "Bash", Spec: program + ":*", Effect: policy.Allow, Scope: policy.CLI})
+	}
+	deny := rules
+	deny.List = append(deny.List[:len(deny.List):len(deny.List)], policy.Rule{Tool: "Edit", Spec: "//home/u/more/**", Effect: policy.Deny, Scope: policy.CLI})
+	for command, want := range map[string]policy.Effect{
+		"tar xf ../a.tar -C /home/u/more": policy.Allow, "tar xf ../a.tar -C ../sub": policy.Allow, "tar -C /home/u/more -xf ../a.tar": policy.Allow, "unzip ../a.zip -d /home/u/more": policy.Allow,
+		"tar xf ../evil.tar -C /home/u/more": policy.Ask, "tar xf ../up.tar -C /home/u/more": policy.Ask, "tar xf ../a.tar -C /home/u/less": policy.Ask, "unzip ../a.zip -d /home/u": policy.Ask, "7z x ../a.7z -o/home/u/more": policy.Ask,
+	} {
+		req := policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions}
+		if v := policy.Decide(rules, policy.Default, req); v.Effect != want {
+			t.Errorf("%q: %s (%s), want %s", command, v.Effect, v.Reason, want)
+		}
+		if v := policy.Decide(deny, policy.Default, req); strings.Contains(command, "more") && v.Effect == policy.Allow {
+			t.Errorf("%q with a rule that denies edits there: %s (%s)", command, v.Effect, v.Reason)
+		}
+	}
+}
+
 // TestUnpacks: under a rule for what unpacks or patches, the names in the archive or the
 // patch decide, and what nobody can look into is more than the rule says.
 func TestUnpacks(t *testing.T) {

@@ -65,7 +65,7 @@ func (u *Invocation) deletesFiles(w Word, keep func(world.Entry) bool) bool {
 	from := len(u.Actions)
 	for _, t := range u.r.Resolve(w, u.dirs) {
 		l, ok := u.r.Tree(t.Real)
-		if !ok || l.Closed || len(u.r.Wrote) > 0 || !u.r.IsFolder(t.Real) || !policy.Within(u.r.World.Dir, t.Real, true) {
+		if !ok || l.Closed || len(u.r.Wrote) > 0 || !u.r.IsFolder(t.Real) || !u.r.writable(t.Real) {
 			u.Actions = u.Actions[:from]
 			return false
 		}

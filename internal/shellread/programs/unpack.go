@@ -221,21 +221,26 @@ func (p *unpacking) write(u *Invocation, names []string) (why string) {
 				_, n, _ = strings.Cut(n, "/")
 			}
 			at := path.Join(d, n)
-			if slices.Contains(strings.Split(n, "/"), "..") || !policy.Within(u.r.World.Dir, at, true) {
-				return p.u.name + " may write " + at + ", which is outside of " + u.r.World.Dir
+			if slices.Contains(strings.Split(n, "/"), "..") || !u.r.writable(at) {
+				return p.u.name + " may write " + at + ", which is outside of the folders that may be written"
 			}
 			if m.add(at); m.why != "" {
 				return m.why
 			}
 		}
 		for _, made := range m.below.Paths {
-			if !policy.Within(u.r.World.Dir, made.Path, true) {
-				return p.u.name + " may write " + made.Path + ", which is outside of " + u.r.World.Dir
+			if !u.r.writable(made.Path) {
+				return p.u.name + " may write " + made.Path + ", which is outside of the folders that may be written"
 			}
 		}
 		u.Actions = append(u.Actions, policy.Write{Path: d, Named: d, Asked: d, Arg: true, Maybe: true, Below: &m.below})
 	}
 	return ""
+}
+
+// writable reports whether a path is in one of the folders that may be written.
+func (r *Recorder) writable(path string) bool {
+	return policy.Within(r.World.Dir, path, true) || slices.ContainsFunc(r.World.Dirs, func(d string) bool { return policy.Within(d, path, true) })
 }
 
 // patch adds the files that a patch changes, under every name that they may have when

@@ -8,6 +8,8 @@ package world
 type World struct {
 	Dir  string // where the script starts: absolute, resolved
 	Home string
+	// Dirs are the folders that may be written: absolute, resolved. Dir may be below one.
+	Dirs []string
 	// Real resolves every symlink of an absolute path, also when its last
 	// components do not exist yet. nil cleans the path lexically.
 	Real func(path string) (string, error)

@@ -202,7 +202,7 @@ func (b *runner) read(command string, env tool.Env) shellread.Script {
 	if b.World != nil {
 		w = b.World(env.Dir)
 	}
-	w.Program = b.program(env)
+	w.Program, w.Dirs = b.program(env), env.Roots
 	return shellread.Read(command, w)
 }
 
