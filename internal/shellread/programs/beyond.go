@@ -12,6 +12,9 @@ import (
 // subcommand or a script in it makes it run another program. "" when nothing does.
 func (t *Table) Beyond(name string, ws []Word) string {
 	args := ws[1:]
+	if tars[name] {
+		name = "tar"
+	}
 	if n := len(args); n > 1 && args[n-1].Is("--help") && t.forms[name+" "+strings.Join(Literals(args), " ")] != nil {
 		return ""
 	}

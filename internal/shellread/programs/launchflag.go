@@ -51,7 +51,6 @@ var launchFlags = sync.OnceValue(func() map[string][]string {
 		"diff":    {"--to-file*", "--from-file*"},
 		"tree":    {"-o*", "-R"},
 		"file":    {"-C*", "--compile", "-m*", "--magic-file*"},
-		"ps":      {},
 		"shuf":    {"-o*", "--output*", "--random-source*"},
 		"iconv":   {"-o*", "--output*"},
 		"split":   {"--filter*"},
@@ -61,8 +60,8 @@ var launchFlags = sync.OnceValue(func() map[string][]string {
 		"nmap":  {"--script*", "-oN*", "-oX*", "-oA*"},
 		"ctags": {"--options*", "-o*", "-f*"},
 		"emacs": {"--eval*", "-l*", "--batch*"}, "vim": {"-c*", "+*", "-S*", "-u*", "--cmd*"}, "vi": {"-c*", "+*"}, "nvim": {"-c*", "+*", "-S*"},
-		"script": {"-c*", "--command*"}, "watch": {}, "npx": {"-c*", "--call*"}, "gdb": {"-ex*", "--ex*", "-x*", "--command*"}, "nodemon": {"-x*", "--exec*"}, "nc": {"-c*", "-e*"}, "ncat": {"-c*", "-e*", "--exec*", "--sh-exec*"},
-		"ed": {}, "capsh": {"-c", "--"}, "watchexec": {"--"}, "uv": {"--python*", "--with*", "--index*", "--default-index*"},
+		"script": {"-c*", "--command*"}, "npx": {"-c*", "--call*"}, "gdb": {"-ex*", "--ex*", "-x*", "--command*"}, "nodemon": {"-x*", "--exec*"}, "nc": {"-c*", "-e*"}, "ncat": {"-c*", "-e*", "--exec*", "--sh-exec*"},
+		"capsh": {"-c"}, "uv": {"--python*", "--with*", "--index*", "--default-index*"},
 	}
 })
 
