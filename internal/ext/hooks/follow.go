@@ -88,6 +88,7 @@ func (g *Gate) Settle(ctx context.Context) {
 			return
 		}
 	}
+	g.lookNow()
 	done := make(chan struct{})
 	go func() { g.hears.Wait(); close(done) }() // ends with them, which Close sees to
 	select {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/watch"
@@ -20,10 +21,12 @@ const maxWatched = 200
 type watcher struct {
 	g     *Gate
 	files []string
-	seen  map[string]stamp // of Changed, which never runs twice at once
 	w     *watch.Watcher
 	life  context.Context
 	end   context.CancelFunc
+
+	mu   sync.Mutex // guards seen, and is held while hooks hear of what changed
+	seen map[string]stamp
 }
 
 // A stamp is how a file looked; the zero one is that there is none.
@@ -111,6 +114,8 @@ func (g *Gate) wanted() (files []string) {
 
 // changed tells hooks of each file that looks different.
 func (x *watcher) changed() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	for _, f := range x.files {
 		was, now := x.seen[f], stampOf(f)
 		how := "change"
@@ -132,6 +137,20 @@ func (x *watcher) changed() {
 func (x *watcher) close() {
 	x.end()
 	x.w.Close()
+}
+
+// lookNow tells hooks of files that changed in the last moments, which the watcher holds
+// back for a while.
+func (g *Gate) lookNow() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if x := g.watch; x != nil {
+		g.hears.Add(1)
+		g.wg.Go(func() { // ends with the watcher's life
+			defer g.hears.Done()
+			x.changed()
+		})
+	}
 }
 
 // unwatch ends the watch for good.
