@@ -130,6 +130,10 @@ func (r *Running) CallTool(ctx context.Context, server, name string, input json.
 	within, cancel := context.WithTimeout(ctx, toolWait)
 	if server != "" {
 		r.place.ext.Await(within, server)
+		if err := r.place.ext.Readable(server); err != nil {
+			cancel()
+			return tool.Result{}, err
+		}
 	} else {
 		r.place.ext.AwaitTools(within, []string{name})
 	}

@@ -400,6 +400,7 @@ func TestHost_RequestsBesides(t *testing.T) {
 		{"set_has_subscribers", map[string]any{"has_subscribers": true}, "-", ""},
 		{"set_color", nil, "", "no colour"},
 		{"mcp_call", nil, "", "no MCP server"},
+		{"mcp_read_resource", map[string]any{"serverName": "nosuch", "uri": "mem://a"}, "", `no MCP server "nosuch": none is configured`},
 		{"dance", nil, "", "not supported"},
 	} {
 		body := map[string]any{"subtype": tt.request}

@@ -108,3 +108,26 @@ func (w *World) ResourceTool(server string) (tool.Tool, bool) {
 	}
 	return nil, false
 }
+
+// Readable says why there is nothing to read of a server, nil where there may be: it is
+// not there, cannot be reached, or has no resources.
+func (w *World) Readable(server string) error {
+	var names []string
+	for _, s := range w.Status() {
+		if s.Server.Name != server {
+			names = append(names, s.Server.Name)
+			continue
+		}
+		name := clip.Line(clip.Visible(server), 100)
+		switch {
+		case s.Resources:
+			return nil
+		case s.State == event.ServerConnected:
+			return fmt.Errorf("the MCP server %s has no resources", name)
+		case s.Why != "":
+			return fmt.Errorf("the MCP server %s is not connected (%s): %s", name, s.State, clip.Visible(s.Why))
+		}
+		return fmt.Errorf("the MCP server %s is not connected (%s)", name, s.State)
+	}
+	return mcp.NoServer(server, names)
+}

@@ -483,8 +483,11 @@ func TestResources(t *testing.T) {
 	if res := run(t, read, `{"server":"r","uri":"mem://gone"}`); !res.IsErr {
 		t.Errorf("%+v", res)
 	}
-	if res := run(t, read, `{"server":"x","uri":"mem://a"}`); !res.IsErr || !strings.Contains(res.Text, `no MCP server "x"; there are r`) {
-		t.Errorf("%+v", res)
+	for _, server := range []string{"x", ""} { // nobody is asked about one that is not there
+		in := []byte(fmt.Sprintf(`{"server":%q,"uri":"mem://a"}`, server))
+		if _, err := read.Plan(in, tool.Env{}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`no MCP server %q; there are r`, server)) {
+			t.Errorf("%q: %v", server, err)
+		}
 	}
 	var uris []string
 	for _, m := range r.Mentions(t.Context(), "r:mem://t/4", 10) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -329,12 +330,12 @@ func (v *View) resourceTools() []tool.Tool {
 	read := tool.New(tool.Spec{Name: ReadResource, Description: readAbout, Again: true, Deferrable: true},
 		func(in readInput, _ tool.Env) (tool.Plan, error) {
 			p := tool.Plan{Actions: []policy.Action{policy.None{}}, Title: "Read " + line(in.Server, 60) + ":" + line(in.URI, 200), Parallel: true}
+			s, err := v.find(in.Server)
+			if err != nil { // nobody need be asked about it
+				return p, errors.New(line(err.Error(), 2000))
+			}
 			if !v.listedURI(in.Server, in.URI) { // what the model made up may tell the server something
-				part, real := reduce(in.Server), in.Server
-				if s, err := v.find(in.Server); err == nil {
-					part, real = s.part, realName(s.conf)
-				}
-				p.Actions = []policy.Action{policy.Call{Server: part, Tool: ReadResource, RealServer: real}}
+				p.Actions = []policy.Action{policy.Call{Server: s.part, Tool: ReadResource, RealServer: realName(s.conf)}}
 				p.View = view.Text{S: fmt.Sprintf("The resource %s of the MCP server %s", clip.Visible(in.URI), clip.Visible(in.Server))}
 			}
 			return p, nil

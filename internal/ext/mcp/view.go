@@ -218,7 +218,7 @@ func (v *View) find(name string) (use, error) {
 		}
 		names = append(names, s.conf.Name)
 	}
-	return use{}, noServer(name, names)
+	return use{}, NoServer(name, names)
 }
 
 // Status is how all servers are, by name.
@@ -303,7 +303,8 @@ func (v *View) Contributions() (out []contrib.Contribution) {
 	return out
 }
 
-func noServer(name string, known []string) error {
+// NoServer says that there is no server of a name, and which ones there are.
+func NoServer(name string, known []string) error {
 	if len(known) == 0 {
 		return fmt.Errorf("there is no MCP server %q: none is configured", name)
 	}
