@@ -65,7 +65,7 @@ func (p *Process) Place(dir string) (*Place, error) {
 		Roots:   at.roots, Bare: p.sources.Bare, Lasting: p.front.Lasting, Person: p.front.Person && !p.front.Print, Hidden: p.hide.Add,
 	})
 	live.Guard(at.ext.Reconfigures)
-	live.Follow(ext.Market(live.Paths, p.Env, p.Environ, p.Version).LockFile())
+	live.Follow(ext.Market(live.Paths, p.Env, p.Environ, p.Version, nil).LockFile())
 	live.Watch(p.front.Lasting, at.changed)
 	p.mu.Lock()
 	if p.places = append(p.places, at); p.eldest == nil {

@@ -205,7 +205,7 @@ func extensionFindings(o invocation) (out []finding) {
 // pluginFindings say which plugins are active, which are not and why, and whose
 // files are other than what was installed.
 func pluginFindings(sys System, o invocation, p settings.Paths, cfg *config.Config) (out []finding) {
-	store := ext.Market(p, sys.Env, o.Environ, sys.Version)
+	store := ext.Market(p, sys.Env, o.Environ, sys.Version, nil)
 	list, err := store.Installed()
 	if err != nil {
 		return []finding{{"plugins", "broken", err.Error(), hint.Of(err)}}

@@ -79,7 +79,7 @@ func unreadFindings(sys System, o invocation, p settings.Paths) (out []finding) 
 		list, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(glob)))
 		return list[:min(len(list), maxTheirs)]
 	}
-	store := ext.Market(p, sys.Env, o.Environ, sys.Version)
+	store := ext.Market(p, sys.Env, o.Environ, sys.Version, nil)
 	installed, _ := store.Installed() // pluginFindings say what is wrong with the list
 	for _, file := range at(".gemini", "extensions/*/gemini-extension.json") {
 		dir := filepath.Dir(file)

@@ -16,6 +16,8 @@ import (
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/market"
 	"github.com/adze-agent/adze/internal/ext/plugin"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
@@ -42,7 +44,14 @@ func (f *runFlags) shop(sys System, cmd *cobra.Command) (*shop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shop{sys, p, cfg, ext.Market(p, sys.Env, o.Environ, sys.Version), market.PolicyOf(cfg), o}, nil
+	via := netproxy.Of(cfg.Network.Proxy, cfg.Over(sys.Env))
+	environ := slices.Clone(o.Environ)
+	for name, value := range via.Variables() {
+		if environ = proc.Unset(environ, name); value != "" {
+			environ = proc.Set(environ, name+"="+value)
+		}
+	}
+	return &shop{sys, p, cfg, ext.Market(p, sys.Env, environ, sys.Version, via.Proxy), market.PolicyOf(cfg), o}, nil
 }
 
 // installed is a shop and the plugin of this name in it.

@@ -164,7 +164,7 @@ var modelKeys = []Key{
 	{Name: "providers.*.images", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Bool, Guard: Person, Doc: "Its models take images."},
 	{Name: "providers.*.models", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Strings, Guard: Person, Doc: "Models it offers, where it cannot be asked."},
 	{Name: "apiKeyHelper", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier | MakesSandbox, Kind: String, CC: true, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
-	{Name: "network.proxy", When: AtOnce, Makes: MakesModels | MakesTarget | MakesSandbox, Kind: String, Guard: Person, Doc: "Proxy for providers and MCP servers, and behind the sandbox's own for commands; http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
+	{Name: "network.proxy", When: AtOnce, Makes: MakesModels | MakesTarget | MakesSandbox, Kind: String, Guard: Person, Doc: "Proxy for providers, MCP servers and downloads of plugins, and behind the sandbox's own for commands; http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
 	{Name: "network.ca_file", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Guard: Person, Doc: "File with further root certificates, PEM."},
 }
 

@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/config"
@@ -35,10 +38,16 @@ import (
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
-// Market is the person's plugins.
-func Market(p settings.Paths, env func(string) string, environ []string, version string) *market.Store {
+// Market is the person's plugins. What is downloaded comes through the proxies of environ, and
+// of proxy where that is not nil.
+func Market(p settings.Paths, env func(string) string, environ []string, version string, proxy func(*http.Request) (*url.URL, error)) *market.Store {
+	var web *http.Client
+	if proxy != nil {
+		web = &http.Client{Transport: &http.Transport{Proxy: proxy, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second}}
+	}
 	return market.Open(market.Config{
-		Dir: filepath.Join(p.State, "plugins"), Environ: environ, Avoid: []string{p.Root, p.Dir}, Agent: "adze/" + version,
+		HTTP: web,
+		Dir:  filepath.Join(p.State, "plugins"), Environ: environ, Avoid: []string{p.Root, p.Dir}, Agent: "adze/" + version,
 		Keyring: auth.System(runtime.GOOS, env),
 	})
 }
@@ -124,7 +133,7 @@ func (w *World) hooks() []contrib.Contribution {
 func (w *World) replug() *plugged {
 	c := w.conf
 	cfg := c.Live.Config()
-	store := Market(c.Live.Paths, c.Env, c.Environment, c.Version)
+	store := Market(c.Live.Paths, c.Env, c.Environment, c.Version, nil) // nothing is downloaded here
 	p := &plugged{environ: map[string][]string{}}
 	var problems []market.Problem
 	if !c.Bare {

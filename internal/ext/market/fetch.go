@@ -91,7 +91,7 @@ func (s *Store) copyFolder(src Source, base string, t *tree) error {
 // environ is what git and npm run with: nothing of keys, but what people use
 // to sign in to their own repositories.
 func (s *Store) environ(more ...string) []string {
-	env := proc.Scrub(s.conf.Environ, []string{"SSH_AUTH_SOCK", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"})
+	env := proc.Scrub(s.conf.Environ, []string{"SSH_AUTH_SOCK", "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy", "no_proxy"})
 	return proc.Set(env, more...)
 }
 

@@ -69,6 +69,16 @@ func Of(setting string, get func(name string) string) Upstream {
 	return u
 }
 
+// Variables are these proxies as programs know them, "" for none. Of two spellings programs
+// differ in which one they read.
+func (u Upstream) Variables() map[string]string {
+	out := map[string]string{}
+	for name, value := range map[string]string{"HTTP_PROXY": u.HTTP, "HTTPS_PROXY": u.HTTPS, "NO_PROXY": strings.Join(u.No, ","), "ALL_PROXY": ""} {
+		out[name], out[strings.ToLower(name)] = value, value
+	}
+	return out
+}
+
 // Proxy is the proxy that a request of adze's own goes through, nil for none: nothing
 // for this machine goes through one. A *hint.Mistake says which variable is no address.
 func (u Upstream) Proxy(r *http.Request) (*url.URL, error) {
