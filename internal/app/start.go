@@ -118,13 +118,15 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !at.process.front.Print { // a script is told of errors alone
-		at.unused.Do(func() {
-			for _, s := range settings.Unused(cfg, at.Paths) {
-				at.process.Notef("settings: %s", s)
-			}
-		})
-	}
+	at.unused.Do(func() {
+		tell := settings.Unused(cfg, at.Paths)
+		if at.process.front.Print { // a script is told of errors, and of what is one by its look
+			tell = settings.Misspelt(cfg)
+		}
+		for _, s := range tell {
+			at.process.Notef("settings: %s", s)
+		}
+	})
 	facts := at.learn(ctx, s.dry) // memory and git are read while the model is chosen
 	main, err := at.main(cfg)
 	if err != nil {

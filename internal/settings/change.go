@@ -160,6 +160,16 @@ func Unused(c *config.Config, p Paths) (out []string) {
 	return out
 }
 
+// Misspelt are keys of settings that are near the name of another one, and do nothing, in words.
+func Misspelt(c *config.Config) (out []string) {
+	for _, x := range c.Problems {
+		if unused(x) && x.Nearest != "" {
+			out = append(out, x.Words())
+		}
+	}
+	return out
+}
+
 // unused reports a key or a rule that does nothing because of a mistake. In another
 // agent's files it may be none.
 func unused(x config.Problem) bool {
