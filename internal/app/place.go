@@ -181,6 +181,9 @@ func (at *Place) Write(path string, write func() error) error {
 // Give has a setting count until the place is closed, as a flag does.
 func (at *Place) Give(g config.Given) { at.live.Give(g) }
 
+// Given are the settings that Give has count.
+func (at *Place) Given() []config.Given { return at.live.Given() }
+
 // add has changed settings count for r from now on, and those that changed
 // since it was made from cfg.
 func (at *Place) add(r *Running, cfg *config.Config) {

@@ -87,6 +87,9 @@ func (h *uiHost) command(ctx context.Context, s *tui.Session, args ...string) (s
 // within is the run as a session sees it; nil is none.
 func (h *uiHost) within(s *tui.Session) *within {
 	in := &within{o: h.quiet()}
+	if at := h.desk.Place(); at != nil { // also where the settings are read once more
+		in.o.Flags = slices.Concat(in.o.Flags, at.Given())
+	}
 	in.o.now = func() (settings.Paths, *config.Config, error) { return h.loaded() }
 	if s != nil && s.Rules != nil {
 		in.rules = s.Rules

@@ -24,6 +24,14 @@ func TestUICommandsAnswerForThisRun(t *testing.T) {
 	x.until(`deny +git status`)
 	x.keys("/permissions list", enter)
 	x.until(`(?s)mode plan, folders .*home/lib`)
+	more := filepath.Join(p.home, "more")
+	if err := os.Mkdir(more, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	x.keys("/add-dir "+more, enter)
+	x.until(`can be used as this folder is`)
+	x.keys("/doctor", enter) // which names the model, and so reads the settings once more
+	x.until(`(?s)folders +ok +used as this one is:.*home/lib \(--add-dir\).*home/more\s+\(/add-dir\)`)
 	x.keys("/config get cost.warn_usd", enter)
 	x.until(`42`)
 	x.keys("/permissions check --cwd .. ls", enter)

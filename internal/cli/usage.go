@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,12 +62,16 @@ func noFlag(c *cobra.Command, given string) error {
 	}
 	c.LocalFlags().VisitAll(add)
 	c.InheritedFlags().VisitAll(add)
-	hint := hintFor(near.Words(name, there), "--", "adze help flags")
+	like := near.Words(name, there)
+	if len(like) == 0 { // --dir: a part of one
+		like = slices.DeleteFunc(there, func(f string) bool { return !slices.Contains(strings.Split(f, "-"), name) })
+	}
+	hint := hintFor(like, "--", "adze help flags")
 	of := ""
 	if c.HasParent() {
 		of = c.CommandPath() + " has no flag "
 		if len(ownFlags(c)) > 0 {
-			hint = hintFor(near.Words(name, there), "--", "adze help "+under(c))
+			hint = hintFor(like, "--", "adze help "+under(c))
 		}
 	}
 	return usagef(hint, "%s%s", cmp.Or(of, "there is no flag "), clip.Visible(given))

@@ -361,6 +361,12 @@ func (l *Live) Give(g config.Given) {
 	l.Hold(func() { l.giving = false })
 }
 
+// Given are the settings that Give has count.
+func (l *Live) Given() (given []config.Given) {
+	l.Hold(func() { given = slices.Clone(l.given) })
+	return given
+}
+
 // Take takes back what Give gave with this key and value. had: something was.
 func (l *Live) Take(key string, value any) (had bool) {
 	l.Hold(func() {
