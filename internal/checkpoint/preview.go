@@ -14,10 +14,10 @@ import (
 // TakeBack undoes changes, the oldest first; see Restore. begin is called with what is
 // to be changed, before the first file is; with an error of it nothing is. When ctx ends
 // meanwhile, what was done is undone. Foreign are the paths that something else changed
-// since the newest of the changes.
-func (r *Recorder) TakeBack(ctx context.Context, changes []effect.Change, begin func(todo []effect.Change) error) (done []effect.Change, problems, foreign []string, err error) {
+// since the newest of the changes. progress, when set, is told how many paths of all were put back.
+func (r *Recorder) TakeBack(ctx context.Context, changes []effect.Change, begin func(todo []effect.Change) error, progress func(done, of int)) (done []effect.Change, problems, foreign []string, err error) {
 	p := &restorer{blobs: r.Blobs, pipes: true}
-	p.planAll(ctx, Back(changes), r.Progress)
+	p.planAll(ctx, Back(changes), progress)
 	if err := ctx.Err(); err != nil {
 		return nil, nil, nil, err
 	}
@@ -26,7 +26,7 @@ func (r *Recorder) TakeBack(ctx context.Context, changes []effect.Change, begin 
 			return nil, nil, nil, err
 		}
 	}
-	done, err = p.restore(ctx, r.Progress)
+	done, err = p.restore(ctx, progress)
 	if err != nil && ctx.Err() != nil {
 		_, _, _ = Restore(context.WithoutCancel(ctx), r.Blobs, Back(done)) // what it could not do is seen below
 		done = Since(p.todo)

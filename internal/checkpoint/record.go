@@ -23,8 +23,6 @@ type Recorder struct {
 	// Beside reports whether something runs that an earlier call left running,
 	// so that what changed between two calls may be its doing. nil is no.
 	Beside func() bool
-	// Progress, when set, is told how many paths of all a TakeBack has put back.
-	Progress func(done, of int)
 	// Journal keeps what calls that run change; nil: it goes with the process.
 	Journal *Journal
 

@@ -23,7 +23,7 @@ func TestTakeBackNamesWhatOthersChanged(t *testing.T) {
 	c := run(t, tree, dir, `printf new >mine; printf new >theirs; mkfifo pipe`)
 	shell(t, dir, `printf more >>theirs`)
 	r := &checkpoint.Recorder{Blobs: blobs}
-	_, problems, foreign, err := r.TakeBack(context.Background(), c.Files, func([]effect.Change) error { return nil })
+	_, problems, foreign, err := r.TakeBack(context.Background(), c.Files, func([]effect.Change) error { return nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,6 +132,11 @@ type (
 		// Dropped prompts leave the conversation when a rewind is taken back.
 		Dropped int `json:"dropped,omitempty"`
 	}
+	// Rewinding says how many of all files a rewind has put back, at most ten times a second.
+	Rewinding struct {
+		Done int `json:"done"`
+		Of   int `json:"of"`
+	}
 	// Compacting says that a summary of the conversation is being written.
 	Compacting struct {
 		Trigger Cause `json:"trigger"`
@@ -265,6 +270,8 @@ func (RewindBegan) body()   {}
 func (Rewound) body()       {}
 func (Compacting) body()    {}
 func (RewindPlan) body()    {}
+func (Rewinding) body()     {}
 
 func (Compacting) live() {}
 func (RewindPlan) live() {}
+func (Rewinding) live()  {}

@@ -79,6 +79,7 @@ var (
 		asStruct[HookStarted]("hook_started"),
 		asStruct[HookEnded]("hook_ended"),
 		asStruct[RewindPlan]("rewind_plan"),
+		asStruct[Rewinding]("rewinding"),
 		asStruct[Compacting]("compacting"),
 		asStruct[TaskOutput]("task_output"),
 		asStruct[Queued]("queued"),

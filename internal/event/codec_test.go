@@ -117,6 +117,7 @@ func liveSamples() []event.Body {
 		event.Retracted{Why: "w"}, event.Waiting{Attempt: 1, Max: 10, For: time.Second, Status: 529, Err: "e", Kind: "k"},
 		event.ToolOutput{Call: "c", S: "s"}, event.HookStarted{ID: 1, Event: "Stop", Name: "n", Status: "s", Call: "c", Input: "{}"}, event.HookEnded{ID: 1, Event: "Stop", Name: "n", Code: 2, Stdout: "o", Stderr: "e", Err: "x", Took: 3, Terminal: "t"}, event.Compacting{Trigger: "full"}, event.TaskOutput{ID: "b1", S: "s"}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
 		event.RewindPlan{Dropped: 1, ID: "p", Files: []event.FileChange{{Path: "p", Kind: "changed", Added: 1, Removed: 2, Foreign: true}}, Lost: []string{"l"}},
+		event.Rewinding{Done: 1, Of: 2},
 	}
 }
 

@@ -52,6 +52,7 @@ type Recorder struct {
 	mu      sync.Mutex     // guards scratch
 	scratch []*os.File     // of trees that are not in the journal
 	told    func([]effect.File)
+	watched func(done, of int) // is told of a rewind, too; nil: nobody
 }
 
 // journalName is the folder of the journal, in a session's own one.
@@ -121,8 +122,12 @@ func (r *Recorder) Cut(ctx context.Context) effect.Changed {
 }
 
 // TakeBack implements session.Files.
-func (r *Recorder) TakeBack(ctx context.Context, changes []effect.Change, begin func([]effect.Change) error) (out session.TakenBack, err error) {
-	out.Done, out.Problems, out.Foreign, err = r.Recorder.TakeBack(ctx, changes, begin)
+func (r *Recorder) TakeBack(ctx context.Context, changes []effect.Change, begin func([]effect.Change) error, progress func(done, of int)) (out session.TakenBack, err error) {
+	out.Done, out.Problems, out.Foreign, err = r.Recorder.TakeBack(ctx, changes, begin, func(done, of int) {
+		if progress(done, of); r.watched != nil {
+			r.watched(done, of)
+		}
+	})
 	return out, err
 }
 
@@ -180,8 +185,8 @@ func Open(ctx context.Context, run sessions.Run, environ []string, id string, pr
 		return nil, "", err
 	}
 	files := &Recorder{
-		Recorder: &checkpoint.Recorder{Blobs: log.Blobs(), Progress: progress},
-		cut:      cut(log.Scratch(), common(log.Blobs(), environ, []string{run.Root})),
+		Recorder: &checkpoint.Recorder{Blobs: log.Blobs()}, watched: progress,
+		cut: cut(log.Scratch(), common(log.Blobs(), environ, []string{run.Root})),
 	}
 	if s, err = session.Start(context.WithoutCancel(ctx), session.Config{ // ends with Close
 		Record: session.Record{Log: log, Again: event.Resumed{Version: run.Version, Torn: log.Torn}},

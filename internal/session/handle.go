@@ -42,6 +42,10 @@ func (s *Session) handle(st *state, o op.Op, with prepared) error {
 			}
 			return nil
 		}
+		if st.unwind != nil {
+			st.unwind()
+			return nil
+		}
 		if st.cancel == nil {
 			return ErrIdle
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
@@ -23,8 +24,9 @@ type Files interface {
 	Preview(ctx context.Context, changes []effect.Change) (files []event.FileChange, lost []string)
 	// TakeBack does it, and returns what it changed in its turn. begin is called with
 	// what it is about to change before the first file changes; with an error of it
-	// nothing does. When ctx ends meanwhile, it puts back what it can.
-	TakeBack(ctx context.Context, changes []effect.Change, begin func(todo []effect.Change) error) (TakenBack, error)
+	// nothing does. progress is called with how many of all were done. When ctx ends
+	// meanwhile, it puts back what it can.
+	TakeBack(ctx context.Context, changes []effect.Change, begin func(todo []effect.Change) error, progress func(done, of int)) (TakenBack, error)
 	// Join is two lists of changes, one after the other, as one.
 	Join(first, then []effect.Change) []effect.Change
 	// Unfinished is what a rewind that was cut off has changed of what it was about to.
@@ -67,18 +69,20 @@ func (s *Session) rewind(ctx context.Context, o op.Rewind) error {
 	}
 	var now transcript.State
 	var err error
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	if werr := s.within(ctx, func(st *state) {
 		if st.cancel != nil || st.rewinding || len(st.shells) > 0 {
 			err = &op.Refusal{Code: op.Busy, Text: "something is running; interrupt it first"}
 			return
 		}
-		st.rewinding, now = true, st.State
+		st.rewinding, st.unwind, now = true, stop, st.State
 	}); werr != nil || err != nil {
 		return errors.Join(werr, err)
 	}
 	e, live, err := s.goBack(ctx, o, now)
 	derr := s.do(func(st *state) {
-		st.rewinding = false
+		st.rewinding, st.unwind = false, nil
 		switch {
 		case err != nil:
 		case e != nil && e.Cut != "":
@@ -123,6 +127,9 @@ func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State)
 		if s.cfg.Files != nil && (o.Code || !o.Undo) {
 			plan.Files, plan.Lost = s.cfg.Files.Preview(ctx, was.changes)
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, fmt.Errorf("the look at what a rewind would do was interrupted: %w", err)
+		}
 		return nil, &plan, nil
 	}
 	if o.Code {
@@ -134,7 +141,7 @@ func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State)
 			})
 			began = err == nil && derr == nil
 			return errors.Join(derr, err)
-		})
+		}, s.putBack())
 		e.Changes, e.Problems, e.Foreign = done.Done, done.Problems, done.Foreign
 		switch {
 		case ctx.Err() != nil && !began:
@@ -159,6 +166,22 @@ func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State)
 		}
 	}
 	return &e, nil, nil
+}
+
+// tellEvery is how often at most a rewind says how far it is.
+const tellEvery = 100 * time.Millisecond
+
+// putBack tells readers how far a rewind is.
+func (s *Session) putBack() func(done, of int) {
+	told := s.cfg.Now()
+	return func(done, of int) {
+		now := s.cfg.Now()
+		if now.Sub(told) < tellEvery {
+			return
+		}
+		told = now
+		_ = s.do(func(*state) { s.fan.send(event.Event{Time: now, Body: event.Rewinding{Done: done, Of: of}}) }) // its end is seen when this one is recorded
+	}
 }
 
 // past reads the log up to what the op names, and what changed since.

@@ -49,7 +49,7 @@ func (f *takenBack) Unfinished(b event.RewindBegan) event.Rewound {
 	return event.Rewound{To: b.To, ID: b.ID, Code: true, Cut: "adze ended meanwhile", Changes: b.Changes[:1]}
 }
 
-func (f *takenBack) TakeBack(ctx context.Context, cs []effect.Change, begin func([]effect.Change) error) (session.TakenBack, error) {
+func (f *takenBack) TakeBack(ctx context.Context, cs []effect.Change, begin func([]effect.Change) error, progress func(done, of int)) (session.TakenBack, error) {
 	if f.fail != nil {
 		return session.TakenBack{}, f.fail
 	}
@@ -60,6 +60,7 @@ func (f *takenBack) TakeBack(ctx context.Context, cs []effect.Change, begin func
 		f.during()
 	}
 	var done []effect.Change
+	progress(1, 2)
 	for _, c := range cs {
 		done = append(done, effect.Change{Path: c.Path, Before: c.After, After: c.Before})
 	}
@@ -322,6 +323,45 @@ func TestARewindThatIsCutOff(t *testing.T) {
 		err := r.Submit(ctx, op.Rewind{To: r.ids()[0], Code: true})
 		if !errors.Is(err, session.ErrCutRewind) || !errors.Is(err, context.Canceled) || !slices.Equal(log, []string{"true"}) || r.State().Rewinding != nil {
 			t.Errorf("%v; recorded before files changed: %v", err, log)
+		}
+		r.Close()
+	})
+	bubble("stopped", t, func(t *testing.T) {
+		files := &takenBack{}
+		r := start(t, nil, func(c *session.Config) { c.Files = files }, fake.Say("A1"))
+		if err := r.Submit(t.Context(), op.Interrupt{}); !errors.Is(err, session.ErrIdle) {
+			t.Errorf("nothing to interrupt: %v", err)
+		}
+		files.during = func() {
+			time.Sleep(time.Second) // so that it is told how far it is
+			if err := r.Submit(t.Context(), op.Interrupt{}); err != nil {
+				t.Error(err)
+			}
+		}
+		r.prompt("Q1")
+		r.turns(1, nil)
+		events := r.Follow(t.Context(), r.State().Seq, event.Everything)
+		err := r.Submit(t.Context(), op.Rewind{To: r.ids()[0], Code: true})
+		if !errors.Is(err, session.ErrCutRewind) || r.State().Rewinding != nil {
+			t.Errorf("it was stopped: %v", err)
+		}
+		var far event.Rewinding
+		for e := range events {
+			switch b := e.Body.(type) {
+			case event.Rewinding:
+				far = b
+				continue
+			case event.Rewound:
+				if b.Cut != "interrupted" || far != (event.Rewinding{Done: 1, Of: 2}) {
+					t.Errorf("%+v after %+v", b, far)
+				}
+			default:
+				continue
+			}
+			break
+		}
+		if err := r.Submit(t.Context(), op.Interrupt{}); !errors.Is(err, session.ErrIdle) {
+			t.Errorf("nothing to interrupt any more: %v", err)
 		}
 		r.Close()
 	})

@@ -98,6 +98,7 @@ type state struct {
 	shells    map[string]context.CancelFunc // commands of the person's own
 	wish      *agent.Compaction             // that was asked for, nil: none
 	rewinding bool                          // no turn begins meanwhile
+	unwind    context.CancelFunc            // stops a rewind, nil when none runs
 	left      []<-chan struct{}             // calls that outlived their turn
 	began     time.Time                     // of the running turn
 	names     int                           // for inputs without an ID

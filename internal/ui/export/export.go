@@ -169,7 +169,7 @@ func (d *document) event(e event.Event) {
 		event.ToolStarted, event.ModelChanged, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged, event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.RewindBegan, event.SettingsChanged, event.TaskStarted, event.TaskEnded, event.Unknown:
 		// nothing that a reader misses
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan: // never stored
+		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding: // never stored
 	}
 }
 

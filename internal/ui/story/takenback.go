@@ -21,7 +21,7 @@ func (s *Story) rewound(seq event.Seq, at time.Time, b event.Rewound) {
 		level = "warning"
 	}
 	hint := ""
-	if !b.Undo || b.Dropped > 0 {
+	if (!b.Undo || b.Dropped > 0) && (b.Cut == "" || len(b.Changes) > 0) {
 		hint = "/rewind undo takes it back"
 	}
 	s.Add(&Item{Kind: Noted, Done: true, At: at, Seq: seq, Level: level, Text: text, Hint: hint, went: event.Trail{}.With(event.Event{Seq: seq, Body: b})})

@@ -108,7 +108,14 @@ func (m *Model) happened(e event.Event) []effect {
 			return []effect{sequence{b.Terminal}}
 		}
 	case event.Rewound:
+		if m.back != nil {
+			m.back.told = b.Cut != ""
+		}
 		return m.wentBack()
+	case event.Rewinding:
+		if m.back != nil {
+			m.back.done, m.back.of = b.Done, b.Of
+		}
 	case event.Compacted, event.CompactFailed:
 		m.flash = flash{} // that it is being compacted
 	case event.RewindPlan:

@@ -243,6 +243,8 @@ func (m *Model) interruptOrQuit() []effect {
 		m.list = nil
 	case m.turn.running, m.story.Own() != nil:
 		out = append(out, m.interrupt()...)
+	case m.back != nil:
+		out = append(out, m.stopGoing()...)
 	case m.awaited():
 		out = append(out, m.recall()...)
 	}
@@ -302,6 +304,11 @@ func (m *Model) cancel() ([]effect, bool) {
 		m.list = nil
 	case m.aside != nil:
 		m.stopAside()
+	case m.back != nil:
+		if m.back.stopped {
+			return nil, true
+		}
+		return m.stopGoing(), true
 	case m.awaited():
 		return m.recall(), true
 	case m.flash.text != "" && !m.turn.running:

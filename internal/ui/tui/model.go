@@ -43,6 +43,7 @@ type Model struct {
 	returned time.Time  // when what waited came back into the prompt box, because of an interrupt
 	keyed    time.Time  // when a key came last that no dialog took
 	going    *rewinding // that is looked at
+	back     *goingBack // that runs
 	pager    *pager     // the transcript in full screen
 	scroll   *pager     // the conversation, when adze has the whole screen
 	screen   screen
@@ -208,7 +209,7 @@ func (m *Model) wake() time.Time {
 			at = t
 		}
 	}
-	if m.turn.running && !m.waitsForPerson() {
+	if (m.turn.running || m.back != nil) && !m.waitsForPerson() {
 		sooner(m.now.Add(spinEvery))
 	}
 	sooner(m.delayDue())
@@ -239,7 +240,7 @@ func (m *Model) tick() []effect {
 		m.progressed()
 		return out
 	}
-	if m.turn.running || m.s == nil || m.delayed() != "" || m.story.Own() != nil {
+	if m.turn.running || m.back != nil || m.s == nil || m.delayed() != "" || m.story.Own() != nil {
 		m.turn.spin++
 	}
 	if !m.flash.till.IsZero() && !m.now.Before(m.flash.till) {
@@ -288,7 +289,7 @@ func (m *Model) opened(in openedMsg) []effect {
 		return m.welcome()
 	}
 	m.gone, m.s, m.effort, m.hooks, m.flash = nil, in.s, "", nil, flash{}
-	m.st, m.turn, m.dialogs, m.pager = transcript.State{}, turn{}, nil, nil
+	m.st, m.turn, m.dialogs, m.pager, m.back = transcript.State{}, turn{}, nil, nil, nil
 	m.shownAfter, m.begun = in.s.first(), false
 	if m.shownAfter > 0 {
 		m.st = in.s.Was

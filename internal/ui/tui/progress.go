@@ -21,6 +21,9 @@ func (m *Model) spinner(p paper) draw.Line {
 	if m.s == nil && m.gone == nil {
 		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S("Opening the session", draw.Quiet))
 	}
+	if m.back != nil {
+		return m.goingLine(p)
+	}
 	dot := " " + p.Sign(draw.Middot) + " "
 	if !m.turn.running {
 		text := m.delayed()

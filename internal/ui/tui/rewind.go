@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
 )
 
@@ -24,7 +27,7 @@ func (m *Model) rewindCommand(args string) []effect {
 	case m.s == nil || m.screen.past:
 		m.say("there is no session yet", draw.Quiet)
 		return nil
-	case m.turn.running || m.story.Own() != nil:
+	case m.turn.running || m.story.Own() != nil || m.back != nil:
 		m.say("something runs: interrupt it first ("+m.stopKey()+")", draw.Attention)
 		return nil
 	case args == "undo", args == "--undo": // as adze rewind has it
@@ -76,6 +79,7 @@ type rewinding struct {
 	was  *story.Item // the prompt, nil to undo
 	dir  string
 	plan *event.RewindPlan
+	left bool // it was closed before that
 }
 
 // planRewind asks the session what going back to before a prompt would do, or
@@ -91,6 +95,13 @@ func (m *Model) planRewind(was *story.Item) []effect {
 	g.d = newMenu(m, heading, nil, g.carryOut)
 	g.d.fixed, g.d.loading, g.d.place, g.d.hint = true, true, rankRewind, "Esc cancels"
 	g.d.above = g.files
+	g.d.dropped = func(m *Model) []effect {
+		if g.plan != nil {
+			return nil
+		}
+		g.left = true
+		return m.stop(nil) // of many files the look takes long
+	}
 	m.going = g
 	m.open(g.d)
 	o := g.o
@@ -99,7 +110,7 @@ func (m *Model) planRewind(was *story.Item) []effect {
 		if r, ok := errors.AsType[*op.Refusal](err); ok && r.Code == op.Unsupported && was != nil {
 			g.o.Code = false // no record of files
 			g.planned(m, event.RewindPlan{})
-		} else if err != nil {
+		} else if err != nil && !g.left {
 			m.close(g.d)
 			return m.fail(err)
 		}
@@ -184,6 +195,33 @@ func (g *rewinding) file(p paper, f event.FileChange, width int) draw.Line {
 	return draw.Beside(append(l, draw.Exact(path, draw.Plain)...), facts, width, p.O)
 }
 
+// A goingBack is a rewind that runs.
+type goingBack struct {
+	began    time.Time
+	done, of int  // files that were put back, and all
+	stopped  bool // a person wants its end
+	told     bool // it was cut off, and that is in the conversation
+}
+
+// stopGoing has a rewind that runs put back what it changed.
+func (m *Model) stopGoing() []effect {
+	m.back.stopped = true
+	return m.stop(nil)
+}
+
+// goingLine is the spinner of a rewind.
+func (m *Model) goingLine(p paper) draw.Line {
+	dot := " " + p.Sign(draw.Middot) + " "
+	verb, facts := "Going back", dot+m.keys.Hint(keymap.Cancel)+" stops it"
+	if m.back.of > 0 {
+		facts = dot + clip.Thousands(m.back.done) + " of " + story.Plural(m.back.of, "file") + facts
+	}
+	if m.back.stopped {
+		verb, facts = "Stopping: files become what they were before the rewind", ""
+	}
+	return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S(verb, draw.Accent), draw.S(facts, draw.Quiet)).Truncate(p.Cols(), p.O)
+}
+
 // carryOut carries out what was chosen.
 func (g *rewinding) carryOut(m *Model, c Choice) []effect {
 	o := g.o
@@ -197,10 +235,20 @@ func (g *rewinding) carryOut(m *Model, c Choice) []effect {
 	case fromHere, upToHere:
 		return m.compactPart(c.ID, g.was.ID, "")
 	}
-	m.say("going back …", draw.Quiet)
+	m.back = &goingBack{began: m.now}
+	if m.screen.plain {
+		m.say("going back …", draw.Quiet)
+	}
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
-		m.flash = flash{}
-		if err != nil {
+		b := m.back
+		m.back = nil
+		switch {
+		case err != nil && b != nil && b.told: // the conversation says it
+			return nil
+		case err != nil && b != nil && b.stopped:
+			m.note("info", "The rewind was stopped before it changed a file.", "")
+			return nil
+		case err != nil:
 			return m.fail(err)
 		}
 		m.cutOff = m.cutOff && !o.Conversation

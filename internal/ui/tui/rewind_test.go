@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -200,6 +201,33 @@ func TestCompactAPart(t *testing.T) {
 		r.keys(choice)
 		if got, _ := last[op.Compact](r); got != want || len(r.ops) != n+1 {
 			t.Errorf("asked for %+v", r.ops[n:])
+		}
+	}
+}
+
+// A rewind of many files is seen to run and how far it is; Esc and Ctrl+C stop it, once.
+func TestARewindIsSeenToRun(t *testing.T) {
+	for _, key := range []string{"esc", "ctrl+c"} {
+		r := spoken(newRig(t, 80, 24)).keys("'/rewind", "enter", "up", "enter").event(planOf("p1"))
+		var end func(*Model, error) []effect
+		for _, e := range r.m.dialogs[0].(*menu).chosen(r.m, Choice{ID: "both"}) {
+			end = e.(submit).then // the session takes its time
+		}
+		r.m.close(r.m.dialogs[0])
+		r.has("Going back · Esc stops it").event(event.Rewinding{Done: 1200, Of: 6001}).has("Going back · 1,200 of 6001 files · Esc stops it")
+		if at := r.m.wake(); at.Sub(r.now) > spinEvery {
+			t.Error("the spinner stands still")
+		}
+		n := len(r.ops)
+		r.keys("'/rewind", "enter").has("something runs").keys(key).has("Stopping: files become what they were")
+		if r.keys("esc"); len(r.ops) != n+1 || r.ops[n] != (op.Interrupt{}) || r.m.left {
+			t.Errorf("%s: %+v", key, r.ops[n:])
+		}
+		r.event(event.Rewound{To: r.seqOf("p1"), ID: "p1", Text: "Repair the sum", Code: true, Cut: "interrupted"})
+		r.carry(end(r.m, errors.New("cut off")))
+		r.hasNot("Stopping: ").has("was cut off (interrupted). Files are as")
+		if strings.Count(r.text(), "cut off") != 1 {
+			t.Errorf("it is said twice:\n%s", r.text())
 		}
 	}
 }
