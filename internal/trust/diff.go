@@ -71,7 +71,7 @@ func (s Store) Diff(v Verdict) string {
 			fmt.Fprintf(&b, "%s: %s; it is large, or no text\n", clip.Visible(c.Path), c.How)
 			continue
 		}
-		old, known := s.trusted(v.Folder.Root, c.old)
+		old, known := s.trusted(v.by, c.old)
 		if c.old != "" && !known {
 			fmt.Fprintf(&b, "%s: %s; what it was is not known any more\n", clip.Visible(c.Path), c.How)
 			continue
@@ -101,7 +101,7 @@ func (s Store) Mentions(v Verdict, name string) bool {
 		if name := path.Base(c.Path); c.old == "" || !strings.HasPrefix(name, "settings") && !strings.HasPrefix(name, "hooks.") && name != "config.toml" {
 			return false
 		}
-		old, _ := s.trusted(v.Folder.Root, c.old)
+		old, _ := s.trusted(v.by, c.old)
 		return has(old)
 	})
 }

@@ -60,6 +60,7 @@ type Verdict struct {
 	Changes []Change // since it was trusted
 
 	id identity
+	by string // the root of the folder that was trusted: its own, or a worktree's repository
 }
 
 // A File is one file that needs trust.
@@ -92,6 +93,8 @@ type Store struct {
 type record struct {
 	Version int              `json:"version"`
 	Folders map[string]grant `json:"folders"`
+	// Made are the worktrees that adze made, by their roots.
+	Made map[string]made `json:"made,omitempty"`
 	// Declined are sums of all that a folder brought when a person said no.
 	Declined map[string]string `json:"declined,omitempty"`
 }
@@ -125,8 +128,8 @@ func (s Store) Check(f Folder) (Verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	g, ok := rec.Folders[f.Root]
-	if !ok || g.identity != v.id || v.id == (identity{}) {
+	var g grant
+	if g, v.by = rec.counts(f.Root, v.id); v.by == "" {
 		return v, nil
 	}
 	v.Changes = changes(v, g)
@@ -302,10 +305,14 @@ func (s Store) Wrote(ctx context.Context, before Verdict, path string) error {
 // whether the folder was trusted.
 func (s Store) Revoke(ctx context.Context, root string) (bool, error) {
 	rec, err := s.load()
-	if _, ok := rec.Folders[root]; !ok { // as where the record cannot be read
+	_, own := rec.Folders[root]
+	if _, derived := rec.Made[root]; !own && !derived { // as where the record cannot be read
 		return false, err
 	}
-	err = s.change(ctx, func(r *record) { delete(r.Folders, root) })
+	err = s.change(ctx, func(r *record) {
+		delete(r.Folders, root)
+		delete(r.Made, root)
+	})
 	if err == nil {
 		_ = os.RemoveAll(s.copies(root)) // they are only for showing differences
 	}

@@ -1,0 +1,69 @@
+package trust
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+// made is a worktree that adze made of a repository.
+type made struct {
+	identity
+	Of string `json:"of"` // the repository's root: absolute, resolved
+}
+
+// Made keeps that adze has just made a worktree of the repository at of; both are roots,
+// absolute and resolved. While it is that very folder, and of is trusted and still the
+// folder that was, the worktree is trusted as long as what it brings is exactly what was
+// trusted there: a file more, less or with other content is a change, as in of itself. What
+// git leaves out of a worktree has to be carried over by who makes it.
+//
+// Only this record says so, which lies outside of every worktree: what a folder says of
+// itself (its .git, its settings) counts for nothing, because others can write it.
+func (s Store) Made(ctx context.Context, worktree, of string) error {
+	id, err := identityOf(worktree)
+	if err != nil {
+		return fmt.Errorf("keep that %s is a worktree of adze's: %w", worktree, err)
+	}
+	return s.change(ctx, func(r *record) {
+		for path, m := range r.Made {
+			if now, err := identityOf(path); err != nil || now != m.identity {
+				delete(r.Made, path) // it is gone
+			}
+		}
+		if r.Made == nil {
+			r.Made = map[string]made{}
+		}
+		r.Made[worktree] = made{id, of}
+	})
+}
+
+// counts is the grant by which a folder is judged, and whose it is: its own, or that of
+// the repository that it is a worktree of; "" for none.
+func (r record) counts(root string, id identity) (g grant, by string) {
+	if id == (identity{}) {
+		return grant{}, ""
+	}
+	if g, ok := r.Folders[root]; ok && g.identity == id {
+		return g, root
+	}
+	m, ok := r.Made[root]
+	if !ok || m.identity != id {
+		return grant{}, ""
+	}
+	g, ok = r.Folders[m.Of]
+	if now, err := identityOf(m.Of); !ok || err != nil || now != g.identity {
+		return grant{}, ""
+	}
+	return g, m.Of
+}
+
+// identityOf tells a folder from all others on this machine.
+func identityOf(dir string) (identity, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return identity{}, err
+	}
+	defer root.Close()
+	return identify(root)
+}
