@@ -37,13 +37,14 @@ var alike = map[string]string{
 	"hg":        `commit|ci  update|up|checkout|co  remove|rm`,
 	"dnf":       `remove|rm|erase  install|in  upgrade|up|update`,
 	"zypper":    `install|in  remove|rm  update|up  dist-upgrade|dup`,
-	"composer":  `install|i  update|u|upgrade  remove|rm|uninstall  require|r`,
-	"podman":    "docker", "nerdctl": "docker", // as docker
+	"kill":      `-9|-KILL|-SIGKILL|-s_KILL|-s_SIGKILL|-s_9|-n_9`, "pkill": "kill", "killall": "kill",
+	"composer": `install|i  update|u|upgrade  remove|rm|uninstall  require|r`,
+	"podman":   "docker", "nerdctl": "docker", // as docker
 }
 
 // alikePrograms are beginnings of commands that mean the same.
 var alikePrograms = [][]string{
-	{"docker-compose", "docker compose"}, {"npx", "npm exec"}, {"pnpx", "pnpm dlx"}, {"bunx", "bun x"}, {"uvx", "uv tool run"}, {"nodejs", "node"}, {"yarnpkg", "yarn"},
+	{"docker-compose", "docker compose"}, {"npx", "npm exec"}, {"pnpx", "pnpm dlx"}, {"bunx", "bun x"}, {"uvx", "uv tool run"}, {"nodejs", "node"}, {"source", "."}, {"yarnpkg", "yarn"},
 	{"gmake", "make"}, {"apt", "apt-get"}, {"pip", "pip3", "python -m pip", "python3 -m pip", "uv pip"}, {"mvnw", "mvn"}, {"gradlew", "gradle"},
 }
 
@@ -132,7 +133,7 @@ var flagsAlike = map[string]map[string]string{
 	"chmod": {"R": "recursive"}, "chown": {"R": "recursive"}, "chgrp": {"R": "recursive"}, "ln": {"s": "symbolic", "f": "force"},
 	"git push": {"f": "force", "d": "delete", "u": "set-upstream"}, "git commit": {"n": "no-verify", "a": "all", "m": "message"}, "git clean": {"f": "force"}, "git add": {"f": "force", "A": "all"},
 	"git checkout": {"f": "force"}, "git switch": {"f": "force"}, "git branch": {"f": "force", "d": "delete"}, "git stash": {"u": "include-untracked", "a": "all"}, "git tag": {"d": "delete", "f": "force"},
-	"docker run": {"v": "volume"}, "docker compose": {"v": "volumes", "f": "file", "p": "project-name"}, "docker-compose": {"v": "volumes", "f": "file", "p": "project-name"}, "kubectl": {"n": "namespace", "f": "filename"}, "npm": {"g": "global"}, "npm install": {"g": "global"}, "curl": {"X": "request", "d": "data", "o": "output", "T": "upload-file"},
+	"docker run": {"v": "volume"}, "docker compose": {"v": "volumes", "f": "file", "p": "project-name"}, "docker-compose": {"v": "volumes", "f": "file", "p": "project-name"}, "kubectl": {"n": "namespace", "f": "filename"}, "npm": {"g": "global"}, "npm install": {"g": "global"}, "sed": {"i": "in-place", "n": "quiet", "e": "expression", "f": "file"}, "npx": {"y": "yes"}, "node": {"e": "eval", "p": "print", "r": "require"}, "docker rm": {"f": "force", "v": "volumes"}, "docker rmi": {"f": "force"}, "gh api": {"X": "method", "f": "raw-field", "F": "field"}, "curl": {"X": "request", "d": "data", "o": "output", "T": "upload-file"},
 }
 
 // plainFlags are programs none of whose short flags takes a value in the same word.

@@ -41,6 +41,8 @@ func (p commandPattern) allows(a Exec, line bool) bool {
 		return true
 	case p.exact():
 		return !a.Loose
+	case a.Spelled > 0 && len(named) >= a.Spelled:
+		return true
 	case len(a.Outputs) > 0 && p.namesFlags(a.Outputs):
 		return true
 	case a.Through > 0 && len(named) > a.Through, a.Through > 0 && a.Launches > 0 && len(named) >= a.Launches:

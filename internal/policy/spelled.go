@@ -160,7 +160,7 @@ func (o operand) is(program, word string) surety {
 			return maybeIs
 		}
 		return not
-	case wildMatch(word, o.text):
+	case wildMatch(word, o.text), program == "chmod" && o.text != "" && strings.Trim(o.text, "01234567") == "" && strings.TrimLeft(o.text, "0") == strings.TrimLeft(word, "0"):
 		return sure
 	case o.text == "" || !abbreviating[program]:
 		return not
@@ -200,7 +200,7 @@ func (s spelled) given(program, flag string, args []string) (best surety) {
 		}
 		switch got, _, _ := strings.Cut(w, "="); {
 		case strings.HasPrefix(got, "--") && len(got) > 2:
-			if f.begins(got[2:], missing) {
+			if f.begins(got[2:], missing) || f.initial(got[2:]) {
 				best = maybeIs
 			}
 		case isFlag(w):
@@ -296,6 +296,12 @@ func (f wantedFlag) begins(got string, missing map[rune]bool) (may bool) {
 		}
 	}
 	return f.long != "" && strings.HasPrefix(f.long, got)
+}
+
+// initial reports whether a long name may be that of the flag, of which none is known: it
+// begins with its letter.
+func (f wantedFlag) initial(got string) bool {
+	return f.long == "" && len(f.letters) == 1 && f.alike[f.letters] == "" && strings.EqualFold(got[:1], f.letters)
 }
 
 // cluster reports whether letters of the flag are among those of a word, which are

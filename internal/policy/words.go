@@ -157,6 +157,9 @@ func readings(spec string, wide bool, homes []string) (out []reading) {
 		if strings.Contains(spec, ":* ") { // nobody means the colon
 			add((&lexer{s: strings.ReplaceAll(spec, ":* ", "* "), home: home, wide: true}).read())
 		}
+		if strings.Contains(spec, "**/") { // as in a path, where it may stand for no folder
+			add((&lexer{s: strings.ReplaceAll(spec, "**/", ""), home: home, wide: true}).read())
+		}
 		add((&lexer{s: spec, wide: true}).read())
 		add((&lexer{s: spec, home: home}).read())
 	}

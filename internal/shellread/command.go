@@ -356,7 +356,7 @@ func (r *reader) exec(ws []word, st state) {
 	closed := programs.Closed(ws)
 	e.Beyond = r.Table.Beyond(prog, closed)
 	if e.Beyond != "" && !r.Fed {
-		e.Outputs = r.Table.NamedOutputs(prog, ws)
+		e.Outputs, e.Spelled = r.Table.NamedOutputs(prog, ws), r.Table.SpelledFlags(prog, ws)
 	}
 	e.Through = r.Table.Through(prog, ws)
 	e.Launches, e.Starts = r.Table.Starts(prog, ws)
@@ -397,7 +397,7 @@ func (r *reader) exec(ws []word, st state) {
 		e.Unpinned = u.WithoutPins(ws[0].Text)
 	}
 	if unpacks != "" {
-		e.Outputs = nil
+		e.Outputs, e.Spelled = nil, 0
 	}
 	if unpacks != "" && e.Beyond == "" {
 		e.Beyond, e.Why, e.Launches = unpacks, unpacks, 0

@@ -33,6 +33,9 @@ func (t *Table) Beyond(name string, ws []Word) string {
 	}
 	switch name {
 	case "npx", "bunx", "uvx", "pnpx":
+		for len(args) > 1 && (args[0].Is("-y") || args[0].Is("--yes")) && name == "npx" {
+			args = args[1:]
+		}
 		if len(args) > 0 && args[0].Kind == Exact && !strings.HasPrefix(args[0].Text, "-") {
 			return t.Beyond(Base(args[0].Text), args)
 		}

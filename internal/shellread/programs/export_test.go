@@ -1,6 +1,9 @@
 package programs
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A Form is a command that destroys something for good, made of a row of the tables:
 // Own are the words that make it so, behind the program, and Named those of them that a
@@ -101,6 +104,20 @@ func OutputForms() (out [][]string) {
 				words = append(words, "VALUE")
 			}
 			out = append(out, words)
+		}
+	}
+	return out
+}
+
+// LaunchFlags are the flags that are more than a rule for their program speaks of, by
+// program, as a command has them.
+func LaunchFlags() map[string][]string {
+	out := map[string][]string{}
+	for name, flags := range launchFlags() {
+		for _, f := range flags {
+			if f = strings.TrimSuffix(f, "*"); !strings.HasSuffix(f, "=") && f != "+" && f != "@" {
+				out[name] = append(out[name], f)
+			}
 		}
 	}
 	return out

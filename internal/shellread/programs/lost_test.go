@@ -163,6 +163,39 @@ func TestRulesNameOutputs(t *testing.T) {
 	}
 }
 
+// TestRulesSpellFlags: a rule that spells out a flag with its value means that flag; one that
+// has the flag alone, or another value, does not, nor does it mean a second one.
+func TestRulesSpellFlags(t *testing.T) {
+	spelled := 0
+	for name, flags := range programs.LaunchFlags() {
+		outputs := map[string]bool{}
+		for _, o := range programs.OutputForms() {
+			outputs[o[0]+" "+o[len(o)-1]], outputs[o[0]+" "+o[max(0, len(o)-2)]] = true, true
+		}
+		for i, flag := range flags {
+			line := name + " " + flag + " value operand"
+			if outputs[name+" "+flag] || judged(t, line, allow(name)).Effect == policy.Allow {
+				continue
+			}
+			if judged(t, line, allow(name, flag, "value")).Effect == policy.Allow {
+				spelled++
+			}
+			second := flags[(i+1)%len(flags)]
+			for _, rule := range []string{allow(name), allow(name, flag), "Bash(" + name + " " + flag + " *)", "Bash(" + name + " " + flag + " * operand)", allow(name, flag, "other")} {
+				if v := judged(t, line, rule); v.Effect == policy.Allow {
+					t.Errorf("%s with %s: %s (%s)", line, rule, v.Effect, v.Reason)
+				}
+			}
+			if v := judged(t, line+" "+second+" more", allow(name, flag, "value")); second != flag && v.Effect == policy.Allow {
+				t.Errorf("%s %s more with %s: %s (%s)", line, second, allow(name, flag, "value"), v.Effect, v.Reason)
+			}
+		}
+	}
+	if spelled < 80 {
+		t.Errorf("a rule speaks of %d flags", spelled)
+	}
+}
+
 func prefixed(words, begin []string) bool {
 	return len(words) >= len(begin) && slices.Equal(words[:len(begin)], begin)
 }

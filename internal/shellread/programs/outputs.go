@@ -89,6 +89,33 @@ func (t *Table) NamedOutputs(name string, ws []Word) (flags []string) {
 	return flags
 }
 
+// SpelledFlags is how many of the first words of a command hold all flags for which a rule
+// with a wildcard does not cover it, each with the word behind it; 0 when something else
+// speaks against it.
+func (t *Table) SpelledFlags(name string, ws []Word) (first int) {
+	if name == "git" || OpenWord(ws) != "" {
+		return 0
+	}
+	rest := ws[:1:1]
+	for i := 1; i < len(ws); i++ {
+		w := ws[i]
+		if _, several := bundled(name, w.Text); w.Kind != Exact || several || !matches(launchFlags()[name], name, w.Text) {
+			rest = append(rest, w)
+			continue
+		}
+		if first = i + 1; !strings.Contains(w.Text, "=") {
+			if i++; i == len(ws) || ws[i].Kind != Exact || strings.HasPrefix(ws[i].Text, "-") {
+				return 0
+			}
+			first++
+		}
+	}
+	if first == 0 || t.Beyond(name, rest) != "" || ValueBeyond(name, rest[1:]) != "" {
+		return 0
+	}
+	return first
+}
+
 // written adds the files that such flags write.
 func (u *Invocation) written(ws []Word) {
 	found, rest, _ := outputsOf(u.name, ws)
