@@ -504,6 +504,9 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 // Close ends the session for a reason that its hooks have no word for.
 func (r *Running) Close() error { return r.End("other") }
 
+// Seed has the session know a file that the model saw before it, as kit.Kit.Seed.
+func (r *Running) Seed(path string, at int64) bool { return r.kit.Seed(path, at) }
+
 // Settle waits for hooks of what happened, as ext.Session.Settle.
 func (r *Running) Settle(ctx context.Context) { r.ext.Settle(ctx) }
 

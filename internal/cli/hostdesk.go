@@ -90,22 +90,9 @@ func (d hostDesk) fills() string {
 
 // ReadFile implements print.Desk.
 func (d hostDesk) ReadFile(name string, limit int64) (f print.File, err error) {
-	if name == "" {
-		return f, errors.New("a path is needed")
-	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(d.Place().Paths.Dir, name)
-	}
-	f.Path = filepath.Clean(name)
-	real, err := filepath.EvalSymlinks(f.Path)
-	if err != nil {
-		return f, fmt.Errorf("%s cannot be read: %w", f.Path, cause(err))
-	}
-	for _, path := range []string{f.Path, real} {
-		q := policy.Request{Tool: "Read", Actions: []policy.Action{policy.Read{Path: path, Named: path, Asked: path}}}
-		if v := policy.Decide(d.Session.Rules(), policy.Default, q); v.Effect == policy.Deny {
-			return f, fmt.Errorf("%s is not read: %s", f.Path, v.Reason)
-		}
+	var real string
+	if f.Path, real, err = d.readable(name); err != nil {
+		return f, err
 	}
 	if limit <= 0 {
 		limit = 1 << 20
@@ -119,6 +106,29 @@ func (d hostDesk) ReadFile(name string, limit int64) (f print.File, err error) {
 	}
 	f.Text = strings.ToValidUTF8(string(text), "\ufffd")
 	return f, nil
+}
+
+// readable is where a file is that no rule denies to read: by the name that it is asked
+// for, and behind links.
+func (d hostDesk) readable(name string) (path, real string, err error) {
+	if name == "" {
+		return "", "", errors.New("a path is needed")
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(d.Place().Paths.Dir, name)
+	}
+	path = filepath.Clean(name)
+	real, err = filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", "", fmt.Errorf("%s cannot be read: %w", path, cause(err))
+	}
+	for _, p := range []string{path, real} {
+		q := policy.Request{Tool: "Read", Actions: []policy.Action{policy.Read{Path: p, Named: p, Asked: p}}}
+		if v := policy.Decide(d.Session.Rules(), policy.Default, q); v.Effect == policy.Deny {
+			return "", "", fmt.Errorf("%s is not read: %s", path, v.Reason)
+		}
+	}
+	return path, real, nil
 }
 
 // Files implements print.Desk.

@@ -37,6 +37,8 @@ type carried struct {
 	Plugins   bool            `json:"reload_plugins"`
 	Source    string          `json:"source"`
 	Settings  map[string]any  `json:"settings"`
+	Path      string          `json:"path"`
+	MTime     float64         `json:"mtime"` // in milliseconds
 }
 
 // Carry implements print.Desk.
@@ -47,6 +49,7 @@ func (d hostDesk) Carry(subtype string, request json.RawMessage) (func(context.C
 			return object{"state": d.rulesListed()}, nil
 		},
 		"mcp_call": d.callTool, "mcp_read_resource": d.readResource, "register_repo_root": d.registerRoot, "update_settings": d.updateSettings,
+		"seed_read_state": d.seed,
 	}[subtype]
 	if !ok {
 		return nil, false
@@ -81,6 +84,16 @@ func (d hostDesk) callTool(ctx context.Context, in carried) (any, error) {
 		content = append(content, object{"type": "image", "source": object{"type": "base64", "media_type": im.Media, "data": im.Data}})
 	}
 	return object{"content": content}, nil
+}
+
+// seed takes over that the model saw a file in a Read that the conversation has no more.
+// A file that changed since stays one that has to be read.
+func (d hostDesk) seed(_ context.Context, in carried) (any, error) {
+	_, real, err := d.readable(in.Path)
+	if err != nil {
+		return nil, err
+	}
+	return object{"seeded": d.Seed(real, int64(in.MTime))}, nil
 }
 
 // readResource reads a resource that a host shows.

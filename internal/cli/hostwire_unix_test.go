@@ -492,3 +492,48 @@ func TestHost_ReadsWhatChangesBeforeTheFirstPrompt(t *testing.T) {
 	}
 	h.over()
 }
+
+// A file that a host says the model has read may be edited, unless it changed since, or a
+// rule keeps it.
+func TestHost_SeedsWhatWasRead(t *testing.T) {
+	p := newPlace(t)
+	p.folder("secret")
+	p.put("secret/b.txt", "one\n")
+	h := p.host(`@ Edit {"file_path":"a.txt","old_string":"one","new_string":"two"}
+---
+@ Write {"file_path":"a.txt","content":"three\n"}
+---
+@ Edit {"file_path":"old.txt","old_string":"one","new_string":"two"}
+---
+> over
+`, "--permission-mode", "acceptEdits", "--disallowed-tools", "Read(secret/**)")
+	h.request("i", map[string]any{"subtype": "initialize"})
+	h.answer("i")
+	seed := func(name string, later int64) (any, string) {
+		fi, err := os.Stat(filepath.Join(p.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.request("s", map[string]any{"subtype": "seed_read_state", "path": filepath.Join(p.dir, name), "mtime": fi.ModTime().UnixMilli() + later})
+		got, said := h.answer("s")
+		return dig(got, "seeded"), said
+	}
+	p.put("a.txt", "one\n")
+	p.put("old.txt", "one\n")
+	if got, said := seed("a.txt", 0); got != true {
+		t.Errorf("as it was: %v, %s", got, said)
+	}
+	if got, said := seed("old.txt", -1); got != false {
+		t.Errorf("changed since: %v, %s", got, said)
+	}
+	if got, said := seed("secret/b.txt", 0); got != nil || !strings.Contains(said, "is not read") {
+		t.Errorf("kept: %v, %s", got, said)
+	}
+	h.prompt("go")
+	for _, want := range []string{"a.txt was changed", "Read", "old.txt has not been read"} {
+		if got := h.result(); !strings.Contains(got, want) {
+			t.Errorf("the model reads %q, not %q", got, want)
+		}
+	}
+	h.end()
+}

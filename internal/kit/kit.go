@@ -278,6 +278,10 @@ func (k Kit) Knows(files iter.Seq2[string, effect.File]) {
 	}
 }
 
+// Seed has the tools know a file as file.Ledger.Seed does, in this process: a host that
+// knows more of the conversation than the log says so again.
+func (k Kit) Seed(path string, at int64) bool { return k.ledger.Seed(path, at) }
+
 // KnowsOnly has the tools know these files, as the model saw them, and no others.
 func (k Kit) KnowsOnly(files []effect.File) {
 	k.ledger.Forget()

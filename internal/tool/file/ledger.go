@@ -104,6 +104,30 @@ func together(old, f effect.File, lines int) effect.File {
 	return f
 }
 
+// Seed takes over that the model saw a file in a Read that this session does not have, if
+// the file is as it was then: at is its time of change, in milliseconds, rounded down. It
+// may be edited then; before it is replaced, it has to be read. false is that the file
+// changed since, or is none that can be edited.
+func (l *Ledger) Seed(path string, at int64) bool {
+	o, err := open(path)
+	if err != nil {
+		return false
+	}
+	defer o.f.Close()
+	b, err := o.slurp(maxFile)
+	if err != nil || o.fi.ModTime().UnixMilli() != at {
+		return false
+	}
+	if f, ok := l.Get(path); ok && f.Hash != "" && same(f, b) {
+		return true // and better than by hearsay
+	}
+	f := entry(path, o.fi, b)
+	f.Partial, f.Unseen = true, effect.UnseenPart
+	l.put(f)
+	l.keep(f, b)
+	return true
+}
+
 // entry describes content as it is on disk.
 func entry(path string, fi fs.FileInfo, content []byte) effect.File {
 	sum := sha256.Sum256(content)

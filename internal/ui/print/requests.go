@@ -58,8 +58,6 @@ func missing(subtype string) string {
 	switch subtype {
 	case "set_color":
 		return "sessions have no colour"
-	case "seed_read_state":
-		return "what the model knows of a file comes from Read alone"
 	case "mcp_authenticate", "mcp_oauth_callback_url", "mcp_clear_auth":
 		return "adze mcp login signs in to a server"
 	case "set_mcp_permission_mode_override":
