@@ -258,7 +258,7 @@ test('claude-code-router: ccr code -p hi', async (p) => {
 // has the replies from before it was made as well.
 test('ccusage: daily', async (p) => {
   const model = await p.model([
-    { tool: 'Read', input: { file_path: 'a.txt' }, usage: { input_tokens: 100, cache_creation_input_tokens: 20, cache_read_input_tokens: 300 } },
+    { tool: 'Read', input: { file_path: 'a.txt' }, usage: { input_tokens: 100, cache_creation_input_tokens: 20, cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 15 }, cache_read_input_tokens: 300 } },
     { text: 'read', usage: { cache_read_input_tokens: 400 } },
     { text: 'resumed', usage: { input_tokens: 1000 } },
     { text: 'copied', usage: { input_tokens: 7 } },

@@ -216,7 +216,7 @@ var fields = map[string]string{
 	"stream_event":  "type event parent_tool_use_id uuid session_id | ttft_ms",
 	"result": "type subtype duration_ms duration_api_ms is_error num_turns stop_reason total_cost_usd usage modelUsage permission_denials terminal_reason uuid session_id" +
 		" | api_error_status result errors ttft_ms structured_output",
-	"result.usage":                "input_tokens cache_creation_input_tokens cache_read_input_tokens output_tokens server_tool_use",
+	"result.usage":                "input_tokens cache_creation_input_tokens cache_read_input_tokens output_tokens cache_creation server_tool_use",
 	"result.modelUsage.*":         "inputTokens outputTokens cacheReadInputTokens cacheCreationInputTokens webSearchRequests costUSD contextWindow maxOutputTokens provider costBasis | thinkingTokens",
 	"result.permission_denials.*": "tool_name tool_use_id tool_input",
 	"assistant.message":           "id type role model content stop_reason stop_sequence usage container context_management stop_details",

@@ -89,8 +89,15 @@ type usage struct {
 	CacheWrite int `json:"cache_creation_input_tokens"`
 	CacheRead  int `json:"cache_read_input_tokens"`
 	Out        int `json:"output_tokens"`
+	// Kept is CacheWrite by how long the provider keeps it, which differs in price.
+	Kept kept `json:"cache_creation"`
 	// Tools of the provider are not used.
 	ServerTools serverTools `json:"server_tool_use"`
+}
+
+type kept struct {
+	Minutes int `json:"ephemeral_5m_input_tokens"`
+	Hour    int `json:"ephemeral_1h_input_tokens"`
 }
 
 type serverTools struct {
@@ -231,7 +238,7 @@ type streamLine struct {
 }
 
 func toUsage(u llm.Usage) usage {
-	return usage{In: u.In, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Out: u.Out}
+	return usage{In: u.In, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Out: u.Out, Kept: kept{Minutes: u.CacheWrite - u.CacheWriteLong, Hour: u.CacheWriteLong}}
 }
 
 // content turns parts into the blocks of the public message shape.
