@@ -21,6 +21,8 @@ type Query interface{ query() }
 type (
 	// Status: Data is a Facts of the session.
 	Status struct{}
+	// Open: Data is a list of OpenSession, those of the process, the longest open first.
+	Open struct{}
 	// Models: Choices are the models that can be used.
 	Models struct{}
 	// Sessions: Data is a SessionList, newest first, of this project or of all.
@@ -116,6 +118,7 @@ type (
 )
 
 func (Status) query()     {}
+func (Open) query()       {}
 func (Models) query()     {}
 func (Sessions) query()   {}
 func (Find) query()       {}
@@ -183,6 +186,7 @@ func With(v any) (Reply, error) {
 // codec is the one table of names; names never change.
 var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
 	op.KindOf[Query, Status]("status"),
+	op.KindOf[Query, Open]("open"),
 	op.KindOf[Query, Models]("models"),
 	op.KindOf[Query, Sessions]("sessions"),
 	op.KindOf[Query, Find]("find"),

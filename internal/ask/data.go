@@ -1,6 +1,10 @@
 package ask
 
-import "github.com/adze-agent/adze/internal/policy"
+import (
+	"time"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
 
 // Facts are a session as it is now: the Data of Status. Paths are absolute.
 type Facts struct {
@@ -19,6 +23,28 @@ type Facts struct {
 	Kept    bool          `json:"kept,omitzero"`    // it can be resumed
 	Version string        `json:"version"`          // of adze
 }
+
+// An OpenSession is a session that is open in a process, as it is now.
+type OpenSession struct {
+	Facts
+	Title    string    `json:"title,omitempty"`    // or its first prompt
+	Doing    Doing     `json:"state"`              // what it does
+	Question string    `json:"question,omitempty"` // of Asking: what it is about
+	Since    time.Time `json:"since"`              // when it was opened here
+	Changed  time.Time `json:"changed,omitzero"`   // when its newest event happened, zero before the first
+	Last     uint64    `json:"last"`               // the number of its newest event
+	Prompt   uint64    `json:"prompt"`             // the number of the event before its newest prompt
+}
+
+// Doing is what a session does.
+type Doing string
+
+// Values of Doing.
+const (
+	Idle    Doing = "idle"
+	Working Doing = "working"
+	Asking  Doing = "asking" // it waits for a person
+)
 
 // A SessionList is the sessions that can be gone on with: the Data of Sessions.
 type SessionList struct {

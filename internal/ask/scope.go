@@ -38,7 +38,7 @@ func (s *Scope) UnmarshalText(text []byte) error {
 // Needs is the scope that a connection must have for q.
 func Needs(q Query) Scope {
 	switch q.(type) {
-	case Status, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust:
+	case Status, Open, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust:
 		return Watch
 	case Aside, Rename:
 		return Prompt

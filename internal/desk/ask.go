@@ -13,6 +13,8 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 	switch q := q.(type) {
 	case ask.Status:
 		return d.of(session, func(s seat) (ask.Reply, error) { return ask.With(s.facts()) })
+	case ask.Open:
+		return ask.With(d.open())
 	case ask.Diff:
 		blocks, err := d.diff(ctx, session)
 		return ask.Reply{Shapes: blocks}, err

@@ -14,8 +14,10 @@ import (
 	"github.com/adze-agent/adze/internal/client"
 	"github.com/adze-agent/adze/internal/client/clienttest"
 	"github.com/adze-agent/adze/internal/desk"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/llm/script"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/rpc"
 	"github.com/adze-agent/adze/internal/settings"
 )
@@ -118,4 +120,47 @@ func TestClientOverSocket(t *testing.T) {
 			return near, far
 		})
 	})
+}
+
+// What is open says what it does, and goes with its end.
+func TestOpen(t *testing.T) {
+	d, id, end := started(t, "@ Write {\"file_path\": \"a.txt\", \"content\": \"x\"}\n---\n> done")
+	open := func() []ask.OpenSession {
+		t.Helper()
+		r, err := d.Ask(t.Context(), "", ask.Open{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := ask.Data[[]ask.OpenSession](r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if all := open(); len(all) != 1 || all[0].ID != id || all[0].Doing != ask.Idle || all[0].Title != "" || all[0].Since.IsZero() {
+		t.Errorf("before the first prompt: %+v", all)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	events := d.Follow(ctx, id, 0, event.Durable)
+	for _, o := range []op.Op{op.Attach{Client: "a"}, op.Prompt{Text: "write it"}} {
+		if err := d.Submit(ctx, id, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for e, err := range events {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, asked := e.Body.(event.Asked); asked {
+			break
+		}
+	}
+	if all := open(); len(all) != 1 || all[0].Doing != ask.Asking || all[0].Question == "" || all[0].Title != "write it" || all[0].Last == 0 || all[0].Prompt >= all[0].Last {
+		t.Errorf("while it asks: %+v", all)
+	}
+	end()
+	if all := open(); len(all) != 0 {
+		t.Errorf("after the end: %+v", all)
+	}
 }

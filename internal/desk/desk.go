@@ -11,6 +11,7 @@ import (
 	"iter"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/ask"
@@ -50,7 +51,10 @@ type Desk struct {
 }
 
 // A seat is a session that is open.
-type seat struct{ *app.Running }
+type seat struct {
+	*app.Running
+	since time.Time
+}
 
 // New is a desk without any session.
 func New(c Config) *Desk { return &Desk{c: c, seats: map[string]seat{}} }
@@ -91,7 +95,7 @@ func (d *Desk) Start(ctx context.Context, s app.Spec, opened func(*app.Process))
 func (d *Desk) Seat(r *app.Running) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.seats[r.ID] = seat{r}
+	d.seats[r.ID] = seat{r, time.Now()}
 }
 
 // End ends a session. Hooks are told why.

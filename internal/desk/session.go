@@ -2,11 +2,14 @@ package desk
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/window"
 )
@@ -21,6 +24,39 @@ func (s seat) facts() ask.Facts {
 		Earlier: uint64(d.After), Kept: d.Kept,
 	}
 }
+
+// open are the sessions of the process.
+func (d *Desk) open() []ask.OpenSession {
+	d.mu.Lock()
+	all := slices.Collect(maps.Values(d.seats))
+	d.mu.Unlock()
+	order.By(all, func(a, b seat) int { return a.since.Compare(b.since) })
+	out := []ask.OpenSession{}
+	for _, s := range all {
+		out = append(out, s.open())
+	}
+	return out
+}
+
+// open is the session as one of those that are open.
+func (s seat) open() ask.OpenSession {
+	st := s.State()
+	o := ask.OpenSession{Facts: s.facts(), Title: line(cmp.Or(st.Title, st.First)), Doing: ask.Idle, Since: s.since.UTC(), Changed: st.Time, Last: uint64(st.Seq)}
+	if st.Running != "" || len(st.Queue) > 0 {
+		o.Doing = ask.Working
+	}
+	if len(st.Pending) > 0 {
+		q := st.Pending[slices.Min(slices.Collect(maps.Keys(st.Pending)))]
+		o.Doing, o.Question = ask.Asking, line(cmp.Or(q.Title, q.Tool))
+	}
+	if n := len(st.Said); n > 0 {
+		o.Prompt = uint64(st.Said[n-1].Seq - 1)
+	}
+	return o
+}
+
+// line is a text of a session on one line.
+func line(text string) string { return clip.Line(clip.Clean(text), 200) }
 
 // remembered are the memory files that the session has read, and its notes.
 func (s seat) remembered() (out []ask.Choice) {
