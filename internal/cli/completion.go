@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/foreign"
 	"github.com/adze-agent/adze/internal/llm/choose"
@@ -99,6 +100,7 @@ func completeValues(root *cobra.Command, sys System, f *runFlags) {
 		"agent":  func(cmd *cobra.Command) []string { return agentNames(sys, f, cmd) },
 		"revoke": func(cmd *cobra.Command) []string { return trustedFolders(sys, f, cmd) }, "format": fixed("md", "html", "json", "jsonl"), "mechanism": fixed("bwrap", "landlock", "seatbelt"),
 	}
+	running := completer(func(cmd *cobra.Command) []string { return runningNames(sys, f, cmd) })
 	servers := completer(func(cmd *cobra.Command) []string { return serverNames(sys, f, cmd) })
 	plugins := completer(func(cmd *cobra.Command) []string { return pluginNames(sys, f, cmd) })
 	shops := completer(func(cmd *cobra.Command) []string { return marketplaceNames(sys, f, cmd) })
@@ -109,8 +111,9 @@ func completeValues(root *cobra.Command, sys System, f *runFlags) {
 		"adze hooks test": hookEvents, "adze permissions rm": func(cmd *cobra.Command) []string { return ruleTexts(sys, f, cmd) },
 		"adze rewind": known, "adze diff": known, "adze config describe": settingNames,
 		"adze config get": settingNames, "adze config unset": settingNames,
-		"adze login":         func(cmd *cobra.Command) []string { return providerNames(sys, f, cmd) },
-		"adze logout":        func(cmd *cobra.Command) []string { return providerNames(sys, f, cmd) },
+		"adze login":  func(cmd *cobra.Command) []string { return providerNames(sys, f, cmd) },
+		"adze logout": func(cmd *cobra.Command) []string { return providerNames(sys, f, cmd) },
+		"adze tail":   running, "adze send": running,
 		"adze sessions show": known, "adze sessions rm": known, "adze export": known, "adze models": models,
 	}
 	var walk func(c *cobra.Command)
@@ -174,6 +177,19 @@ func providerNames(sys System, f *runFlags, cmd *cobra.Command) (out []string) {
 	}
 	for _, k := range ch.Keyed() {
 		out = append(out, k.Name)
+	}
+	return out
+}
+
+// runningNames are the sessions that run.
+func runningNames(sys System, f *runFlags, cmd *cobra.Command) (out []string) {
+	all, _, err := reached(sys, f, cmd, ask.Watch)
+	if err != nil {
+		return nil
+	}
+	defer all.Close()
+	for _, s := range all {
+		out = append(out, s.ID+"\t"+clip.Line(clip.Clean(s.Title), 60))
 	}
 	return out
 }

@@ -36,8 +36,8 @@ func blocks(t *testing.T) (out []block) {
 	return out
 }
 
-// away are commands that need a network, a terminal, or what only a reader has.
-var away = regexp.MustCompile(`npx|https?://|OWNER/REPO|\bNAME\b|files|\.cassette|^adze *(#|$)|:hello|/changelog`)
+// away are commands that need a network, a terminal, a session that runs, or what only a reader has.
+var away = regexp.MustCompile(`npx|https?://|OWNER/REPO|\bNAME\b|files|\.cassette|^adze *(#|$)|:hello|/changelog|^adze (tail|send) `)
 
 // Every adze command that a block of README or docs shows runs, in the order of the page.
 func TestDocsRun(t *testing.T) {

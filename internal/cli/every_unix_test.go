@@ -72,6 +72,8 @@ prompt
 rewind
 sandbox explain
 sandbox run -- true
+ps
+ps --json
 sessions list
 sessions reindex
 sessions rm nothing

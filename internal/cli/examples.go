@@ -15,6 +15,8 @@ var examples = map[string][]string{
 	"diff":                        {"adze diff", "adze diff 'mend the parser' --stat"},
 	"export":                      {"adze export -o session.md", "adze export 'mend the parser' --format html -o session.html"},
 	"import":                      {"adze import --dry-run", "adze import --from codex --only settings"},
+	"send":                        {`adze send 0199c5a2 "also update the changelog"`, `adze send "review this" <change.diff`},
+	"tail":                        {"adze tail", "adze tail 0199c5a2 --json", "adze tail --turn"},
 	"logout":                      {"adze logout anthropic", "adze logout --all"},
 	"mcp add-json":                {`adze mcp add-json db '{"command": "./db-server", "args": ["--fast"]}'`},
 	"mcp add-from-claude-desktop": {"adze mcp add-from-claude-desktop", "adze mcp add-from-claude-desktop files db --yes"},

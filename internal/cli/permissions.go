@@ -18,7 +18,6 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/text/order"
 )
 
 func newPermissions(sys System, f *runFlags) *cobra.Command {
@@ -177,10 +176,13 @@ func permissionsList(sys System, f *runFlags) *cobra.Command {
 				Warning string        `json:"warning,omitempty"`
 			}
 			rows := []row{}
-			for _, r := range rules.List {
-				rows = append(rows, row{r.Effect, r.Text(), r.Source, policy.Lint(r)})
+			for _, effect := range []policy.Effect{policy.Deny, policy.Ask, policy.Allow} { // the strictest first
+				for _, r := range rules.List {
+					if r.Effect == effect {
+						rows = append(rows, row{effect, r.Text(), r.Source, policy.Lint(r)})
+					}
+				}
 			}
-			order.By(rows, func(a, b row) int { return int(b.Effect) - int(a.Effect) })
 			if asJSON {
 				return printJSON(sys, map[string]any{"mode": mode, "rules": rows, "folders": rules.Dirs, "unsafe": rules.Unsafe})
 			}

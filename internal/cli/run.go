@@ -19,6 +19,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/choose"
@@ -246,6 +247,9 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	if strings.HasPrefix(f.asker, "mcp__") {
 		opts.Approve = approver(a, f.asker)
 	}
+	d := desk.New(desk.Config{Surroundings: o.Surroundings, Sources: o.Sources, Front: o.Front})
+	d.Seat(a.Running)
+	unheard := f.listen(ctx, sys, d, a.Place().Paths.State, o.Note)
 	w := watching(sys)
 	if w != nil && f.output == "text" {
 		opts.Watch, opts.Answer = w.see, w.answer
@@ -254,7 +258,9 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	a.Settle(ctx) // a hook that says that the run failed would otherwise end with it
 	w.stop()
 	stop()
-	cerr := errors.Join(a.Close(), debugged())
+	cerr := a.Close()
+	unheard()
+	cerr = errors.Join(cerr, debugged())
 	if code, ended := endedBy(ctx); ended {
 		return &failure{code: code, cause: "interrupted", hint: resumeHint(a)}
 	}

@@ -91,6 +91,7 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 		cerr = left.Session.Close(why)
 	}
 	cerr = errors.Join(cerr, h.desk.Close())
+	h.unheard()
 	if h.seen != nil {
 		h.seen.Close()
 	}
@@ -147,10 +148,13 @@ type uiHost struct {
 	seen  *watch.Watcher
 	work  sync.WaitGroup // what is written to the history
 	desk  *desk.Desk
+
+	heard   sync.Once
+	unheard func() // ends what listen began
 }
 
 func newHost(sys System, f *runFlags, o invocation) *uiHost {
-	h := &uiHost{sys: sys, f: f, o: o, notes: make(chan string, 64), stale: make(chan struct{}, 1)}
+	h := &uiHost{sys: sys, f: f, o: o, unheard: func() {}, notes: make(chan string, 64), stale: make(chan struct{}, 1)}
 	h.watch = sync.OnceFunc(func() {
 		dir := h.configDir()
 		h.seen = watch.Start(watch.Config{Files: []string{filepath.Join(dir, keysFile)}, Dirs: []string{filepath.Join(dir, "themes")}, Changed: func() {

@@ -32,6 +32,7 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.listen(ctx, r.Place().Paths.State)
 	face := h.face(r)
 	h.watch()
 	face.UI = h.dressed(r.Place().Config())

@@ -1,0 +1,119 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A tail is adze tail --json, line by line.
+type tail struct {
+	*bufio.Scanner
+	c *exec.Cmd
+}
+
+func (p *place) tail(args ...string) tail {
+	p.t.Helper()
+	c := p.adze(append([]string{"tail", "--json"}, args...)...)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = c.Process.Kill() })
+	in := bufio.NewScanner(out)
+	in.Buffer(nil, 1<<20)
+	return tail{in, c}
+}
+
+// to reads up to the first line that has all these words.
+func (x tail) to(t *testing.T, words ...string) (lines []string) {
+	t.Helper()
+	for x.Scan() {
+		lines = append(lines, x.Text())
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(x.Text(), w) }) {
+			return lines
+		}
+	}
+	t.Fatalf("nothing has %q: %v\n%s", words, x.Err(), strings.Join(lines, "\n"))
+	return nil
+}
+
+// rest reads to the end, and waits for the process.
+func (x tail) rest(t *testing.T) (lines []string) {
+	t.Helper()
+	for x.Scan() {
+		lines = append(lines, x.Text())
+	}
+	if err := x.c.Wait(); err != nil {
+		t.Errorf("tail ended with %v", err)
+	}
+	return lines
+}
+
+// A session that a program drives is followed by two others, takes a prompt from a third, and
+// goes on when one leaves. All see one order, which is that of the log, and hear of its end.
+func TestTailAndSend(t *testing.T) {
+	p := newPlace(t)
+	h := p.host("> one\n---\n> two\n---\n> three\n")
+	h.prompt("first")
+	h.next("result/success")
+	one, two := p.tail("--all"), p.tail("--all", "--detail", "everything")
+	one.to(t, `"turn_ended"`)
+	two.to(t, `"turn_ended"`)
+	run := func(args ...string) string {
+		t.Helper()
+		c := p.adze(args...)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("adze %q: %v: %s", args, err, out)
+		}
+		return string(out)
+	}
+	run("send", "second")
+	one.to(t, `"turn_ended"`)
+	var list []struct {
+		ID, State, Title string
+		Last             int
+	}
+	if out := run("ps", "--json"); json.Unmarshal([]byte(out), &list) != nil || len(list) != 1 || list[0].Title != "first" || list[0].State != "idle" {
+		t.Fatal(out)
+	}
+	if err := two.c.Process.Signal(os.Interrupt); err != nil { // leaving ends nothing
+		t.Fatal(err)
+	}
+	for two.Scan() {
+	}
+	if _ = two.c.Wait(); two.c.ProcessState.ExitCode() != 130 {
+		t.Errorf("an interrupted tail: %v", two.c.ProcessState)
+	}
+	three := p.tail("--all", list[0].ID[:8])
+	all := three.to(t, `"turn_ended"`)
+	h.prompt("third")
+	h.next("result/success") // of what was sent
+	h.next("result/success")
+	if err := h.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.wait(); err != nil {
+		t.Error(err)
+	}
+	all = append(all, three.rest(t)...)
+	last := one.rest(t)
+	if len(last) == 0 || !slices.Equal(all[len(all)-len(last):], last) {
+		t.Errorf("the two saw\n%s\nand\n%s", strings.Join(all, "\n"), strings.Join(last, "\n"))
+	}
+	log := strings.Split(strings.TrimSpace(run("export", "--format", "jsonl", list[0].ID)), "\n")
+	if len(log) != len(all) {
+		t.Errorf("the log has %d events, and %d were followed", len(log), len(all))
+	}
+}
