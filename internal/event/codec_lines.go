@@ -25,7 +25,11 @@ type Line struct {
 // at most MaxLine. off is the position of r in its file.
 func Lines(r io.Reader, off int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		in := bufio.NewReaderSize(r, 256<<10)
+		most := int64(256 << 10)
+		if sized, ok := r.(interface{ Size() int64 }); ok { // most logs are short
+			most = min(most, sized.Size()+1)
+		}
+		in := bufio.NewReaderSize(r, int(most))
 		var long []byte
 		for n := 1; ; n++ {
 			l := Line{Number: n, Off: off}

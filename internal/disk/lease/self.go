@@ -3,8 +3,12 @@ package lease
 import (
 	"crypto/rand"
 	"os"
+	"sync"
 	"time"
 )
+
+// began is when this process did.
+var began = sync.OnceValue(func() int64 { return started(os.Getpid()) })
 
 // ThisProcess is the Self of the running process.
 func ThisProcess() Self {
@@ -12,8 +16,7 @@ func ThisProcess() Self {
 	if err != nil {
 		host = "unknown"
 	}
-	pid := os.Getpid()
-	return Self{PID: pid, Host: host, Start: started(pid), Now: time.Now, Token: rand.Text, Alive: Alive, Pause: time.Sleep}
+	return Self{PID: os.Getpid(), Host: host, Start: began(), Now: time.Now, Token: rand.Text, Alive: Alive, Pause: time.Sleep}
 }
 
 // Alive reports whether the process with this ID runs and, where the system

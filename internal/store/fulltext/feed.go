@@ -276,7 +276,13 @@ func cut(s string, n int) (head, rest string) {
 // seq is the last event of a session that was read, 0 for none.
 func (x *index) seq(ctx context.Context, id string) (event.Seq, error) {
 	var n int64
-	err := x.db.QueryRowContext(ctx, "SELECT seq FROM session WHERE id = ?", id).Scan(&n)
+	if x.known == nil { // asked for each session
+		var err error
+		if x.known, err = x.db.PrepareContext(ctx, "SELECT seq FROM session WHERE id = ?"); err != nil {
+			return 0, fault(err)
+		}
+	}
+	err := x.known.QueryRowContext(ctx, id).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}

@@ -62,6 +62,8 @@ type index struct {
 	db   *sql.DB
 	turn *turn
 	mask func(string) string
+	// known is the statement of seq, nil until it is needed; closing db closes it.
+	known *sql.Stmt
 
 	unwritten []fed
 	size      int // of its texts, in bytes
