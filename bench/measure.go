@@ -34,7 +34,7 @@ func (b *bench) version() []figure {
 	for range b.runs {
 		xs = append(xs, b.run(nil, "--version"))
 	}
-	return []figure{{"adze --version", ms(durations(xs, wall)), "< 10 ms"}}
+	return []figure{{"adze --version", ms(durations(xs, wall)), "<= 6 ms"}}
 }
 
 // with plays one run of adze for each sample.
@@ -57,8 +57,8 @@ func (b *bench) hello() []figure {
 	small := b.with(1, play, append(args, "--settings", `{"profile": "small"}`)...)
 	return []figure{
 		{"start to first request bytes", ms(durations(xs, first)), "< 40 ms"},
-		{"hello: wall", ms(durations(xs, wall)), "< 60 ms"},
-		{"hello: peak RSS", mb(sizes(xs, rss)), "< 35 MB"},
+		{"hello: wall", ms(durations(xs, wall)), "<= 22 ms"},
+		{"hello: peak RSS", mb(sizes(xs, rss)), "<= 22 MB"},
 		{"hello: first request", kb(len(xs[0].bodies[0])), "<= 24 KB"},
 		{"hello: first request, profile small", kb(len(small[0].bodies[0])), "<= 8 KB"},
 	}
