@@ -96,7 +96,7 @@ func (s *server) program(look *inspector) (w *wire, ended func(), err error) {
 		<-p.Done()
 		<-read
 		last, all := said.last()
-		w.finish(fmt.Errorf("%w: %s%s", errEnded, s.unpassed(c.Env, all, true), ending(p.Status(), s.hub.conf.Hide(last))))
+		w.finish(fmt.Errorf("%w: %s%s", errEnded, s.unpassed(c.Env, all, wantsKey()), ending(p.Status(), s.hub.conf.Hide(last))))
 	})
 	return w, func() {
 		defer wg.Wait()

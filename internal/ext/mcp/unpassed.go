@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,13 +20,16 @@ var variableName = pattern.Lazy(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`)
 // wantsKey finds what programs say that lack a key and do not name its variable.
 var wantsKey = pattern.Lazy(`(?i)\b(api[ _-]?keys?|tokens?|credentials?|secrets?|environment|env|unauthori[sz]ed|authentication)\b`)
 
+// refusesKey finds the same in what tools answer, which may speak of tokens for other reasons.
+var refusesKey = pattern.Lazy(`(?i)\bunauthori[sz]ed\b|\bunauthenticated\b|\bapi[ _-]?keys?\b|\b(?:tokens?|credentials?|secrets?|authentication)\b[^.\n]{0,20}\b(?:required|missing|not (?:set|provided|found|configured))\b|\b(?:no|missing) (?:access )?(?:tokens?|credentials?)\b`)
+
 // keyName matches what names of variables that hold a key end in.
 var keyName = pattern.Lazy(`_(KEY|TOKEN|SECRET|PASSWORD|PAT|CREDENTIALS)$`)
 
 // unpassed says which variables a server lacks that are set here: those that its failure
-// names, or, where it only speaks of a key and guess is set, those named after the server.
+// names, or, where it only speaks of a key (in words that match lacksOne), those named after the server.
 // given is what its program gets. It is "" or ends in "; ", and no value is in it.
-func (s *server) unpassed(given []string, failure string, guess bool) string {
+func (s *server) unpassed(given []string, failure string, lacksOne *regexp.Regexp) string {
 	environ, _ := s.at.Environ()
 	has := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(kv string) bool { v, ok := strings.CutPrefix(kv, name+"="); return ok && v != "" })
@@ -39,7 +44,7 @@ func (s *server) unpassed(given []string, failure string, guess bool) string {
 			names = append(names, name)
 		}
 	}
-	if guess && len(names) == 0 && wantsKey().MatchString(failure) {
+	if len(names) == 0 && lacksOne.MatchString(failure) {
 		about := strings.ToLower(s.conf.Name + " " + filepath.Base(s.conf.Command) + " " + strings.Join(s.conf.Args, " "))
 		for _, kv := range environ {
 			name, _, _ := strings.Cut(kv, "=")
@@ -53,11 +58,11 @@ func (s *server) unpassed(given []string, failure string, guess bool) string {
 		return ""
 	}
 	names = names[:min(len(names), maxUnpassed)]
-	verb := " is set here and not passed: name it in env; "
+	verb, them := "is", "it"
 	if len(names) > 1 {
-		verb = " are set here and not passed: name them in env; "
+		verb, them = "are", "them"
 	}
-	return strings.Join(names, ", ") + verb
+	return fmt.Sprintf(`%s %s set here and not passed: name %s in env, as "%s": "${%s}" (%s); `, strings.Join(names, ", "), verb, them, names[0], names[0], s.conf.Origin)
 }
 
 // missed is unpassed of a server that runs, for what a tool of it answered.
@@ -69,5 +74,5 @@ func (s *server) missed(failure string) string {
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSuffix(s.unpassed(c.Env, failure, false), "; ")
+	return strings.TrimSuffix(s.unpassed(c.Env, failure, refusesKey()), "; ")
 }
