@@ -930,11 +930,16 @@ test('streamInput', async (p) => {
 })
 
 test('reinitialize', async (p) => {
-  await talk(p.script('> one\n'), { agents: { reviewer: { description: 'reviews', prompt: 'x' } } }, async ({ q, input, result }) => {
+  const here = inProcess()
+  await talk(p.script('> one\n'), { agents: { reviewer: { description: 'reviews', prompt: 'x' } }, mcpServers: { here } }, async ({ q, input, next, result }) => {
     input.say('first')
     await result()
-    const again = await q.reinitialize()
-    assert.ok(again.agents.some((a) => a.name === 'reviewer') && again.commands.length > 0)
+    for (const before of [() => {}, () => q.setMcpServers({})]) {
+      await before()
+      const again = await q.reinitialize()
+      assert.ok(again.agents.some((a) => a.name === 'reviewer') && again.commands.length > 0)
+      assert.deepEqual((await next((m) => m.subtype === 'background_tasks_changed')).tasks, [])
+    }
   })
 })
 

@@ -61,6 +61,9 @@ func (r *runner) serve(ctx context.Context, q *Request) {
 		body, err = r.request(ctx, q)
 	}
 	r.write(answer(q.id, body, err))
+	if q.subtype == "initialize" && r.begun != nil && !q.taken && err == nil { // a host that came back knows of none
+		r.write(r.p.tasksNow())
+	}
 }
 
 type object = map[string]any
@@ -103,6 +106,7 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 	case "apply_flag_settings":
 		return object{}, r.apply(ctx, in.Settings)
 	case "mcp_status", "mcp_reconnect", "mcp_toggle", "mcp_set_servers", "mcp_message":
+		r.reset = r.reset || q.subtype == "mcp_set_servers"
 		return r.servers(q.subtype, cmp.Or(in.Server, in.Named), in.Enabled, in.Servers, in.Note)
 	case "rewind_files":
 		return r.rewindFiles(ctx, in.Message, in.Dry), nil

@@ -193,6 +193,28 @@ func (in initialize) policies() bool {
 	return false
 }
 
+// since is what of an initialize decides: without what means nothing here, and without
+// the servers once the host has set others.
+func (r *runner) since(raw json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return raw
+	}
+	for _, name := range harmless {
+		delete(members, name)
+	}
+	if r.reset {
+		for _, name := range []string{"mcpServers", "sdkMcpServers", "sdkMcpServerConfigs"} {
+			delete(members, name)
+		}
+	}
+	out, err := json.Marshal(members)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
 func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 	in, err := q.initialize()
 	if err != nil {
@@ -205,7 +227,7 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 		r.begun = q.raw
 	}
 	// A host that comes back after a gap sends the same again.
-	taken := q.taken || r.begun != nil && !rewritten(r.begun, q.raw)
+	taken := q.taken || r.begun != nil && !rewritten(r.since(r.begun), r.since(q.raw))
 	if (in.setup().any() || len(in.Hooks) > 0) && !taken {
 		return nil, errors.New("instructions, schema, hooks, agents, servers, skills, plugins and aliases cannot change any more: initialize has to be the first line")
 	}

@@ -163,6 +163,7 @@ type runner struct {
 	approved  chan reply      // of Approve
 	running   map[string]bool // calls that have no result yet
 	begun     json.RawMessage // the initialize that was carried out, nil before
+	reset     bool            // the host has set its MCP servers since
 }
 
 func (r *runner) detail() event.Detail {
