@@ -7,6 +7,8 @@ package ask
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
+	"reflect"
 
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/view"
@@ -217,6 +219,9 @@ func Name(q Query) string { return codec.Name(q) }
 
 // Marshal gives the JSON form of q, on one line: {"v":1,"query":"find","with":{"words":"x"}}.
 func Marshal(q Query) ([]byte, error) { return codec.Marshal(q) }
+
+// Types are the types of all queries by their names.
+func Types() iter.Seq2[string, reflect.Type] { return codec.Types() }
 
 // Unmarshal reads what Marshal wrote; an error is an op.Refusal.
 func Unmarshal(raw []byte) (Query, error) { return codec.Unmarshal(raw) }

@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/adze-agent/adze/internal/event"
 )
 
 // A tail is adze tail --json, line by line.
@@ -115,5 +118,61 @@ func TestTailAndSend(t *testing.T) {
 	log := strings.Split(strings.TrimSpace(run("export", "--format", "jsonl", list[0].ID)), "\n")
 	if len(log) != len(all) {
 		t.Errorf("the log has %d events, and %d were followed", len(log), len(all))
+	}
+}
+
+// The client that docs/clients.md shows does what the page says.
+func TestExampleOfAClient(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("the example is in Python")
+	}
+	page, err := os.ReadFile("../../docs/clients.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, ok := strings.Cut(string(page), "```python\n")
+	text, _, whole := strings.Cut(text, "```")
+	if !ok || !whole {
+		t.Fatal("the page has no example")
+	}
+	p := newPlace(t)
+	h := p.host("> one\n---\n@ Write {\"file_path\": \"a.txt\", \"content\": \"x\"}\n---\n> done\n")
+	h.prompt("first")
+	h.next("result/success")
+	c := exec.Command(python, "-u", p.put("client.py", text))
+	c.Env, c.Stderr = []string{"HOME=" + p.home}, os.Stderr
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := tail{bufio.NewScanner(out), c}
+	x.to(t, "following first")
+	h.prompt("write it") // the host is asked as well, and says nothing
+	x.to(t, "Write was refused")
+	x.to(t, "the turn is over: done")
+	h.next("result/success")
+	if err := h.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.wait(); err != nil {
+		t.Error(err)
+	}
+	x.rest(t)
+	if _, err := os.Stat(filepath.Join(p.dir, "a.txt")); err == nil {
+		t.Error("it was written")
+	}
+	_, es := p.history()
+	by := ""
+	for _, e := range es {
+		if a, is := e.Body.(event.Answered); is {
+			by += a.By.String()
+		}
+	}
+	if by != "example-1" {
+		t.Errorf("answered by %q", by)
 	}
 }

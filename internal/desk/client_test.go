@@ -1,12 +1,16 @@
 package desk_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
@@ -71,6 +75,7 @@ func TestClient(t *testing.T) {
 // over serves connections that dial makes, and is the subject over them.
 func over(t *testing.T, text string, dial func() (near, far net.Conn)) clienttest.Subject {
 	d, id, end := started(t, text)
+	rules := protocol(t)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var served sync.WaitGroup
 	t.Cleanup(func() { stop(); served.Wait() })
@@ -78,6 +83,7 @@ func over(t *testing.T, text string, dial func() (near, far net.Conn)) clienttes
 	return clienttest.Subject{Session: id, End: end, Client: func() (client.Client, func()) {
 		t.Helper()
 		near, far := dial()
+		near = overheard{t, near, rules, &said{}, &said{}}
 		n++
 		number := n
 		served.Go(func() {
@@ -162,5 +168,73 @@ func TestOpen(t *testing.T) {
 	end()
 	if all := open(); len(all) != 0 {
 		t.Errorf("after the end: %+v", all)
+	}
+}
+
+// protocol is the description of what is said on connections.
+func protocol(t *testing.T) *jsonschema.Resolved {
+	t.Helper()
+	raw, err := os.ReadFile("../../docs/clients.schema.json")
+	var s jsonschema.Schema
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"nosuch","params":{}}`, `{"jsonrpc":"2.0","id":1,"method":"submit","params":{"session":"s","op":{"v":1,"op":"rename","with":{"name":"x"}}}}`,
+		`{"jsonrpc":"2.0","method":"event","params":{"follow":1,"event":{"seq":1,"time":"2026-01-01T00:00:00Z","type":"turn_started","id":"t"}}}`,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(bad), &v); err != nil || out.Validate(v) == nil {
+			t.Fatalf("%s is taken: %v", bad, err)
+		}
+	}
+	return out
+}
+
+// An overheard connection checks each message that is said on it.
+type overheard struct {
+	t *testing.T
+	net.Conn
+	rules   *jsonschema.Resolved
+	in, out *said
+}
+
+// said is what came of a line so far.
+type said struct{ bytes.Buffer }
+
+func (o overheard) Read(b []byte) (int, error) {
+	n, err := o.Conn.Read(b)
+	o.check(o.in, b[:n])
+	return n, err
+}
+
+func (o overheard) Write(b []byte) (int, error) {
+	o.check(o.out, b)
+	return o.Conn.Write(b)
+}
+
+func (o overheard) check(s *said, b []byte) {
+	s.Write(b)
+	for {
+		line, rest, whole := bytes.Cut(s.Bytes(), []byte("\n"))
+		if !whole {
+			return
+		}
+		var v any
+		err := json.Unmarshal(line, &v)
+		if err == nil {
+			err = o.rules.Validate(v)
+		}
+		if err != nil {
+			o.t.Errorf("%s is not as docs/clients.schema.json has it: %v", line, err)
+		}
+		s.Next(len(s.Bytes()) - len(rest))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -114,6 +115,23 @@ func TypeName(b Body) string {
 		return u.Type
 	}
 	return nameByType[reflect.TypeOf(b)]
+}
+
+// Types are the types that the members of a line have beside its head, by the name of
+// the kind, for who describes the form: first the durable kinds, then the live ones.
+func Types() iter.Seq2[string, reflect.Type] {
+	return func(yield func(string, reflect.Type) bool) {
+		for _, k := range slices.Concat(durable, live) {
+			b := k.zero
+			if _, part := b.(PartDone); part {
+				b = PartDone{Part: llm.Text{}}
+			}
+			stored, err := toStored(b)
+			if err == nil && !yield(k.name, reflect.TypeOf(stored)) {
+				return
+			}
+		}
+	}
 }
 
 // AppendLine adds the line of a durable event to dst, without a newline. An

@@ -3,6 +3,7 @@ package op
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"reflect"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -44,6 +45,9 @@ func Name(o Op) string { return codec.Name(o) }
 // Marshal gives the JSON form of o, on one line: {"v":1,"op":"rename","with":{"title":"x"}}.
 func Marshal(o Op) ([]byte, error) { return codec.Marshal(o) }
 
+// Types are the types of all ops by their names.
+func Types() iter.Seq2[string, reflect.Type] { return codec.Types() }
+
 // Unmarshal reads what Marshal wrote; an error is a Refusal.
 func Unmarshal(raw []byte) (Op, error) { return codec.Unmarshal(raw) }
 
@@ -69,6 +73,17 @@ func KindOf[T any, V any](name string) Kind[T] {
 type Codec[T any] struct {
 	Noun  string // "op" or "query": the member that has the name
 	Kinds []Kind[T]
+}
+
+// Types are the types of the sum by their names, for who describes the form.
+func (c Codec[T]) Types() iter.Seq2[string, reflect.Type] {
+	return func(yield func(string, reflect.Type) bool) {
+		for _, k := range c.Kinds {
+			if !yield(k.Name, k.typ) {
+				return
+			}
+		}
+	}
 }
 
 // Name is what v is called in JSON, "" where it is none of the sum.
