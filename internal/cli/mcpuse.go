@@ -41,6 +41,7 @@ type useFlags struct {
 func (u *useFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&u.asJSON, "json", false, "as JSON")
 	c.Flags().StringVar(&u.session, "session", "", "use the connections of a session that runs")
+	_ = c.Flags().MarkHidden("session") // see check
 }
 
 // check refuses what this version cannot do.

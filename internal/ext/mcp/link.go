@@ -114,10 +114,11 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 		}
 		if err == nil {
 			var o offer
+			unread := l.unread()
 			if o, err = l.offers(ctx); err == nil {
 				return l, o, nil
 			}
-			err = l.because(err)
+			err = &notOpened{l.because(err), unread()}
 			l.close()
 		}
 		if ctx.Err() == nil && version == "" && errors.Is(err, errEnded) && s.conf.Transport == servers.Stdio {
@@ -125,11 +126,23 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 			continue
 		}
 		if ctx.Err() == context.DeadlineExceeded {
-			err = fmt.Errorf("it did not answer within %s", clip.Span(s.hub.conf.Timeout))
+			why := ""
+			if mute := (*notOpened)(nil); errors.As(err, &mute) && mute.why != "" {
+				why = "; " + mute.why
+			}
+			err = fmt.Errorf("it did not answer within %s%s", clip.Span(s.hub.conf.Timeout), why)
 		}
 		return nil, offer{}, err
 	}
 }
+
+// A notOpened is a connection that did not come about; why is what link.unread says.
+type notOpened struct {
+	error
+	why string
+}
+
+func (u *notOpened) Unwrap() error { return u.error }
 
 // An olderWay is the answer of a server of HTTP that may only speak the older way, by
 // events: to the first message it says 400, 404 or 405.
@@ -160,9 +173,10 @@ func (s *server) open(ctx context.Context, version string, older bool) (*link, e
 	if version != "" {
 		opts = &sdk.ClientSessionOptions{ProtocolVersion: version}
 	}
+	unread := l.unread()
 	l.session, err = l.client.Connect(ctx, t, opts)
 	if err != nil {
-		err = l.because(err)
+		err = &notOpened{l.because(err), unread()}
 		l.end(err)
 		leave()
 		if l.web != nil && !older && s.conf.Transport == servers.HTTP && l.web.unknown() {

@@ -19,7 +19,11 @@ func (l *link) unread() (why func() string) {
 	before := l.wire.aside.Load()
 	return func() string {
 		if n := l.wire.aside.Load() - before; n > 0 {
-			return fmt.Sprintf("it printed %s that are no messages: each message has to be one line", clip.Count(int(n), "line"))
+			verb := "are no messages"
+			if n == 1 {
+				verb = "is no message"
+			}
+			return fmt.Sprintf("it printed %s that %s: each message has to be one line", clip.Count(int(n), "line"), verb)
 		}
 		if n := l.wire.rest.Load(); n > 0 {
 			return fmt.Sprintf("it printed %s without the line break that ends a message", clip.Count(int(n), "byte"))
