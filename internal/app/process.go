@@ -127,9 +127,11 @@ func (p *Process) Close() error {
 		at.release()
 	}
 	err := end(p.sessions(nil))
+	var closing sync.WaitGroup
 	for _, at := range places {
-		at.close()
+		closing.Go(at.close) // ends when its programs have, which is bounded
 	}
+	closing.Wait()
 	p.ext.Close()
 	p.temp.remove()
 	for _, at := range places {

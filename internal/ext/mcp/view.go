@@ -195,10 +195,14 @@ func (v *View) Close() {
 	was := v.uses
 	v.uses, v.closed = nil, true
 	v.mu.Unlock()
+	var ending []use
 	for _, u := range was {
 		if v.hub.release(v, u.server) {
-			<-u.done
+			ending = append(ending, u)
 		}
+	}
+	for _, u := range ending { // all at the same time
+		<-u.done
 	}
 }
 

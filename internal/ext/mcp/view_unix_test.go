@@ -6,6 +6,7 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -283,3 +284,31 @@ func (*lodger) Sample(context.Context, mcp.Caller, string, mcp.Sampling) (mcp.Sa
 	return mcp.Sampled{}, errors.New("no")
 }
 func (*lodger) Changed(string, string, string) {}
+
+// Servers that take their time to end do so at the same time.
+func TestServersEndTogether(t *testing.T) {
+	one, other := hosted(t, honest()), hosted(t, honest())
+	var called, ending sync.WaitGroup
+	called.Add(2)
+	ending.Add(2)
+	host := func(ctx context.Context, name string, m json.RawMessage) (json.RawMessage, error) {
+		if !strings.Contains(string(m), `"tools/call"`) {
+			return map[string]func(context.Context, string, json.RawMessage) (json.RawMessage, error){"a": one, "b": other}[name](ctx, name, m)
+		}
+		called.Done()
+		<-ctx.Done()
+		ending.Done()
+		ending.Wait() // until the other one ends, too
+		return nil, ctx.Err()
+	}
+	r := start(t, func(c *hubConfig) { c.Host = host }, servers.Server{Name: "a", Transport: servers.Host, Approval: servers.Approved}, servers.Server{Name: "b", Transport: servers.Host, Approval: servers.Approved})
+	r.ready(t)
+	var calls sync.WaitGroup
+	for _, name := range []string{"a", "b"} {
+		x := r.tool(t, "mcp__"+name+"__echo")
+		calls.Go(func() { run(t, x, `{"text":"x"}`) })
+	}
+	called.Wait()
+	r.View.Close()
+	calls.Wait()
+}
