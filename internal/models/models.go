@@ -80,8 +80,9 @@ type Set struct {
 // renewals are the models whose key can be another one later, by name: all
 // sessions share one, so that a key that is refused is fetched once.
 type renewals struct {
-	mu sync.Mutex // guards by
-	by map[string]*refreshed
+	helped helped
+	mu     sync.Mutex // guards by
+	by     map[string]*refreshed
 }
 
 // A Target is a model and where its key came from.
@@ -96,8 +97,9 @@ func New(conf Config, cfg *config.Config) (*Set, error) {
 	if conf.Folders.State != "" {
 		conf.Memory.Use(servers{conf.Folders.State, time.Now})
 	}
-	c, err := newChooser(conf, cfg)
-	return &Set{Chooser: c, conf: conf, cfg: cfg, renewed: &renewals{by: map[string]*refreshed{}}}, err
+	r := &renewals{by: map[string]*refreshed{}}
+	c, err := newChooser(conf, cfg, &r.helped)
+	return &Set{Chooser: c, conf: conf, cfg: cfg, renewed: r}, err
 }
 
 // With are the models with other settings, which have the keys and the connections of m;
@@ -112,7 +114,7 @@ func (m *Set) With(cfg *config.Config) *Set {
 	return &Set{Chooser: m.Chooser, conf: m.conf, cfg: cfg, renewed: m.renewed}
 }
 
-func newChooser(o Config, cfg *config.Config) (*choose.Chooser, error) {
+func newChooser(o Config, cfg *config.Config, h *helped) (*choose.Chooser, error) {
 	dial, err := network(o, cfg)
 	if err != nil {
 		return nil, err
@@ -143,8 +145,10 @@ func newChooser(o Config, cfg *config.Config) (*choose.Chooser, error) {
 	c.Saved = func(provider string) string { return hidden(saved(provider)) }
 	if cfg.APIKeyHelper != "" {
 		c.KeyHelper = func(ctx context.Context) (string, error) {
-			key, err := keyHelper(ctx, o, environOf(o, cfg), cfg.APIKeyHelper)
-			return hidden(key), err
+			return h.key(func() (string, error) {
+				key, err := keyHelper(ctx, o, environOf(o, cfg), cfg.APIKeyHelper)
+				return hidden(key), err
+			})
 		}
 	}
 	for _, value := range choose.HeadersOf(cfg.Over(o.Env)) {
@@ -413,7 +417,7 @@ func (j *judge) Complete(ctx context.Context, system string, msgs []llm.Message)
 	if !j.chosen {
 		s, ok := j.set.small(ctx, j.set.Wish())
 		if j.there = ok; ok {
-			j.small = asked(s)
+			j.small = j.set.asked(s)
 		}
 		j.chosen = ok || ctx.Err() == nil
 	}
@@ -433,7 +437,7 @@ func (m *Set) Titles(ctx context.Context, main string) (auto.Small, bool) {
 	if !ok || s.Local && m.cfg.SmallModel == "" {
 		return auto.Small{}, false
 	}
-	return asked(s), true
+	return m.asked(s), true
 }
 
 // Beside are the models that a helper may use beside a session whose model is
@@ -468,7 +472,7 @@ func (m *Set) Answer(ctx context.Context, name, main, question string) (string, 
 	if err != nil {
 		return "", event.Spent{}, err
 	}
-	text, spent, err := asked(s).Complete(ctx, "", []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: question}}}})
+	text, spent, err := m.asked(s).Complete(ctx, "", []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: question}}}})
 	if spent != (event.Spent{}) {
 		spent.For = event.ForHook
 	}
@@ -484,8 +488,8 @@ func (m *Set) small(ctx context.Context, main string) (choose.Choice, bool) {
 	return s, err == nil && s.Model != nil
 }
 
-func asked(s choose.Choice) auto.Small {
-	return auto.Small{Model: s.Model, Name: s.Name, ID: s.Provider + "/" + s.Name, Cost: s.Facts.Cost}
+func (m *Set) asked(s choose.Choice) auto.Small {
+	return auto.Small{Model: m.sharing(s), Name: s.Name, ID: s.Provider + "/" + s.Name, Cost: s.Facts.Cost}
 }
 
 // Memory is what servers refused, for the process, and Row a model that can be

@@ -44,11 +44,38 @@ func (m *Set) renewal(c choose.Choice) func(context.Context) (llm.Model, error) 
 			} else if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
+			m.renewed.helped.forget()
 			again, err := m.Choose(ctx, name)
 			return again.Model, err
 		}
 	}
 	return nil
+}
+
+// helped is the key that the person's own command printed, which is run once, for all
+// sessions and models, until a server refuses the key. The zero value has none yet.
+type helped struct {
+	mu  sync.Mutex // guards got, and is held while the command runs
+	got string
+}
+
+// key is the one that is known, or else what fetch gets.
+func (h *helped) key(fetch func() (string, error)) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.got != "" {
+		return h.got, nil
+	}
+	key, err := fetch()
+	h.got = key
+	return key, err
+}
+
+// forget has the next one fetch a key.
+func (h *helped) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.got = ""
 }
 
 // sharing is the model of a choice, the same one for all who choose it when its
@@ -71,7 +98,7 @@ func (m *Set) sharing(c choose.Choice) llm.Model {
 // remake makes a model with the keys that are saved now; a chooser reads them
 // once.
 func (m *Set) remake(ctx context.Context, name string) (llm.Model, error) {
-	chooser, err := newChooser(m.conf, m.cfg)
+	chooser, err := newChooser(m.conf, m.cfg, &m.renewed.helped)
 	if err != nil {
 		return nil, err
 	}

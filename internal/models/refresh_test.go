@@ -3,10 +3,15 @@ package models
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -127,5 +132,94 @@ func TestSavedKeyIsReadAgain(t *testing.T) {
 	}
 	if want := []string{"first", "first", "first", "first", "first", "second", "second"}; !slices.Equal(got, want) {
 		t.Errorf("asked with %v, want %v", got, want)
+	}
+}
+
+// The person's own command for a key runs once, for all models, sessions and folders of a
+// process, and again when its key is refused.
+func TestKeyHelperRunsOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it runs a script")
+	}
+	good := "first"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("x-api-key") == good || r.Header.Get("Authorization") == "Bearer "+good {
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(server.Close)
+	home := t.TempDir()
+	runs, key := filepath.Join(home, "runs"), filepath.Join(home, "key")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(key, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(good)
+	env := map[string]string{"ANTHROPIC_BASE_URL": server.URL, "PATH": os.Getenv("PATH")}
+	o := Config{Home: home, Folders: config.Folders{Config: home, State: home, Cache: home}, Environ: []string{"PATH=" + env["PATH"]}, Env: func(n string) string { return env[n] }}
+	load := func(more string) *config.Config {
+		t.Helper()
+		inline := fmt.Sprintf(`{"apiKeyHelper":"echo run >>%s; cat %s","small_model":"anthropic/claude-haiku-4-5"%s}`, runs, key, more)
+		cfg, err := config.Load(config.Options{Files: confedit.Disk{}, Home: home, Folders: o.Folders, Dir: home, Root: home, Env: o.Env, Settings: inline})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cfg
+	}
+	m, err := New(o, load(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := m.With(load(`,"language":"French"`))
+	if other == nil {
+		t.Fatal("other models in a folder with another language")
+	}
+	ask := func(m llm.Model) (refused bool) {
+		t.Helper()
+		for _, err := range m.Stream(t.Context(), llm.Request{Model: "claude-sonnet-4-6", MaxTokens: 1, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "x"}}}}}) {
+			if k, ok := llmtest.KindOf(err); ok {
+				return k == llm.Unauthorized
+			}
+		}
+		t.Fatal("no error")
+		return false
+	}
+	ran := func() int {
+		t.Helper()
+		text, err := os.ReadFile(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(text), "run")
+	}
+	one, err := m.Named(t.Context(), "anthropic/claude-sonnet-4-6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := other.Named(t.Context(), "anthropic/claude-opus-4-8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, ok := other.Titles(t.Context(), one.ID())
+	if !ok {
+		t.Fatal("no small model")
+	}
+	if ask(one.Model) || ask(two.Model) || ask(small.Model) || ran() != 1 {
+		t.Errorf("the command ran %d times", ran())
+	}
+	good = "second"
+	write(good)
+	for _, m := range []llm.Model{small.Model, one.Model, two.Model} {
+		if ask(m) {
+			t.Error("a key that is refused is not fetched anew")
+		}
+	}
+	had := ran()
+	if again, err := m.Named(t.Context(), "anthropic/claude-sonnet-4-6"); err != nil || ask(again.Model) || ran() != had {
+		t.Errorf("%v; it ran %d times, then %d", err, had, ran())
 	}
 }
