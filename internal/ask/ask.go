@@ -152,7 +152,9 @@ type Reply struct {
 	Shapes  []view.Block
 	Choices []Choice
 	Names   []string
-	Data    json.RawMessage
+	// Data is a value of the type that the query names, or its JSON (json.RawMessage)
+	// when it came from another process; nil is none. The function Data reads either.
+	Data any
 }
 
 // A Choice is one line of a menu.
@@ -168,22 +170,24 @@ type Choice struct {
 	Part  bool     `json:"part,omitzero"`   // what is completed with it goes on
 }
 
-// Data reads the Data of a reply.
+// Data reads the Data of a reply. Without any it is the zero T.
 func Data[T any](r Reply) (v T, err error) {
-	if len(r.Data) == 0 {
-		return v, nil
+	switch d := r.Data.(type) {
+	case nil:
+	case T:
+		v = d
+	case json.RawMessage:
+		if err = json.Unmarshal(d, &v); err != nil {
+			err = fmt.Errorf("the answer cannot be read: %w", err)
+		}
+	default:
+		err = fmt.Errorf("the answer is a %T, not a %T", d, v)
 	}
-	if err = json.Unmarshal(r.Data, &v); err != nil {
-		return v, fmt.Errorf("the answer cannot be read: %w", err)
-	}
-	return v, nil
+	return v, err
 }
 
-// With is a reply with Data.
-func With(v any) (Reply, error) {
-	raw, err := json.Marshal(v)
-	return Reply{Data: raw}, err
-}
+// With is a reply with Data, which is the reader's from then on.
+func With(v any) Reply { return Reply{Data: v} }
 
 // codec is the one table of names; names never change.
 var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
@@ -237,7 +241,14 @@ type reply struct {
 
 // MarshalJSON implements json.Marshaler.
 func (r Reply) MarshalJSON() ([]byte, error) {
-	out := reply{Text: r.Text, Choices: r.Choices, Names: r.Names, Data: r.Data}
+	out := reply{Text: r.Text, Choices: r.Choices, Names: r.Names}
+	if r.Data != nil {
+		raw, err := json.Marshal(r.Data)
+		if err != nil {
+			return nil, err
+		}
+		out.Data = raw
+	}
 	for _, b := range r.Shapes {
 		raw, err := view.Marshal(b)
 		if err != nil {
@@ -254,7 +265,10 @@ func (r *Reply) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return err
 	}
-	*r = Reply{Text: in.Text, Choices: in.Choices, Names: in.Names, Data: in.Data}
+	*r = Reply{Text: in.Text, Choices: in.Choices, Names: in.Names}
+	if in.Data != nil {
+		r.Data = in.Data
+	}
 	for _, s := range in.Shapes {
 		b, err := view.Unmarshal(s)
 		if err != nil {

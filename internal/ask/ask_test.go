@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -18,7 +19,7 @@ var every = []ask.Query{
 	ask.Status{}, ask.Open{}, ask.Models{}, ask.Sessions{All: true}, ask.Find{Words: "a b"}, ask.Search{Words: "x", All: true}, ask.Preview{ID: "1"},
 	ask.Rename{ID: "1", Title: "a \"title\""}, ask.Diff{}, ask.Context{}, ask.Files{}, ask.Resources{Part: "s:", Max: 9},
 	ask.Arguments{Command: "model", Args: "op"}, ask.Memory{}, ask.Remembered{}, ask.Note{File: "/a", Line: "b"}, ask.Rules{},
-	ask.Forget{Rule: ask.Rule{Effect: "deny", Text: "Bash(rm *)", Scope: "user", Source: "f:1"}}, ask.Save{Key: "ui.theme", Value: json.RawMessage(`"dark"`)},
+	ask.Forget{Rule: ask.Rule{Effect: policy.Deny, Text: "Bash(rm *)", Scope: "user", Source: "f:1"}}, ask.Save{Key: "ui.theme", Value: json.RawMessage(`"dark"`)},
 	ask.Hooks{}, ask.Report{Name: "permissions", Args: "check git status"}, ask.Pick{Name: "login"}, ask.Aside{Question: "why?"}, ask.Trust{}, ask.Decide{Sum: "ab", Trust: true},
 }
 
@@ -65,13 +66,10 @@ func TestWhatIsNoQuery(t *testing.T) {
 }
 
 func TestReplySurvivesTheWire(t *testing.T) {
-	data, err := ask.With(ask.RuleSet{List: []ask.Rule{{Effect: "allow", Text: "Bash"}}, Mode: "plan"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := ask.RuleSet{List: []ask.Rule{{Effect: policy.Deny, Text: "Bash"}}, Dirs: []string{"/w"}, Mode: "plan"}
 	r := ask.Reply{
 		Text: "a", Shapes: []view.Block{view.Text{S: "x"}, view.Diff{Path: "f"}}, Choices: []ask.Choice{{ID: "1", Name: "one", Now: true}},
-		Names: []string{"f"}, Data: data.Data,
+		Names: []string{"f"}, Data: set,
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -81,10 +79,19 @@ func TestReplySurvivesTheWire(t *testing.T) {
 	if err := json.Unmarshal(raw, &got); err != nil {
 		t.Fatal(err)
 	}
+	for _, r := range []ask.Reply{r, got} { // of this process, and of another one
+		if back, err := ask.Data[ask.RuleSet](r); err != nil || !cmp.Equal(back, set) {
+			t.Errorf("%+v %v", back, err)
+		}
+		if v, err := ask.Data[int](r); err == nil {
+			t.Errorf("rules are read as %d", v)
+		}
+	}
+	r.Data, got.Data = nil, nil
 	if d := cmp.Diff(r, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
-	if set, err := ask.Data[ask.RuleSet](got); err != nil || set.Mode != "plan" {
-		t.Errorf("%+v %v", set, err)
+	if v, err := ask.Data[ask.RuleSet](r); err != nil || v.Mode != "" {
+		t.Errorf("%+v %v", v, err)
 	}
 }

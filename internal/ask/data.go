@@ -76,11 +76,11 @@ type RuleSet struct {
 
 // A Rule is a permission rule and where it stands.
 type Rule struct {
-	Effect string       `json:"effect"` // allow, ask, deny
-	Text   string       `json:"text"`   // "Bash(go test *)"
-	Scope  policy.Scope `json:"scope"`
-	Source string       `json:"source"`          // "file:line", "--allowed-tools", …
-	Doubt  string       `json:"doubt,omitempty"` // why it may not do what was meant
+	Effect policy.Effect `json:"effect"` // as "allow", "ask" or "deny"
+	Text   string        `json:"text"`   // "Bash(go test *)"
+	Scope  policy.Scope  `json:"scope"`
+	Source string        `json:"source"`          // "file:line", "--allowed-tools", …
+	Doubt  string        `json:"doubt,omitempty"` // why it may not do what was meant
 }
 
 // Claims are what a folder brings that could run or steer, when nobody has decided

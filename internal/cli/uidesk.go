@@ -52,7 +52,7 @@ func (h *uiHost) asks(t *tui.Host) {
 		return err
 	}
 	t.Forget = func(ctx context.Context, r policy.Rule) error {
-		_, err := d.Ask(ctx, "", ask.Forget{Rule: ask.Rule{Effect: r.Effect.String(), Text: r.Text(), Scope: r.Scope, Source: r.Source}})
+		_, err := d.Ask(ctx, "", ask.Forget{Rule: ask.Rule{Effect: r.Effect, Text: r.Text(), Scope: r.Scope, Source: r.Source}})
 		return err
 	}
 	t.Memory = func() []tui.Choice {

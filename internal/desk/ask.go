@@ -12,9 +12,9 @@ import (
 func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply, error) {
 	switch q := q.(type) {
 	case ask.Status:
-		return d.of(session, func(s seat) (ask.Reply, error) { return ask.With(s.facts()) })
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.With(s.facts()), nil })
 	case ask.Open:
-		return ask.With(d.open())
+		return ask.With(d.open()), nil
 	case ask.Diff:
 		blocks, err := d.diff(ctx, session)
 		return ask.Reply{Shapes: blocks}, err
@@ -23,7 +23,7 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 	case ask.Remembered:
 		return d.of(session, func(s seat) (ask.Reply, error) { return ask.Reply{Choices: s.remembered()}, nil })
 	case ask.Rules:
-		return d.of(session, func(s seat) (ask.Reply, error) { return ask.With(s.rules()) })
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.With(s.rules()), nil })
 	case ask.Aside:
 		return d.of(session, func(s seat) (ask.Reply, error) {
 			text, err := s.Aside(ctx, q.Question)
@@ -111,5 +111,5 @@ func told(v any, err error) (ask.Reply, error) {
 	if err != nil {
 		return ask.Reply{}, err
 	}
-	return ask.With(v)
+	return ask.With(v), nil
 }

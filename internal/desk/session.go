@@ -79,7 +79,7 @@ func (s seat) rules() ask.RuleSet {
 	now := s.Rules()
 	out := ask.RuleSet{List: []ask.Rule{}, Dirs: now.Dirs, Mode: s.Mode(), Unsafe: now.Unsafe}
 	for _, r := range now.List {
-		out.List = append(out.List, ask.Rule{Effect: r.Effect.String(), Text: r.Text(), Scope: r.Scope, Source: r.Source, Doubt: policy.Lint(r)})
+		out.List = append(out.List, ask.Rule{Effect: r.Effect, Text: r.Text(), Scope: r.Scope, Source: r.Source, Doubt: policy.Lint(r)})
 	}
 	return out
 }

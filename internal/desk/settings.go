@@ -52,7 +52,7 @@ func (d *Desk) forget(ctx context.Context, r ask.Rule) error {
 	if !ok {
 		return fmt.Errorf("the rule %s comes from %s, which is no settings file of yours", r.Text, r.Source)
 	}
-	list := map[string][]config.Rule{policy.Allow.String(): cfg.Permissions.Allow, policy.Ask.String(): cfg.Permissions.Ask, policy.Deny.String(): cfg.Permissions.Deny}[r.Effect]
+	list := map[policy.Effect][]config.Rule{policy.Allow: cfg.Permissions.Allow, policy.Ask: cfg.Permissions.Ask, policy.Deny: cfg.Permissions.Deny}[r.Effect]
 	i := slices.IndexFunc(list, func(x config.Rule) bool { return x.Origin.String() == r.Source })
 	switch {
 	case i < 0:
@@ -64,5 +64,5 @@ func (d *Desk) forget(ctx context.Context, r ask.Rule) error {
 	if err != nil {
 		return err
 	}
-	return d.Write(ctx, p, t, confedit.Edit{Op: confedit.Drop, Key: "permissions." + r.Effect, Value: raw})
+	return d.Write(ctx, p, t, confedit.Edit{Op: confedit.Drop, Key: "permissions." + r.Effect.String(), Value: raw})
 }

@@ -57,7 +57,7 @@ func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, 
 		if err != nil {
 			return r, err
 		}
-		return ask.With(v)
+		return ask.With(v), nil
 	}
 	switch q := q.(type) {
 	case ask.Models:
