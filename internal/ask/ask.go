@@ -21,8 +21,11 @@ import (
 type Query interface{ query() }
 
 type (
-	// Status: Data is a Facts of the session.
-	Status struct{}
+	// Status: Data is a Facts of the session, with Transcript when that is wanted: it is
+	// kept from the first time on. That may wait for a disk.
+	Status struct {
+		Transcript bool `json:"transcript,omitzero"`
+	}
 	// Open: Data is a list of OpenSession, those of the process, the longest open first.
 	Open struct{}
 	// Models: Choices are the models that can be used.

@@ -16,7 +16,7 @@ import (
 
 // every holds one query of each kind with every field set.
 var every = []ask.Query{
-	ask.Status{}, ask.Open{}, ask.Models{}, ask.Sessions{All: true}, ask.Find{Words: "a b"}, ask.Search{Words: "x", All: true}, ask.Preview{ID: "1"},
+	ask.Status{Transcript: true}, ask.Open{}, ask.Models{}, ask.Sessions{All: true}, ask.Find{Words: "a b"}, ask.Search{Words: "x", All: true}, ask.Preview{ID: "1"},
 	ask.Rename{ID: "1", Title: "a \"title\""}, ask.Diff{}, ask.Context{}, ask.Files{}, ask.Resources{Part: "s:", Max: 9},
 	ask.Arguments{Command: "model", Args: "op"}, ask.Memory{}, ask.Remembered{}, ask.Note{File: "/a", Line: "b"}, ask.Rules{},
 	ask.Forget{Rule: ask.Rule{Effect: policy.Deny, Text: "Bash(rm *)", Scope: "user", Source: "f:1"}}, ask.Save{Key: "ui.theme", Value: json.RawMessage(`"dark"`)},

@@ -21,7 +21,11 @@ type Facts struct {
 	Room    int           `json:"room,omitzero"`    // what of it a conversation may fill
 	Earlier uint64        `json:"earlier,omitzero"` // the number of the last event of an earlier run
 	Kept    bool          `json:"kept,omitzero"`    // it can be resumed
+	Last    uint64        `json:"last,omitzero"`    // the number of the newest event by now
 	Version string        `json:"version"`          // of adze
+	// Transcript is the file of what happened by now in the published form, for programs;
+	// "" when there is none, or Status did not want it.
+	Transcript string `json:"transcript,omitempty"`
 }
 
 // An OpenSession is a session that is open in a process, as it is now.

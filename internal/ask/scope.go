@@ -37,8 +37,13 @@ func (s *Scope) UnmarshalText(text []byte) error {
 
 // Needs is the scope that a connection must have for q.
 func Needs(q Query) Scope {
-	switch q.(type) {
-	case Status, Open, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust:
+	switch q := q.(type) {
+	case Status:
+		if q.Transcript { // a file is written
+			return Prompt
+		}
+		return Watch
+	case Open, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust:
 		return Watch
 	case Aside, Rename:
 		return Prompt

@@ -11,9 +11,13 @@ import (
 
 // What changes anything needs more than to watch.
 func TestNeeds(t *testing.T) {
-	for _, q := range every {
+	for _, q := range append([]ask.Query{ask.Status{}}, every...) {
 		want := ask.Watch
-		switch q.(type) {
+		switch q := q.(type) {
+		case ask.Status:
+			if q.Transcript {
+				want = ask.Prompt
+			}
 		case ask.Aside, ask.Rename:
 			want = ask.Prompt
 		case ask.Note, ask.Forget, ask.Save, ask.Report, ask.Decide:

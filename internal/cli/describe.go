@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -12,14 +11,11 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/hook"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/print"
 	"github.com/adze-agent/adze/internal/ui/tui"
-	"github.com/adze-agent/adze/internal/view"
-	"github.com/adze-agent/adze/internal/window"
 )
 
 // about is the session as print mode describes it.
@@ -110,21 +106,13 @@ func (r running) context() print.Context {
 }
 
 // face is the session as the terminal UI sees it.
-func (h *uiHost) face(r *app.Running) *tui.Session {
-	d := r.Describe()
-	return &tui.Session{
-		Home: r.Place().Paths.Home, Client: r.Session, ID: d.ID, Dir: paths.Tilde(d.Dir, r.Place().Paths.Home), Cwd: d.Dir, Root: d.Root, Transcript: r.Transcript, Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
-		Room: window.Effective(d.Model.Window, d.Model.Cap), Sizes: func() (int, int) { t := r.Target(); return t.Window, window.Effective(t.Window, t.Cap) },
-		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, Close: func(why hook.Ending) error { return h.desk.End(d.ID, why) },
-		Effort: func() string { return string(r.Target().Effort) },
-		Aside:  r.Aside,
-		Fills:  func() view.Block { return r.Map().View() },
-		Memory: func() []ask.Choice {
-			a, _ := h.desk.Ask(context.Background(), d.ID, ask.Remembered{})
-			return a.Choices
-		},
-		Rules: func() (policy.Rules, policy.Mode) { return r.Session.Rules(), cmp.Or(r.State().Mode, d.Mode) },
+func (h *uiHost) face(ctx context.Context, r *app.Running) (*tui.Session, error) {
+	a, err := h.desk.Ask(ctx, r.ID, ask.Status{})
+	if err != nil {
+		return nil, err
 	}
+	f, err := ask.Data[ask.Facts](a)
+	return &tui.Session{Facts: f, After: event.Seq(f.Earlier), Was: r.State(), UI: h.dressed(r.Place().Config())}, err
 }
 
 // look are the settings of the terminal UI.

@@ -88,7 +88,7 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 		if left.Signal != "" || ctx.Err() != nil {
 			why = hook.EndOther
 		}
-		cerr = left.Session.Close(why)
+		cerr = h.close(left.Session.ID, why)
 	}
 	cerr = errors.Join(cerr, h.desk.Close())
 	h.unheard()
@@ -148,6 +148,7 @@ type uiHost struct {
 	seen  *watch.Watcher
 	work  sync.WaitGroup // what is written to the history
 	desk  *desk.Desk
+	made  sync.Map // what takes away what was made for a session, by its ID
 
 	heard   sync.Once
 	unheard func() // ends what listen began
@@ -192,7 +193,7 @@ func (h *uiHost) tellRest(sys System) {
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
 		Version: h.sys.Version, Dir: paths.Tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes, Stale: h.stale,
-		Open: h.open, Look: h.look, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture,
+		Open: h.open, End: h.end, Look: h.look, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture,
 		Reports: h.reports(), First: h.first, Keyless: is(op.NoModel), Unkeyed: is(op.NoKey), Taken: is(op.Taken),
 	}
 	h.asks(&t)

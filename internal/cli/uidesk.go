@@ -6,7 +6,6 @@ import (
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
@@ -33,11 +32,7 @@ func (h *uiHost) report(ctx context.Context, session string, q ask.Report) (stri
 	case !ok || r.Away != nil && r.Away(q.Args):
 		return "", &op.Refusal{Code: op.Unsupported, Text: "/" + q.Name + " needs the terminal that adze runs in"}
 	}
-	var s *tui.Session
-	if open, ok := h.desk.Session(session); ok {
-		s = h.face(open)
-	}
-	return r.Run(ctx, s, q.Args)
+	return r.Run(ctx, session, q.Args)
 }
 
 // asks has the terminal UI ask the desk.
@@ -49,18 +44,6 @@ func (h *uiHost) asks(t *tui.Host) {
 		if err == nil {
 			_, err = d.Ask(context.Background(), "", ask.Save{Key: key, Value: raw})
 		}
-		return err
-	}
-	t.Forget = func(ctx context.Context, r policy.Rule) error {
-		_, err := d.Ask(ctx, "", ask.Forget{Rule: ask.Rule{Effect: r.Effect, Text: r.Text(), Scope: r.Scope, Source: r.Source}})
-		return err
-	}
-	t.Memory = func() []tui.Choice {
-		r, _ := d.Ask(context.Background(), "", ask.Memory{})
-		return r.Choices
-	}
-	t.Note = func(file, line string) error {
-		_, err := d.Ask(context.Background(), "", ask.Note{File: file, Line: line})
 		return err
 	}
 	t.Hooks = func(ctx context.Context) (string, error) {

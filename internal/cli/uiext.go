@@ -33,8 +33,8 @@ func (h *uiHost) servers() (*ext.World, error) {
 }
 
 // listed shows things of the newest session as a table.
-func (h *uiHost) listed(pick func(event.Extended) []event.Offer, what string) func(context.Context, *tui.Session, string) (string, error) {
-	return func(context.Context, *tui.Session, string) (string, error) {
+func (h *uiHost) listed(pick func(event.Extended) []event.Offer, what string) func(context.Context, string, string) (string, error) {
+	return func(context.Context, string, string) (string, error) {
 		w, err := h.servers()
 		if err != nil {
 			return "", err
@@ -78,7 +78,7 @@ func (h *uiHost) styles(context.Context) (out []tui.Choice, err error) {
 const usualStyle = "default"
 
 // setStyle writes the output style into the person's settings, or takes it out of them.
-func (h *uiHost) setStyle(ctx context.Context, _ *tui.Session, name string) (string, error) {
+func (h *uiHost) setStyle(ctx context.Context, _ string, name string) (string, error) {
 	name = strings.TrimSpace(name)
 	styles, err := h.styles(ctx)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
-	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
 // mcpAway reports whether /mcp needs the terminal: where a person is asked.
@@ -27,7 +26,7 @@ func mcpAway(args string) bool {
 }
 
 // mcp shows servers, or turns one on or off.
-func (h *uiHost) mcp(ctx context.Context, _ *tui.Session, args string) (string, error) {
+func (h *uiHost) mcp(ctx context.Context, _ string, args string) (string, error) {
 	w, err := h.servers()
 	if err != nil {
 		return "", err
@@ -68,7 +67,7 @@ func (h *uiHost) mcp(ctx context.Context, _ *tui.Session, args string) (string, 
 func (h *uiHost) mcpCommand(ctx context.Context, w *ext.World, word string, s mcp.Status) (string, error) {
 	name := s.Server.Name
 	if word == "logout" {
-		if _, err := h.command(ctx, nil, "mcp", word, "--", name); err != nil {
+		if _, err := h.command(ctx, "", "mcp", word, "--", name); err != nil {
 			f := sorted(err)
 			return "", hint.With(errors.New(f.cause), f.hint)
 		}

@@ -33,10 +33,8 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 		return nil, err
 	}
 	h.listen(ctx, r.Place().Paths.State)
-	face := h.face(r)
 	h.watch()
-	face.UI = h.dressed(r.Place().Config())
-	return face, nil
+	return h.face(ctx, r)
 }
 
 // demo opens a session on the demo's module and its scripted model.
@@ -61,9 +59,32 @@ func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	h.desk.Seat(a.Running)
-	face := h.face(a.Running)
-	face.Close = func(why hook.Ending) error { return errors.Join(h.desk.End(a.ID, why), a.Close(), os.RemoveAll(dir)) }
-	face.Prompt = demoPrompt
-	face.UI = h.dressed(a.Place().Config())
-	return face, nil
+	h.made.Store(a.ID, func() error { return errors.Join(a.Close(), os.RemoveAll(dir)) })
+	face, err := h.face(ctx, a.Running)
+	if err == nil {
+		face.Prompt = demoPrompt
+	}
+	return face, err
+}
+
+// end ends a session, because another one is opened in its place.
+func (h *uiHost) end(session string, next *tui.Start) error {
+	switch {
+	case next == nil:
+		return h.close(session, hook.EndOther)
+	case next.Fresh:
+		return h.close(session, hook.EndClear)
+	case next.Resume != "":
+		return h.close(session, hook.EndResume)
+	}
+	return h.close(session, hook.EndOther)
+}
+
+// close ends a session, with what was made for it alone. Its hooks are told why.
+func (h *uiHost) close(session string, why hook.Ending) error {
+	err := h.desk.End(session, why)
+	if with, ok := h.made.LoadAndDelete(session); ok {
+		err = errors.Join(err, with.(func() error)())
+	}
+	return err
 }

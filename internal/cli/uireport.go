@@ -42,7 +42,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"sandbox":     {About: "what confines commands", Args: "[explain]", Run: h.subcommand("sandbox", "explain")},
 		"add-dir":     {About: "let a further folder be read, and changed as this one may be", Args: "[--keep] [folder]", Run: h.addDir},
 		"bug":         {About: "what to say when something is wrong with adze", Run: h.bug},
-		"release-notes": {About: "what this version can do", Run: func(context.Context, *tui.Session, string) (string, error) {
+		"release-notes": {About: "what this version can do", Run: func(context.Context, string, string) (string, error) {
 			return "**adze " + h.sys.Version + "**\n\n" + releaseNotes, nil
 		}},
 		"stats":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool|agent]", Run: h.subcommand("stats")},
@@ -52,7 +52,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"export":      {About: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", Args: "[file]", Run: h.export},
 		"keybindings": {About: "edit your keys", Away: always, Looks: true, Run: h.keybindings},
 		"statusline":  {About: "a command of yours that prints the last lines", Args: "[command | off]", Looks: true, Run: h.setStatusLine},
-		"terminal-setup": {About: "how to get the most of this terminal", Run: func(context.Context, *tui.Session, string) (string, error) {
+		"terminal-setup": {About: "how to get the most of this terminal", Run: func(context.Context, string, string) (string, error) {
 			return terminalHelp, nil
 		}},
 	}
@@ -78,12 +78,12 @@ func (h *uiHost) own(ctx context.Context, args ...string) (*exec.Cmd, error) {
 const reportMargin = 4
 
 // doctor looks at what there is, for the model of the session.
-func (h *uiHost) doctor(ctx context.Context, s *tui.Session, _ string) (string, error) {
+func (h *uiHost) doctor(ctx context.Context, session, _ string) (string, error) {
 	words := []string{"doctor"}
-	if s != nil && s.Model != "" {
-		words = append(words, "--model", s.Model)
+	if r, ok := h.desk.Session(session); ok {
+		words = append(words, "--model", r.Target().ID())
 	}
-	return h.subcommand(words...)(ctx, s, "")
+	return h.subcommand(words...)(ctx, session, "")
 }
 
 // argumentsOf splits what was typed behind a command. A permission rule is one
@@ -127,8 +127,8 @@ func (h *uiHost) providerNamed(list func(context.Context) ([]tui.Choice, error))
 }
 
 // interactive runs a command of adze in the terminal.
-func (h *uiHost) interactive(name string) func(context.Context, *tui.Session, string) (string, error) {
-	return func(ctx context.Context, _ *tui.Session, args string) (string, error) {
+func (h *uiHost) interactive(name string) func(context.Context, string, string) (string, error) {
+	return func(ctx context.Context, _ string, args string) (string, error) {
 		return "", h.inTerminal(ctx, "adze "+name, append([]string{name}, strings.Fields(args)...)...)
 	}
 }
@@ -204,8 +204,9 @@ func (h *uiHost) keysSaved(context.Context) (out []tui.Choice, err error) {
 }
 
 // export writes the session to a new file of the working folder.
-func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (string, error) {
-	if s == nil || !s.Kept {
+func (h *uiHost) export(ctx context.Context, session, args string) (string, error) {
+	s, ok := h.desk.Session(session)
+	if !ok || !s.Kept {
 		return "", errors.New("this session is not kept on disk")
 	}
 	if p, _, err := h.loaded(); err == nil && !sessions.In(p.State).Has(s.ID) {
@@ -216,7 +217,7 @@ func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (strin
 	if err != nil {
 		return "", err
 	}
-	if _, err := h.command(ctx, s, "export", s.ID, "--format", format, "--output", file); err != nil {
+	if _, err := h.command(ctx, session, "export", s.ID, "--format", format, "--output", file); err != nil {
 		f := sorted(err)
 		here := strings.NewReplacer("-o "+file, paths.Tilde(file, h.o.Home))
 		return "", hint.With(errors.New(here.Replace(f.cause)), here.Replace(f.hint))
@@ -237,7 +238,7 @@ func exportFormat(file string) (string, error) {
 	return "", hint.With(fmt.Errorf("no session can be written as %q", filepath.Ext(file)), "the endings are .md, .html, .json and .jsonl")
 }
 
-func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (string, error) {
+func (h *uiHost) keybindings(ctx context.Context, _ string, _ string) (string, error) {
 	path := filepath.Join(h.configDir(), keysFile)
 	made, err := beginKeys(path)
 	if err != nil {
@@ -279,7 +280,7 @@ func beginKeys(path string) (fs.FileInfo, error) {
 	return root.Lstat(filepath.Base(path))
 }
 
-func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string) (string, error) {
+func (h *uiHost) setStatusLine(ctx context.Context, _ string, args string) (string, error) {
 	if args == "" {
 		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last lines, up to three:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`; `/statusline off` takes it away.", nil
 	}
@@ -301,7 +302,7 @@ func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string)
 
 // addDir has a further folder count as this one does, from the next call on: until
 // adze ends, or with --keep in this folder from now on.
-func (h *uiHost) addDir(ctx context.Context, _ *tui.Session, args string) (string, error) {
+func (h *uiHost) addDir(ctx context.Context, _ string, args string) (string, error) {
 	p, cfg, err := h.loaded()
 	if err != nil {
 		return "", err
@@ -340,7 +341,7 @@ func (h *uiHost) addDir(ctx context.Context, _ *tui.Session, args string) (strin
 }
 
 // bug says where to tell of a fault, and what to send along.
-func (h *uiHost) bug(_ context.Context, s *tui.Session, _ string) (string, error) {
+func (h *uiHost) bug(_ context.Context, session, _ string) (string, error) {
 	var b strings.Builder
 	b.WriteString("Tell of it at <https://github.com/adze-agent/adze/issues>: what you did, what came, what you expected. adze sends nothing by itself.\n\n")
 	fmt.Fprintf(&b, "- adze %s, %s/%s, TERM=%s", h.sys.Version, runtime.GOOS, runtime.GOARCH, h.o.Env("TERM"))
@@ -348,7 +349,7 @@ func (h *uiHost) bug(_ context.Context, s *tui.Session, _ string) (string, error
 		fmt.Fprintf(&b, " (%s)", name)
 	}
 	b.WriteString("\n- what `adze doctor` prints\n")
-	if s != nil && s.Kept {
+	if s, ok := h.desk.Session(session); ok && s.Kept {
 		fmt.Fprintf(&b, "- the session, when you may show it: `adze export %s --format jsonl` (known keys are masked; read it before you send it)\n", s.ID)
 	}
 	return b.String(), nil

@@ -17,7 +17,6 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
-	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
 // A within is the run in whose process a command is given, as /permissions of the
@@ -52,7 +51,7 @@ func (in *within) options(cwd string, fs *pflag.FlagSet) (invocation, error) {
 const maxPrinted = 4 << 20
 
 // command gives a command of adze in this process, and returns what it prints.
-func (h *uiHost) command(ctx context.Context, s *tui.Session, args ...string) (string, error) {
+func (h *uiHost) command(ctx context.Context, session string, args ...string) (string, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return "", err
@@ -74,7 +73,7 @@ func (h *uiHost) command(ctx context.Context, s *tui.Session, args ...string) (s
 	var said bytes.Buffer
 	sys.Stderr = &said
 	sys.Environ = append(slices.Clip(sys.Environ), columnsVariable+"="+strconv.Itoa(h.sys.columns()-reportMargin))
-	root := newRootOf(sys, &runFlags{in: h.within(s)})
+	root := newRootOf(sys, &runFlags{in: h.within(session)})
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetArgs(args)
@@ -84,23 +83,23 @@ func (h *uiHost) command(ctx context.Context, s *tui.Session, args ...string) (s
 	return string(<-printed) + said.String(), err
 }
 
-// within is the run as a session sees it; nil is none.
-func (h *uiHost) within(s *tui.Session) *within {
+// within is the run as a session sees it; "" is none.
+func (h *uiHost) within(session string) *within {
 	in := &within{o: h.quiet()}
 	if at := h.desk.Place(); at != nil { // also where the settings are read once more
 		in.o.Flags = slices.Concat(in.o.Flags, at.Given())
 	}
 	in.o.now = func() (settings.Paths, *config.Config, error) { return h.loaded() }
-	if s != nil && s.Rules != nil {
-		in.rules = s.Rules
+	if s, ok := h.desk.Session(session); ok {
+		in.rules = func() (policy.Rules, policy.Mode) { return s.Session.Rules(), s.Mode() }
 	}
 	return in
 }
 
 // subcommand gives a command of adze and shows what it prints. With arguments
 // they follow its first word.
-func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session, string) (string, error) {
-	return func(ctx context.Context, s *tui.Session, args string) (string, error) {
+func (h *uiHost) subcommand(words ...string) func(context.Context, string, string) (string, error) {
+	return func(ctx context.Context, s string, args string) (string, error) {
 		line := words
 		if args != "" {
 			line = append([]string{words[0]}, argumentsOf(words[0], args)...)

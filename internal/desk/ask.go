@@ -12,7 +12,7 @@ import (
 func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply, error) {
 	switch q := q.(type) {
 	case ask.Status:
-		return d.of(session, func(s seat) (ask.Reply, error) { return ask.With(s.facts()), nil })
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.With(s.facts(q.Transcript)), nil })
 	case ask.Open:
 		return ask.With(d.open()), nil
 	case ask.Diff:

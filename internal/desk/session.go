@@ -14,15 +14,19 @@ import (
 	"github.com/adze-agent/adze/internal/window"
 )
 
-// facts are the session as it is now.
-func (s seat) facts() ask.Facts {
+// facts are the session as it is now, with the file of its transcript where that is wanted.
+func (s seat) facts(transcript bool) ask.Facts {
 	d := s.Describe()
 	t := d.Model
-	return ask.Facts{
+	f := ask.Facts{
 		ID: d.ID, Dir: d.Dir, Root: d.Root, Home: s.Place().Paths.Home, Branch: d.Branch, Version: d.Version,
 		Model: t.ID(), Effort: string(t.Effort), Mode: d.Mode, Modes: d.Modes, Window: t.Window, Room: window.Effective(t.Window, t.Cap),
-		Earlier: uint64(d.After), Kept: d.Kept,
+		Earlier: uint64(d.After), Last: uint64(s.Last()), Kept: d.Kept,
 	}
+	if transcript {
+		f.Transcript = s.Transcript()
+	}
+	return f
 }
 
 // open are the sessions of the process.

@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"context"
+
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -25,25 +28,35 @@ func (m *Model) shell(p edit.Prompt) []effect {
 	}}}
 }
 
-// remembers reports whether there are memory files that "#" can add to.
-func (m *Model) remembers() bool { return m.host.Memory != nil && m.host.Note != nil }
-
 // remember adds a line to a memory file.
 func (m *Model) remember(p edit.Prompt) []effect {
-	if !m.remembers() {
-		return m.send(p)
-	}
 	line := p.Body()
-	d := newMenu(m, "Add this line to", m.host.Memory(), func(m *Model, c Choice) []effect {
-		if err := m.host.Note(c.ID, line); err != nil {
-			m.box.Restore(p)
-			return m.fail(err)
-		}
-		m.note("quiet", "added to "+c.Name+": "+line, "")
-		return nil
+	d := newMenu(m, "Add this line to", nil, func(m *Model, c Choice) []effect {
+		return []effect{work{func(ctx context.Context) func(*Model) []effect {
+			_, err := m.host.ask(ctx, nil, ask.Note{File: c.ID, Line: line})
+			return func(m *Model) []effect {
+				if err != nil {
+					m.box.Restore(p)
+					return m.fail(err)
+				}
+				m.note("quiet", "added to "+c.Name+": "+line, "")
+				return nil
+			}
+		}}}
 	})
-	d.about, d.fixed = line, true
+	d.about, d.fixed, d.loading = line, true, true
 	d.dropped = func(m *Model) []effect { m.box.Restore(p); return nil }
 	m.open(d)
-	return nil
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		r, err := m.host.ask(ctx, nil, ask.Memory{})
+		return func(m *Model) []effect {
+			if d.loading = false; err != nil {
+				m.close(d)
+				m.box.Restore(p)
+				return m.fail(err)
+			}
+			d.set(r.Choices)
+			return nil
+		}
+	}}}
 }

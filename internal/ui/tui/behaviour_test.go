@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
@@ -90,7 +91,7 @@ func TestStoryIsTheSameLiveAndResumed(t *testing.T) {
 		reply, event.TurnEnded{How: event.Done},
 	}
 	resumed := newRig(t, 80, 24)
-	resumed.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Branch: "main", Model: "anthropic/sonnet-4.6", After: event.Seq(len(durable))}, nil})
+	resumed.do(openedMsg{&Session{Facts: ask.Facts{Dir: "~/src/calc", Branch: "main", Model: "anthropic/sonnet-4.6"}, After: event.Seq(len(durable))}, nil})
 	resumed.event(durable...)
 	want := resumed.text()
 	for seed := range uint64(30) {

@@ -104,7 +104,7 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 	if m.host.Hooks != nil {
 		out["hooks"] = (*Model).hooksCommand
 	}
-	if m.host.Memory != nil && m.host.EditFile != nil {
+	if m.host.EditFile != nil {
 		out["memory"] = (*Model).memoryCommand
 	}
 	if m.host.Themes != nil {
@@ -144,7 +144,7 @@ func (m *Model) todosCommand(string) []effect {
 // asideCommand asks the model a question that does not enter the conversation.
 func (m *Model) asideCommand(question string) []effect {
 	switch {
-	case m.s == nil || m.s.Aside == nil || m.screen.past:
+	case m.s == nil || m.screen.past:
 		m.say("there is no session yet", draw.Quiet)
 		return nil
 	case question == "":
@@ -162,7 +162,7 @@ func (m *Model) asideCommand(question string) []effect {
 	m.aside = stop
 	return []effect{work{func(life context.Context) func(*Model) []effect {
 		defer context.AfterFunc(life, stop)()
-		answer, err := s.Aside(ctx, question)
+		r, err := m.host.ask(ctx, s, ask.Aside{Question: question})
 		return func(m *Model) []effect {
 			if ctx.Err() != nil { // it was stopped, and that was told
 				return nil
@@ -175,7 +175,7 @@ func (m *Model) asideCommand(question string) []effect {
 			if err != nil {
 				return m.fail(err)
 			}
-			return m.report("btw "+story.FirstLine(question), answer)
+			return m.report("btw "+story.FirstLine(question), r.Text)
 		}
 	}}}
 }
@@ -197,7 +197,11 @@ func (m *Model) forked(from string) {
 
 // begin opens another session in the place of this one.
 func (m *Model) begin(s Start) []effect {
-	if m.turn.running {
+	switch {
+	case m.s != nil && m.s.Elsewhere:
+		m.say("this terminal shows a session of another process: adze in another terminal opens more", draw.Attention)
+		return nil
+	case m.turn.running:
 		m.say("the model works: interrupt it first ("+m.stopKey()+")", draw.Attention)
 		return nil
 	}
@@ -246,14 +250,14 @@ const noThinking = "none"
 // learnEffort asks how hard the model thinks now: the settings may say it.
 func (m *Model) learnEffort() []effect {
 	s := m.s
-	if s == nil || s.Effort == nil {
+	if s == nil {
 		return nil
 	}
-	return []effect{work{func(context.Context) func(*Model) []effect {
-		level := s.Effort()
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		now, err := m.host.now(ctx, s)
 		return func(m *Model) []effect {
-			if m.s == s {
-				m.effort = level
+			if err == nil && m.s == s {
+				m.effort = now.Effort
 			}
 			return nil
 		}
@@ -288,16 +292,16 @@ func (m *Model) effortCommand(args string) []effect {
 	d := newMenu(m, "How hard the model thinks", all, func(m *Model, c Choice) []effect { return set(m, c.ID) })
 	d.fixed = true
 	m.open(d)
-	if m.s == nil || m.s.Effort == nil {
+	s := m.s
+	if s == nil {
 		return nil
 	}
 	d.loading = m.screen.plain // it is printed once
-	now := m.s.Effort
-	return []effect{work{func(context.Context) func(*Model) []effect {
-		level := cmp.Or(now(), asSet)
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		now, err := m.host.now(ctx, s)
 		return func(*Model) []effect {
 			for i := range all {
-				all[i].Now = all[i].ID == level
+				all[i].Now = err == nil && all[i].ID == cmp.Or(now.Effort, asSet)
 			}
 			d.loading = false
 			d.set(all)
@@ -381,16 +385,31 @@ func (m *Model) modelCommand(args string) []effect {
 
 // memoryCommand opens a memory file in the person's editor.
 func (m *Model) memoryCommand(string) []effect {
-	all := m.host.Memory()
-	if m.s != nil && m.s.Memory != nil {
-		for _, c := range m.s.Memory() {
-			if i := slices.IndexFunc(all, func(o Choice) bool { return o.ID == c.ID }); i >= 0 {
-				all[i].Right = c.Right
-				continue
+	s := m.s
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		r, err := m.host.ask(ctx, s, ask.Memory{})
+		if s != nil && err == nil {
+			var read ask.Reply
+			read, err = m.host.ask(ctx, s, ask.Remembered{})
+			for _, c := range read.Choices {
+				if i := slices.IndexFunc(r.Choices, func(o Choice) bool { return o.ID == c.ID }); i >= 0 {
+					r.Choices[i].Right = c.Right
+					continue
+				}
+				r.Choices = append(r.Choices, c)
 			}
-			all = append(all, c)
 		}
-	}
+		return func(m *Model) []effect {
+			if err != nil {
+				return m.fail(err)
+			}
+			return m.editMemory(r.Choices)
+		}
+	}}}
+}
+
+// editMemory has a person choose which memory file they edit.
+func (m *Model) editMemory(all []Choice) []effect {
 	d := newMenu(m, "Edit a memory file", all, func(m *Model, c Choice) []effect {
 		return []effect{away{func(ctx context.Context) func(*Model) []effect {
 			err := m.host.EditFile(ctx, c.ID)
@@ -404,16 +423,18 @@ func (m *Model) memoryCommand(string) []effect {
 
 // contextCommand shows what fills the window.
 func (m *Model) contextCommand(string) []effect {
-	if m.s == nil || m.s.Fills == nil {
+	s := m.s
+	if s == nil {
 		m.say("there is no session yet", draw.Quiet)
 		return nil
 	}
-	fills := m.s.Fills
-	return []effect{work{func(context.Context) func(*Model) []effect {
-		shape := fills()
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		r, err := m.host.ask(ctx, s, ask.Context{})
 		return func(m *Model) []effect {
-			m.story.Add(m.reported(&story.Item{Shape: shape, Hint: "/context"}))
-			return nil
+			for _, shape := range r.Shapes {
+				m.story.Add(m.reported(&story.Item{Shape: shape, Hint: "/context"}))
+			}
+			return m.fail(err)
 		}
 	}}}
 }

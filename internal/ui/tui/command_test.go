@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
@@ -18,7 +19,6 @@ import (
 // nothing is shown here that no command names.
 func TestCommandsAndViewsMatch(t *testing.T) {
 	r := newRig(t, 80, 24)
-	r.m.host.Memory = func() []Choice { return nil }
 	r.m.host.Hooks = func(context.Context) (string, error) { return "", nil }
 	r.m.host.EditFile = func(context.Context, string) error { return nil }
 	views := r.m.views()
@@ -58,7 +58,8 @@ func TestEnterRunsNoOtherCommand(t *testing.T) {
 		{"'/hel|enter", "Begin a prompt with", "there is no command"},
 	} {
 		r := newRig(t, 80, 24)
-		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Model: "m", Fills: func() view.Block { return view.Text{S: "free"} }}, nil})
+		r.desk.Context = func() view.Block { return view.Text{S: "free"} }
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Model: "m"}}, nil})
 		r.keys(strings.Split(c.keys, "|")...).has(c.want)
 		if c.not != "" {
 			r.hasNot(c.not)
@@ -79,7 +80,7 @@ func TestArgumentsAreHinted(t *testing.T) {
 func TestMemoryListsWhatWasRead(t *testing.T) {
 	r := newRig(t, 80, 24)
 	var opened []string
-	r.m.host.Memory = func() []Choice {
+	r.desk.Memory = func() []Choice {
 		return []Choice{{ID: "/w/AGENTS.md", Name: "this project"}, {ID: "/h/AGENTS.md", Name: "all my projects"}}
 	}
 	r.m.host.EditFile = func(_ context.Context, path string) error {
@@ -87,7 +88,7 @@ func TestMemoryListsWhatWasRead(t *testing.T) {
 		return nil
 	}
 	r.open()
-	r.m.s.Memory = func() []Choice {
+	r.desk.Read = func() []Choice {
 		return []Choice{{ID: "/w/AGENTS.md", Name: "twice?", Right: "12 tokens"}, {ID: "/w/sub/CLAUDE.md", Name: "w/sub/CLAUDE.md", About: "project"}, {ID: "/s/notes.md", Name: "s/notes.md", About: "notes of this session"}}
 	}
 	r.keys("'/memory", "enter").has("this project", "12 tokens", "all my projects", "w/sub/CLAUDE.md", "notes of this session").hasNot("twice?")
@@ -182,7 +183,7 @@ func TestCopy(t *testing.T) {
 func TestArgumentsAreNotDropped(t *testing.T) {
 	r := newRig(t, 80, 24)
 	ran := ""
-	r.m.host.Reports = map[string]Report{"doctor": {}, "config": {Args: "[set KEY VALUE]", Run: func(_ context.Context, _ *Session, args string) (string, error) {
+	r.m.host.Reports = map[string]Report{"doctor": {}, "config": {Args: "[set KEY VALUE]", Run: func(_ context.Context, _, args string) (string, error) {
 		ran = args
 		return "done", nil
 	}}}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -175,13 +176,16 @@ func (m *Model) contextLeft() int {
 // measure asks for the window of the model, which is another one.
 func (m *Model) measure() []effect {
 	s := m.s
-	if s == nil || s.Sizes == nil {
+	if s == nil {
 		return nil
 	}
-	return []effect{work{func(context.Context) func(*Model) []effect {
-		window, room := s.Sizes()
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		now, err := m.host.now(ctx, s)
 		return func(m *Model) []effect {
-			s.Window, s.Room = window, room
+			if err != nil || m.s != s {
+				return nil
+			}
+			s.Window, s.Room = now.Window, now.Room
 			return m.changed()
 		}
 	}}}
@@ -245,8 +249,8 @@ func (m *Model) statusDue() []effect {
 	return []effect{work{func(whole context.Context) func(*Model) []effect {
 		ctx, stop := context.WithTimeout(whole, statusTime)
 		defer stop()
-		if s.Transcript != nil {
-			in["transcript_path"] = s.Transcript()
+		if path := m.host.transcript(ctx, s); path != "" {
+			in["transcript_path"] = path
 		}
 		text, err := json.Marshal(in)
 		if err != nil {
@@ -276,6 +280,20 @@ func (m *Model) statusDue() []effect {
 	}}}
 }
 
+// transcript is the file of what happened by now in the published form, "" where there
+// is none.
+func (h Host) transcript(ctx context.Context, s *Session) string {
+	r, err := h.ask(ctx, s, ask.Status{Transcript: true})
+	if err != nil {
+		return ""
+	}
+	now, err := ask.Data[ask.Facts](r)
+	if err != nil {
+		return ""
+	}
+	return now.Transcript
+}
+
 // limitsOf are rate limits by their names, as the command reads them.
 func limitsOf(all []llm.Limit) map[string]any {
 	out := map[string]any{}
@@ -301,7 +319,7 @@ func (m *Model) statusInput() map[string]any {
 	if left >= 0 {
 		of["remaining_percentage"], of["used_percentage"] = left, 100-left
 	}
-	dir, root := cmp.Or(m.st.Dir, m.s.Cwd), cmp.Or(m.st.Root, m.s.Root, m.s.Cwd) // the log begins with the first prompt
+	dir, root := cmp.Or(m.st.Dir, m.s.Dir), cmp.Or(m.st.Root, m.s.Root, m.s.Dir) // the log begins with the first prompt
 	in := map[string]any{
 		"hook_event_name": "Status", "session_id": m.s.ID, "session_name": m.st.Title, "cwd": dir, "version": m.host.Version,
 		"model":     map[string]any{"id": m.st.Model, "display_name": shortModel(m.st.Model)},

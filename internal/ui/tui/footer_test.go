@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -56,7 +57,7 @@ func TestWordsThatLeave(t *testing.T) {
 // On the whole screen what a command prints is seen, however far up one was.
 func TestCommandGoesToTheEnd(t *testing.T) {
 	r := newRig(t, 80, 24)
-	s := &Session{Client: nobody{}, ID: "s", Dir: "~", Model: "a/b", UI: Settings{Fullscreen: true}}
+	s := &Session{Facts: ask.Facts{ID: "s", Dir: "~", Model: "a/b"}, UI: Settings{Fullscreen: true}}
 	r.do(openedMsg{s, nil})
 	for range 40 {
 		r.event(event.InputAccepted{ID: "p", Text: "a question"})
@@ -78,7 +79,7 @@ func TestCommandGoesToTheEnd(t *testing.T) {
 func TestLostPromptComesBackWithItsSession(t *testing.T) {
 	r := lostRig(t)
 	r.has("is in the history")
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "old", Dir: "~", Model: "a/b"}, nil})
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "old", Dir: "~", Model: "a/b"}}, nil})
 	if got := r.m.box.Text(); got != "half a prompt" {
 		t.Errorf("the box has %q", got)
 	}

@@ -150,7 +150,7 @@ func (m *Model) header() []draw.Line {
 		if name := shortModel(m.st.Model); name != "" {
 			left = append(left, draw.S(dot+name, draw.Quiet))
 		}
-		where = m.s.Dir
+		where = m.s.where()
 		if m.s.Branch != "" {
 			where += " on " + m.s.Branch
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
@@ -26,7 +27,7 @@ func FuzzUI(f *testing.F) {
 		switch rnd.IntN(5) {
 		case 0: // nothing is open yet
 		case 1:
-			r.do(openedMsg{&Session{Client: nobody{}, ID: "s", UI: Settings{Fullscreen: true}}, nil})
+			r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s"}, UI: Settings{Fullscreen: true}}, nil})
 		default:
 			r.open()
 		}

@@ -1,11 +1,13 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/client"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -26,10 +28,23 @@ func (m *Model) events(in eventsMsg) []effect {
 		m.progresses()
 	}
 	if in.over && !m.left {
-		m.note("error", "The session ended.", "adze --resume "+m.s.ID)
-		m.turn.running = false
+		m.ended(in.why)
 	}
 	return out
+}
+
+// ended says why no more will come of the session, and how it goes on.
+func (m *Model) ended(why error) {
+	m.turn.running = false
+	resume := "adze --resume " + m.s.ID
+	switch {
+	case why == nil:
+		m.note("error", "The session ended.", resume)
+	case m.s.Elsewhere && errors.Is(why, client.ErrUnreachable):
+		m.note("error", "The process that has the session cannot be reached any more. Where it still runs, the session goes on.", "adze attach "+m.s.ID+" shows it again; where the process is gone, "+resume+" goes on with it")
+	default:
+		m.note("error", "The session cannot be followed any more: "+draw.String(why.Error()), resume)
+	}
 }
 
 func (m *Model) event(e event.Event) []effect {

@@ -85,7 +85,7 @@ func TestHostileNames(t *testing.T) {
 				return []Choice{{ID: bad, Name: bad, About: bad, Right: bad, Lead: bad}, {ID: "b", Name: "b"}}, nil
 			}
 			h := &r.m.host
-			r.desk.Models, h.Memory, h.Themes = one, func() []Choice { c, _ := one(nil); return c }, func() []string { return []string{bad, "light"} }
+			r.desk.Models, r.desk.Memory, h.Themes = one, func() []Choice { c, _ := one(nil); return c }, func() []string { return []string{bad, "light"} }
 			h.EditFile, h.ReadFile = func(context.Context, string) error { return nil }, func(string) (string, error) { return bad, nil }
 			h.Theme = func(string, bool) (*draw.Theme, error) { return nil, errors.New(bad) }
 			h.Reports = map[string]Report{"login": {About: bad, Args: bad, Choose: one}}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
@@ -214,7 +215,7 @@ func TestResumeOfWhatIsOpenElsewhere(t *testing.T) {
 func TestAnInterruptedTurnGoesOnWithOneKey(t *testing.T) {
 	for _, how := range []event.End{event.Interrupted, event.Done} {
 		r := newRig(t, 80, 24)
-		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", After: 3}, nil})
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s"}, After: 3}, nil})
 		r.event(event.InputAccepted{ID: "i", Text: "do it"}, event.TurnStarted{ID: "t"}, event.TurnEnded{ID: "t", How: how})
 		r.keys("enter", "enter")
 		got, sent := last[op.Prompt](r)
@@ -233,7 +234,7 @@ func TestAnInterruptedCompaction(t *testing.T) {
 	r.has("The compaction was interrupted: the conversation is as it was.").hasNot("What should be done", "being compacted")
 
 	r = newRig(t, 80, 24)
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", After: 3}, nil})
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s"}, After: 3}, nil})
 	r.event(event.InputAccepted{ID: "i", Text: "do it"}, event.TurnStarted{ID: "t"}, over)
 	r.hasNot("Enter goes on with it").keys("enter", "enter")
 	if got, sent := last[op.Prompt](r); sent {
@@ -345,7 +346,7 @@ func TestPicturesOfAnEarlierRun(t *testing.T) {
 	}
 	r := newRig(t, 80, 24)
 	r.m.screen.canvas = canvas{on: true}
-	r.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Model: "m/x", After: event.Seq(len(es))}, nil})
+	r.do(openedMsg{&Session{Facts: ask.Facts{Dir: "~/src/calc", Model: "m/x"}, After: event.Seq(len(es))}, nil})
 	r.event(es...)
 	r.frame()
 	drawn := 0
@@ -376,7 +377,7 @@ func TestThinkingSwitch(t *testing.T) {
 // above it, and all of it is printed for when adze ends.
 func TestFullscreen(t *testing.T) {
 	r := newRig(t, 60, 16)
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/x", UI: Settings{Fullscreen: true}}, nil})
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "~/x"}, UI: Settings{Fullscreen: true}}, nil})
 	if e := r.effects[len(r.effects)-1]; !slices.ContainsFunc(r.effects, func(e effect) bool { f, ok := e.(full); return ok && f.on }) {
 		t.Errorf("the screen was not taken: %+v", e)
 	}

@@ -42,9 +42,9 @@ func (b *mail) put(ctx context.Context, s *Session, e event.Event) {
 	}
 }
 
-func (b *mail) end(s *Session) {
+func (b *mail) end(s *Session, why error) {
 	b.mu.Lock()
-	b.in.of, b.in.over = s, true
+	b.in.of, b.in.over, b.in.why = s, true, why
 	b.mu.Unlock()
 	b.nudge(b.ready)
 }
@@ -128,7 +128,7 @@ func (o *ops) run() {
 
 func (o *ops) give(j job) {
 	defer o.l.t.Recover()
-	err := j.to.Submit(o.l.ctx, j.what.op)
+	err := o.l.h.Client.Submit(o.l.ctx, j.to.ID, j.what.op)
 	if o.l.ctx.Err() != nil {
 		return
 	}

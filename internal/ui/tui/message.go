@@ -32,7 +32,8 @@ type (
 	eventsMsg struct {
 		of     *Session
 		events []event.Event
-		over   bool // no more will come
+		over   bool  // no more will come
+		why    error // then, nil where the session ended
 	}
 	openedMsg struct {
 		s   *Session

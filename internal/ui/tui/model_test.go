@@ -30,16 +30,23 @@ var update = flag.Bool("update", false, "rewrite the golden frames")
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// nobody is a session that takes everything.
+// nobody has sessions that take everything.
 type nobody struct{}
 
-func (nobody) Submit(context.Context, op.Op) error { return nil }
-func (nobody) Follow(context.Context, event.Seq, event.Detail) iter.Seq2[event.Event, error] {
-	return func(func(event.Event, error) bool) {}
-}
+func (nobody) Submit(context.Context, string, op.Op) error { return nil }
 
 // answers are what a desk says.
 type answers struct {
+	nobody
+	Status    func() ask.Facts
+	Rules     func() ask.RuleSet
+	Forget    func(r ask.Rule) error
+	Context   func() view.Block
+	Aside     func(question string) string
+	Memory    func() []Choice
+	Read      func() []Choice // of memory files
+	Note      func(file, line string) error
+	Past      []event.Event
 	Models    func(ctx context.Context) ([]Choice, error)
 	Sessions  func(ctx context.Context, all bool) ([]Saved, string, error)
 	Find      func(ctx context.Context, words string) (Saved, error)
@@ -52,6 +59,17 @@ type answers struct {
 	Arguments func(ctx context.Context, command, args string) []Choice
 }
 
+// Follow yields what is past, and ends.
+func (a *answers) Follow(_ context.Context, _ string, after event.Seq, _ event.Detail) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for _, e := range a.Past {
+			if e.Seq > after && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
 func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, err error) {
 	with := func(v any, err error) (ask.Reply, error) {
 		if err != nil {
@@ -59,6 +77,7 @@ func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, 
 		}
 		return ask.With(v), nil
 	}
+	none := &op.Refusal{Code: op.Unsupported, Text: ask.Name(q)}
 	switch q := q.(type) {
 	case ask.Models:
 		r.Choices, err = a.Models(ctx)
@@ -85,8 +104,38 @@ func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, 
 		if a.Arguments != nil {
 			r.Choices = a.Arguments(ctx, q.Command, q.Args)
 		}
+	case ask.Status:
+		if a.Status == nil {
+			return r, none
+		}
+		return ask.With(a.Status()), nil
+	case ask.Rules:
+		if a.Rules == nil {
+			return r, none
+		}
+		return ask.With(a.Rules()), nil
+	case ask.Forget:
+		err = a.Forget(q.Rule)
+	case ask.Context:
+		if a.Context == nil {
+			return r, none
+		}
+		r.Shapes = []view.Block{a.Context()}
+	case ask.Aside:
+		r.Text = a.Aside(q.Question)
+	case ask.Memory:
+		if a.Memory == nil {
+			return r, none
+		}
+		r.Choices = a.Memory()
+	case ask.Remembered:
+		if a.Read != nil {
+			r.Choices = a.Read()
+		}
+	case ask.Note:
+		err = a.Note(q.File, q.Line)
 	default:
-		err = &op.Refusal{Code: op.Unsupported, Text: ask.Name(q)}
+		err = none
 	}
 	return r, err
 }
@@ -149,7 +198,7 @@ func newRig(t testing.TB, cols, rows int) *rig {
 
 // open opens a session.
 func (r *rig) open() *rig {
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "0199c5a2", Dir: "~/src/calc", Branch: "main", Model: "anthropic/sonnet-4.6", Window: 200_000, Mode: policy.Default}, nil})
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "0199c5a2", Dir: "~/src/calc", Branch: "main", Model: "anthropic/sonnet-4.6", Window: 200_000, Mode: policy.Default}}, nil})
 	return r
 }
 

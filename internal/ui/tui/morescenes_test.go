@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
@@ -20,15 +21,17 @@ import (
 func withRules(r *rig) *rig {
 	r.open()
 	r.m.host.Reports = map[string]Report{"permissions": {About: "the rules", Args: "[check COMMAND]"}}
-	r.m.host.Forget = func(context.Context, policy.Rule) error { return nil }
-	r.m.s.Rules = func() (policy.Rules, policy.Mode) {
-		rule := func(tool, spec string, e policy.Effect, s policy.Scope, from string) policy.Rule {
-			return policy.Rule{Tool: tool, Spec: spec, Effect: e, Scope: s, Source: from}
+	r.desk.Forget = func(ask.Rule) error { return nil }
+	r.desk.Rules = func() ask.RuleSet {
+		rule := func(text string, e policy.Effect, s policy.Scope, from string) ask.Rule {
+			return ask.Rule{Text: text, Effect: e, Scope: s, Source: from}
 		}
-		return policy.Rules{Dirs: []string{"/home/u/src/calc", "/home/u/src/lib"}, List: []policy.Rule{
-			rule("Bash", "pytest:*", policy.Allow, policy.Local, "~/src/calc/.adze/settings.local.json:4:7"), rule("WebFetch", "", policy.Ask, policy.User, "~/.adze/settings.json:3:1"),
-			rule("Bash", "git push --force:*", policy.Deny, policy.Managed, "/etc/adze/settings.json:9:3"), rule("Bash", "", policy.Allow, policy.Session, "this session"),
-		}}, policy.Default
+		all := rule("Bash", policy.Allow, policy.Session, "this session")
+		all.Doubt = "this rule allows every command"
+		return ask.RuleSet{Dirs: []string{"/home/u/src/calc", "/home/u/src/lib"}, List: []ask.Rule{
+			rule("Bash(pytest:*)", policy.Allow, policy.Local, "~/src/calc/.adze/settings.local.json:4:7"), rule("WebFetch", policy.Ask, policy.User, "~/.adze/settings.json:3:1"),
+			rule("Bash(git push --force:*)", policy.Deny, policy.Managed, "/etc/adze/settings.json:9:3"), all,
+		}}
 	}
 	return r
 }
@@ -61,14 +64,14 @@ var rareScenes = []scene{
 	}},
 	{"opening", func(r *rig) { r.keys("'typed ahead").pass(time.Second) }},
 	{"cut-off", func(r *rig) {
-		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "a/sonnet-4.6", After: 3}, nil})
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "~/src/calc", Model: "a/sonnet-4.6"}, After: 3}, nil})
 		r.event(event.InputAccepted{ID: "i", Text: "Mend the parser"}, event.TurnStarted{ID: "t"}, event.TurnEnded{ID: "t", How: event.Interrupted})
 	}},
 	{"thinking", func(r *rig) {
 		r.open().event(event.InputAccepted{ID: "p", Text: "Why?"}, event.TurnStarted{ID: "t"}, event.ReplyStarted{}, event.ThinkingDelta{S: "It may be the *index*."}).pass(4 * time.Second)
 	}},
 	{"thought", func(r *rig) {
-		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "a/sonnet-4.6", UI: Settings{Thinking: true}}, nil})
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "~/src/calc", Model: "a/sonnet-4.6"}, UI: Settings{Thinking: true}}, nil})
 		r.event(event.InputAccepted{ID: "p", Text: "Why?"}, event.TurnStarted{ID: "t"}, event.ReplyStarted{}, event.ThinkingDelta{S: "It may be the *index*."},
 			event.PartDone{Part: llm.Thinking{S: "It may be the *index*."}}, event.TextDelta{S: "The index begins at 1."})
 	}},
@@ -85,7 +88,8 @@ var rareScenes = []scene{
 		r.open().event(event.InputAccepted{ID: "i", Text: "What is this? [Image 1]", Images: []op.Image{{Media: "image/png", Data: stripes()}}})
 	}},
 	{"aside", func(r *rig) {
-		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "a/sonnet-4.6", Aside: func(context.Context, string) (string, error) { return "`Sum` returns **0** for none.", nil }}, nil})
+		r.desk.Aside = func(string) string { return "`Sum` returns **0** for none." }
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "~/src/calc", Model: "a/sonnet-4.6"}}, nil})
 		r.keys("'/btw what does Sum return?", "enter")
 	}},
 	{"task-ended", func(r *rig) {
@@ -96,7 +100,7 @@ var rareScenes = []scene{
 		r.open().event(event.ServerChanged{Name: "docs", State: event.ServerFailed, Why: "exit code 1: no such file"})
 	}},
 	{"statusline", func(r *rig) {
-		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "a/sonnet-4.6", UI: Settings{Status: StatusLine{Padding: 1, Run: func(context.Context, []byte) (string, error) { return "\x1b[32mmine\x1b[0m main\nand more\n", nil }}}}, nil})
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "~/src/calc", Model: "a/sonnet-4.6"}, UI: Settings{Status: StatusLine{Padding: 1, Run: func(context.Context, []byte) (string, error) { return "\x1b[32mmine\x1b[0m main\nand more\n", nil }}}}, nil})
 		r.pass(statusWait)
 	}},
 	{"unasked", func(r *rig) { // a mode that asks nothing, a stash, and a chord that waits

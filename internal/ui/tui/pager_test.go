@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
@@ -13,7 +14,7 @@ import (
 // for each piece only its last block is drawn anew.
 func TestGrowingReply(t *testing.T) {
 	r := newRig(t, 80, 24)
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Model: "m", UI: Settings{Fullscreen: true}}, nil})
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Model: "m"}, UI: Settings{Fullscreen: true}}, nil})
 	r.event(event.TurnStarted{ID: "t"}, event.ReplyStarted{})
 	g := r.m.scroll
 	last := func() (int, *story.Item) {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"iter"
 	"maps"
 	"slices"
 
@@ -19,13 +18,10 @@ const (
 	maxPast     = 32 << 20 // bytes of texts that are read back
 )
 
-// A Past reads the durable events above after, up to upTo.
-type Past func(ctx context.Context, after, upTo event.Seq) iter.Seq2[event.Event, error]
-
 // first is the event after which a session is shown at once. Without a state
 // to begin with, all of it is.
 func (s *Session) first() event.Seq {
-	if s.Past == nil || s.Was.Seq == 0 || s.After <= firstEvents {
+	if s.Was.Seq == 0 || s.After <= firstEvents {
 		return 0
 	}
 	return min(s.After-firstEvents, s.Was.Seq)
@@ -53,7 +49,7 @@ func (m *Model) before(e event.Event) bool {
 
 // readBack reads what came before what is shown, as far as it may be kept.
 func (m *Model) readBack() []effect {
-	if m.shownAfter == 0 || m.s.Past == nil {
+	if m.shownAfter == 0 {
 		return nil
 	}
 	s, upTo := m.s, m.shownAfter
@@ -63,12 +59,18 @@ func (m *Model) readBack() []effect {
 		for room := maxPast; from > 0 && room > 0; {
 			after := from - min(from, moreEvents)
 			var es []event.Event
-			for e, err := range s.Past(ctx, after, from) {
+			for e, err := range m.host.Client.Follow(ctx, s.ID, after, event.Durable) {
 				if err != nil {
 					return func(m *Model) []effect { return m.fail(err) }
 				}
 				es = append(es, e)
 				room -= weight(e.Body)
+				if e.Seq >= from {
+					break
+				}
+			}
+			if len(es) == 0 || es[len(es)-1].Seq < from {
+				return nil // the session ended meanwhile
 			}
 			parts, from = append(parts, es), after
 		}

@@ -1,14 +1,13 @@
 package tui
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
@@ -44,20 +43,12 @@ func longLog(turns, last int) (es []event.Event) {
 // resume opens a session on a log, and is told what the loop would ask for.
 func resume(t *testing.T, es []event.Event, late bool) (r *rig, followed int) {
 	r = newRig(t, 80, 24)
-	s := &Session{Client: nobody{}, Dir: "~/src/calc", Branch: "main", Model: "m/x", After: event.Seq(len(es))}
+	s := &Session{Facts: ask.Facts{Dir: "~/src/calc", Branch: "main", Model: "m/x"}, After: event.Seq(len(es))}
 	if late {
 		for _, e := range es {
 			s.Was = s.Was.Apply(e)
 		}
-		s.Past = func(_ context.Context, after, upTo event.Seq) iter.Seq2[event.Event, error] {
-			return func(yield func(event.Event, error) bool) {
-				for _, e := range es[after:upTo] {
-					if !yield(e, nil) {
-						return
-					}
-				}
-			}
-		}
+		r.desk.Past = es
 	}
 	r.do(openedMsg{s, nil})
 	from := r.m.shownAfter
@@ -162,7 +153,7 @@ func TestAResumedSessionShowsItsOwnModeAndModel(t *testing.T) {
 		{Seq: 3, Body: event.ModeChanged{Mode: policy.DontAsk}}, {Seq: 4, Body: event.TurnEnded{ID: "t", How: event.Done}},
 	}
 	r := newRig(t, 80, 24)
-	r.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Model: "b/new", Mode: policy.AcceptEdits, After: 4}, nil})
+	r.do(openedMsg{&Session{Facts: ask.Facts{Dir: "~/src/calc", Model: "b/new", Mode: policy.AcceptEdits}, After: 4}, nil})
 	r.do(eventsMsg{of: r.m.s, events: es})
 	if text := r.text(); r.m.mode() != policy.AcceptEdits || !strings.Contains(text, "accepts edits") || !strings.Contains(text, "new") || strings.Contains(text, "old") {
 		t.Errorf("mode %s:\n%s", r.m.mode(), text)

@@ -145,7 +145,7 @@ func (d *permit) heading() string {
 // folder is where the session works; its log begins with the first prompt.
 func (m *Model) folder() string {
 	if m.st.Dir == "" && m.s != nil {
-		return m.s.Cwd
+		return m.s.Dir
 	}
 	return m.st.Dir
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
@@ -243,7 +244,7 @@ func TestPlainSaysTheMode(t *testing.T) {
 	for mode, head := range map[policy.Mode]string{policy.Default: "-asks", policy.DontAsk: "calc on main · refuses what it would ask", policy.PlanMode: "calc on main · plan mode"} {
 		r := newRig(t, 160, 24)
 		r.m.screen.plain = true
-		r.do(openedMsg{&Session{Client: nobody{}, ID: "0199c5a2", Dir: "~/src/calc", Branch: "main", Model: "anthropic/sonnet-4.6", Mode: mode}, nil})
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "0199c5a2", Dir: "~/src/calc", Branch: "main", Model: "anthropic/sonnet-4.6", Mode: mode}}, nil})
 		want(t, r.said(), head)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/edit"
@@ -46,7 +47,7 @@ func TestHistoryLeavesOutWhatWaits(t *testing.T) {
 // ↑ takes back what waits in vim's normal mode, too: the hint says so.
 func TestTakenBackInVim(t *testing.T) {
 	r := newRig(t, 80, 24)
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "m", UI: Settings{Vim: true}}, nil})
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "~/src/calc", Model: "m"}, UI: Settings{Vim: true}}, nil})
 	r.event(event.TurnStarted{ID: "t"}).keys("'steer me", "enter", "esc").has("NORMAL", "takes it back").keys("up")
 	if got := r.m.box.Text(); got != "steer me" {
 		t.Errorf("the box has %q", got)

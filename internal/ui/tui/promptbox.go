@@ -23,9 +23,7 @@ func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
 		label = draw.L(draw.S("shell: "+m.keys.Hint(keymap.Submit)+" runs it", role))
 	case edit.Memory:
 		role = draw.Accent
-		if m.remembers() {
-			label = draw.L(draw.S("memory: "+m.keys.Hint(keymap.Submit)+" adds it to a file", role))
-		}
+		label = draw.L(draw.S("memory: "+m.keys.Hint(keymap.Submit)+" adds it to a file", role))
 	case edit.Chat, edit.Command, edit.Background:
 		role = modeRole(m.mode(), role)
 	}

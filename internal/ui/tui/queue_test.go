@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/history"
@@ -90,7 +91,7 @@ func TestQueueOfAnEarlierProcess(t *testing.T) {
 			event.InputQueued{ID: "a", Text: "then test"}, event.InputQueued{ID: "b", Text: "then ship", Typed: op.All("then ship"), Later: true},
 			event.TurnEnded{ID: "t", How: event.Interrupted},
 		}
-		r.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Model: "m/x", After: event.Seq(len(es))}, nil})
+		r.do(openedMsg{&Session{Facts: ask.Facts{Dir: "~/src/calc", Model: "m/x"}, After: event.Seq(len(es))}, nil})
 		return r.event(es...).has("› then test", "before the next prompt", "› then ship", "takes it back", "Enter sends what waits")
 	}
 	r := begin().hasNot("Enter goes on with it")
@@ -125,7 +126,7 @@ func TestQueueOfAnEarlierProcess(t *testing.T) {
 	r.hasNot("before the next prompt")
 
 	r = begin()
-	r.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Model: "m/x"}, nil}) // another session
+	r.do(openedMsg{&Session{Facts: ask.Facts{Dir: "~/src/calc", Model: "m/x"}}, nil}) // another session
 	if p, ok := last[op.Prompt](r); ok || len(r.m.queue) != 0 {
 		t.Errorf("another session was sent %+v, and has %+v", p, r.m.queue)
 	}

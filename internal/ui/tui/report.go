@@ -26,17 +26,15 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 	switch {
 	case args == "" && r.Choose != nil:
 		return m.reportOn(name, r)
-	case args == "" && name == "permissions" && m.s != nil && m.s.Rules != nil:
+	case args == "" && name == "permissions" && m.s != nil:
 		return m.rulesCommand()
 	}
-	s, shown, look := m.s, m.s, m.host.Look
-	if s != nil { // with the model as it is now
-		now := *s
-		now.Model = m.st.Model
-		s = &now
+	session, shown, look := "", m.s, m.host.Look
+	if shown != nil {
+		session = shown.ID
 	}
 	run := func(ctx context.Context) func(*Model) []effect {
-		text, err := r.Run(ctx, s, args)
+		text, err := r.Run(ctx, session, args)
 		count := func(*Model) []effect { return nil }
 		if err == nil && r.Looks && look != nil && shown != nil {
 			count = looked(ctx, look, shown)
@@ -93,12 +91,15 @@ func (m *Model) reportOn(name string, r Report) []effect {
 
 // statusCommand says what this session is.
 func (m *Model) statusCommand(string) []effect {
-	if m.s == nil || m.s.Effort == nil {
+	s := m.s
+	if s == nil {
 		return m.report("status", m.about(""))
 	}
-	effort := m.s.Effort
-	return []effect{work{func(context.Context) func(*Model) []effect {
-		level := cmp.Or(effort(), "as the model has it")
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		level := "" // nobody knows
+		if now, err := m.host.now(ctx, s); err == nil {
+			level = cmp.Or(now.Effort, "as the model has it")
+		}
 		return func(m *Model) []effect { return m.report("status", m.about(level)) }
 	}}}
 }
@@ -118,7 +119,7 @@ func (m *Model) about(effort string) string {
 	row("adze", m.host.Version)
 	row("session", m.s.ID)
 	row("title", m.st.Title)
-	row("folder", m.s.Dir)
+	row("folder", m.s.where())
 	row("branch", m.s.Branch)
 	row("model", m.st.Model)
 	row("effort", effort)

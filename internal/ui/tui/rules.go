@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -21,9 +22,9 @@ func (m *Model) rulesCommand() []effect {
 	d := newMenu(m, "Permissions", nil, nil)
 	d.loading, d.none = true, "No rule is set, here or in the settings."
 	d.hint = "Enter takes a rule back, Esc closes"
-	var list []policy.Rule
-	at := func(id string) (r policy.Rule, ok bool) {
-		i := slices.IndexFunc(list, func(r policy.Rule) bool { return ruleID(r) == id })
+	var list []ask.Rule
+	at := func(id string) (r ask.Rule, ok bool) {
+		i := slices.IndexFunc(list, func(r ask.Rule) bool { return ruleID(r) == id })
 		if i < 0 {
 			return r, false
 		}
@@ -43,11 +44,19 @@ func (m *Model) rulesCommand() []effect {
 		return nil, false
 	}
 	m.open(d)
-	read := m.s.Rules
-	return []effect{work{func(context.Context) func(*Model) []effect {
-		rules, _ := read()
+	s := m.s
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		var rules ask.RuleSet
+		r, err := m.host.ask(ctx, s, ask.Rules{})
+		if err == nil {
+			rules, err = ask.Data[ask.RuleSet](r)
+		}
 		return func(m *Model) []effect {
-			d.loading, list = false, inOrder(rules.List)
+			if d.loading = false; err != nil {
+				m.close(d)
+				return m.fail(err)
+			}
+			list = inOrder(rules.List)
 			d.about = m.permitted(rules)
 			d.set(m.ruleChoices(list))
 			return nil
@@ -56,16 +65,16 @@ func (m *Model) rulesCommand() []effect {
 }
 
 // ruleID tells a rule from the others in force.
-func ruleID(r policy.Rule) string {
-	return strings.Join([]string{string(r.Scope), r.Effect.String(), r.Text(), r.Source}, "\x00")
+func ruleID(r ask.Rule) string {
+	return strings.Join([]string{string(r.Scope), r.Effect.String(), r.Text, r.Source}, "\x00")
 }
 
 // inOrder has the session's rules first, and of each kind those that refuse before
 // those that ask and those that allow.
-func inOrder(rules []policy.Rule) []policy.Rule {
+func inOrder(rules []ask.Rule) []ask.Rule {
 	out := slices.Clone(rules)
-	order.By(out, func(a, b policy.Rule) int {
-		away := func(r policy.Rule) int {
+	order.By(out, func(a, b ask.Rule) int {
+		away := func(r ask.Rule) int {
 			if r.Scope == policy.Session {
 				return 0
 			}
@@ -77,7 +86,7 @@ func inOrder(rules []policy.Rule) []policy.Rule {
 }
 
 // permitted is the mode, and the folders that may be worked in.
-func (m *Model) permitted(r policy.Rules) string {
+func (m *Model) permitted(r ask.RuleSet) string {
 	how := m.keys.Hint(keymap.CycleMode) + " or /mode"
 	if m.screen.plain {
 		how = "/mode"
@@ -95,10 +104,10 @@ func (m *Model) permitted(r policy.Rules) string {
 // ruleRoom is what a row has beside the rule and its place: border, mark and effect.
 const ruleRoom = 14
 
-func (m *Model) ruleChoices(list []policy.Rule) []Choice {
+func (m *Model) ruleChoices(list []ask.Rule) []Choice {
 	var all []Choice
 	for _, r := range list {
-		c := Choice{ID: ruleID(r), Lead: fmt.Sprintf("%-5s ", r.Effect), Name: r.Text(), Right: m.short(r.Source), About: policy.Lint(r)}
+		c := Choice{ID: ruleID(r), Lead: fmt.Sprintf("%-5s ", r.Effect), Name: r.Text, Right: m.short(r.Source), About: r.Doubt}
 		if i := strings.LastIndexByte(c.Right, '/'); i > 0 && draw.Width(c.Name)+draw.Width(c.Right)+ruleRoom > m.screen.size.Cols { // the rule is what counts
 			c.Right = m.paper().Sign(draw.Ellipsis) + c.Right[i:]
 		}
@@ -120,13 +129,13 @@ func (m *Model) short(place string) string {
 
 // takeRuleBack takes a rule back: at once where it ends with the session, after a
 // question where it stands in a file.
-func (m *Model) takeRuleBack(r policy.Rule) []effect {
+func (m *Model) takeRuleBack(r ask.Rule) []effect {
 	_, written := writtenIn[r.Scope]
 	switch {
 	case r.Scope == policy.Session:
-		return []effect{submit{op: op.Revoke{Rules: []string{r.Text()}, Effect: r.Effect}, then: (*Model).fail}}
-	case !written || m.host.Forget == nil:
-		m.say(draw.String(fmt.Sprintf("not taken back here: %s is from %s", r.Text(), m.short(r.Source))), draw.Quiet)
+		return []effect{submit{op: op.Revoke{Rules: []string{r.Text}, Effect: r.Effect}, then: (*Model).fail}}
+	case !written:
+		m.say(draw.String(fmt.Sprintf("not taken back here: %s is from %s", r.Text, m.short(r.Source))), draw.Quiet)
 	default:
 		m.open(m.forgetting(r))
 	}
@@ -139,7 +148,7 @@ var writtenIn = map[policy.Scope]string{
 }
 
 // forgetting asks whether a rule is removed from its file.
-func (m *Model) forgetting(r policy.Rule) dialog {
+func (m *Model) forgetting(r ask.Rule) dialog {
 	all := []Choice{{ID: "yes", Name: "Remove it"}, {ID: "no", Name: "Leave it"}}
 	without := "" // what is so then
 	switch r.Effect {
@@ -155,24 +164,24 @@ func (m *Model) forgetting(r policy.Rule) dialog {
 			return m.rulesCommand()
 		}
 		return []effect{work{func(ctx context.Context) func(*Model) []effect {
-			err := m.host.Forget(ctx, r)
+			_, err := m.host.ask(ctx, nil, ask.Forget{Rule: r})
 			return func(m *Model) []effect {
 				if err != nil {
 					return m.fail(err)
 				}
-				m.note("info", "taken back: "+draw.String(r.Text())+" stood in "+draw.String(m.short(r.Source)), "")
+				m.note("info", "taken back: "+draw.String(r.Text)+" stood in "+draw.String(m.short(r.Source)), "")
 				return m.alsoHere(r)
 			}
 		}}}
 	})
-	d.about, d.fixed = r.Effect.String()+" "+r.Text()+"\nIt stands in "+writtenIn[r.Scope]+": "+m.short(r.Source)+without, true
+	d.about, d.fixed = r.Effect.String()+" "+r.Text+"\nIt stands in "+writtenIn[r.Scope]+": "+m.short(r.Source)+without, true
 	return d
 }
 
 // alsoHere takes back what the session was granted together with a rule that was
 // saved.
-func (m *Model) alsoHere(r policy.Rule) []effect {
-	return []effect{submit{op: op.Revoke{Rules: []string{r.Text()}, Effect: r.Effect}, then: func(*Model, error) []effect { return nil }}}
+func (m *Model) alsoHere(r ask.Rule) []effect {
+	return []effect{submit{op: op.Revoke{Rules: []string{r.Text}, Effect: r.Effect}, then: func(*Model, error) []effect { return nil }}}
 }
 
 // granted says what is not asked about any more, because of an answer.

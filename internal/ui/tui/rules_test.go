@@ -1,13 +1,13 @@
 package tui
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -35,7 +35,7 @@ func TestRulesAreTakenBack(t *testing.T) {
 	wrong := error(nil)
 	forgets := func() *rig {
 		r := begin()
-		r.m.host.Forget = func(_ context.Context, x policy.Rule) error { gone = append(gone, x.Text()); return wrong }
+		r.desk.Forget = func(x ask.Rule) error { gone = append(gone, x.Text); return wrong }
 		return r.keys("'pytest", "enter").has("Take a rule back?", "your settings for this project: ~/src/calc/.adze/settings.local.json:4:7")
 	}
 	forgets().keys("down", "enter").has("Mode: acceptEdits")
@@ -62,8 +62,8 @@ func TestPlacesOfRules(t *testing.T) {
 	} {
 		r := withRules(newRig(t, c.cols, 24))
 		r.m.s.Home = "/home/u"
-		r.m.s.Rules = func() (policy.Rules, policy.Mode) {
-			return policy.Rules{List: []policy.Rule{{Tool: "Bash", Spec: "git push --force:*", Effect: policy.Deny, Scope: policy.User, Source: c.source}}}, policy.Default
+		r.desk.Rules = func() ask.RuleSet {
+			return ask.RuleSet{List: []ask.Rule{{Text: "Bash(git push --force:*)", Effect: policy.Deny, Scope: policy.User, Source: c.source}}}
 		}
 		r.keys("'/permissions", "enter").has("Bash(git push --force:*)", c.want)
 	}
@@ -88,14 +88,14 @@ func TestWideRuleIsTold(t *testing.T) {
 // Rules that deny or ask go as well: those of the session at once, those of a file when it
 // was asked, and of one that denies the answer that is marked is to leave it.
 func TestRulesThatRefuseAreTakenBack(t *testing.T) {
-	var gone []policy.Rule
-	with := func(x policy.Rule) *rig {
+	var gone []ask.Rule
+	with := func(x ask.Rule) *rig {
 		r := withRules(newRig(t, 100, 30))
-		r.m.host.Forget = func(_ context.Context, x policy.Rule) error { gone = append(gone, x); return nil }
-		r.m.s.Rules = func() (policy.Rules, policy.Mode) { return policy.Rules{List: []policy.Rule{x}}, policy.Default }
+		r.desk.Forget = func(x ask.Rule) error { gone = append(gone, x); return nil }
+		r.desk.Rules = func() ask.RuleSet { return ask.RuleSet{List: []ask.Rule{x}} }
 		return r.keys("'/permissions", "enter", "enter")
 	}
-	rule := policy.Rule{Tool: "Bash", Spec: "rm:*", Effect: policy.Deny, Scope: policy.Session, Source: "this session"}
+	rule := ask.Rule{Text: "Bash(rm:*)", Effect: policy.Deny, Scope: policy.Session, Source: "this session"}
 	for _, e := range []policy.Effect{policy.Deny, policy.Ask} {
 		rule.Effect = e
 		if o, ok := last[op.Revoke](with(rule)); !ok || o.Effect != e || !cmp.Equal(o.Rules, []string{"Bash(rm:*)"}) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
@@ -118,7 +117,9 @@ func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options
 	left.Unsent = l.m.box.Prompt()
 	l.m.rememberStash()
 	if l.s != nil {
-		_ = l.s.Submit(context.WithoutCancel(ctx), op.Detach{Client: clientName})
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+		defer stop()
+		_ = h.Client.Submit(ctx, l.s.ID, op.Detach{Client: clientName})
 	}
 	return left
 }
@@ -157,10 +158,7 @@ func (l *loop) drain() {
 	go func() { l.wg.Wait(); close(done) }() // ends with the goroutines, which end with ctx
 	for {
 		select {
-		case in := <-l.msgs:
-			if o, ok := in.(openedMsg); ok && o.s != nil {
-				l.s = o.s
-			}
+		case <-l.msgs: // a session that was opened by now is not shown any more
 		case <-done:
 			return
 		case <-time.After(2 * time.Second): // an editor, or a session that is slow to open
@@ -325,13 +323,6 @@ func (l *loop) send(in Msg) {
 	select {
 	case l.msgs <- in:
 	case <-l.ctx.Done():
-		if o, ok := in.(openedMsg); ok && o.s != nil { // somebody has to close it
-			select {
-			case l.msgs <- in:
-			case <-time.After(time.Second):
-				_ = o.s.Close(hook.EndOther)
-			}
-		}
 	}
 }
 
@@ -408,8 +399,7 @@ func (l *loop) begin(start Start, first func(context.Context) error) {
 	l.wg.Go(func() { // ends when the session is open
 		defer l.t.Recover()
 		if old != nil {
-			_ = old.Submit(context.WithoutCancel(l.ctx), op.Detach{Client: clientName})
-			_ = old.Close(start.ends())
+			l.h.leave(l.ctx, old, &start)
 		}
 		var bad error
 		if first != nil {
@@ -419,34 +409,40 @@ func (l *loop) begin(start Start, first func(context.Context) error) {
 		if err == nil && s == nil {
 			err = errors.New("there is no session")
 		}
+		hear := func() {}
+		if s != nil {
+			hear = l.follow(s)
+		}
 		l.send(resultMsg{func(m *Model) []effect {
 			l.s = s
 			out := m.update(m.now, openedMsg{s, err})
-			if s != nil {
-				l.hear(s)
-			}
+			hear()
 			return append(out, m.fail(bad)...)
 		}})
 	})
 }
 
-// hear reads the events of a session, from those on that are shown at once.
-func (l *loop) hear(s *Session) {
+// follow follows a session, from the events on that are shown at once. The loop calls
+// what it returns to read them.
+func (l *loop) follow(s *Session) (hear func()) {
 	ctx, cancel := context.WithCancel(l.ctx)
-	l.unhear = cancel
-	events := s.Follow(ctx, l.m.shownAfter, event.Everything)
-	l.mail = newMail()
-	to := l.mail
-	l.wg.Go(func() { // ends with the session, or with ctx
-		defer l.t.Recover()
-		for e, err := range events {
-			if err != nil {
-				break
+	events := l.h.Client.Follow(ctx, s.ID, s.first(), event.Everything) // another process may take its time
+	return func() {
+		l.unhear = cancel
+		l.mail = newMail()
+		to := l.mail
+		l.wg.Go(func() { // ends with the session, the connection, or ctx
+			defer l.t.Recover()
+			var why error
+			for e, err := range events {
+				if why = err; err != nil {
+					break
+				}
+				to.put(ctx, s, e)
 			}
-			to.put(ctx, s, e)
-		}
-		if ctx.Err() == nil {
-			to.end(s)
-		}
-	})
+			if ctx.Err() == nil {
+				to.end(s, why)
+			}
+		})
+	}
 }

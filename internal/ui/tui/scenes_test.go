@@ -77,7 +77,8 @@ var scenes = []scene{
 	}},
 	{"context", func(r *rig) {
 		fills := view.Meter{Title: "anthropic/sonnet-4.6", Unit: "tokens", Whole: 180_000, Shares: []view.Share{{Name: "instructions", N: 4000}, {Name: "tools", N: 20_000}, {Name: "results", N: 60_000}}}
-		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "anthropic/sonnet-4.6", Fills: func() view.Block { return fills }}, nil})
+		r.desk.Context = func() view.Block { return fills }
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "~/src/calc", Model: "anthropic/sonnet-4.6"}}, nil})
 		r.keys("'/context", "enter")
 	}},
 	{"hook", func(r *rig) {
@@ -134,7 +135,7 @@ var scenes = []scene{
 			event.TurnEnded{How: event.Failed, Err: "anthropic is overloaded (529)", Hint: "try again, or choose another model: /model"})
 	}},
 	{"fullscreen", func(r *rig) {
-		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "anthropic/sonnet-4.6", UI: Settings{Fullscreen: true}}, nil})
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "~/src/calc", Model: "anthropic/sonnet-4.6"}, UI: Settings{Fullscreen: true}}, nil})
 		for i := range 12 {
 			r.event(event.InputAccepted{ID: fmt.Sprint(i), Text: fmt.Sprint("question ", i)})
 		}
@@ -199,7 +200,7 @@ var scenes = []scene{
 	}},
 	{"effort", func(r *rig) {
 		r.open()
-		r.m.s.Effort = func() string { return "high" }
+		r.desk.Status = func() ask.Facts { return ask.Facts{Effort: "high"} }
 		r.keys("'/effort", "enter", "esc", "'/effort ", "enter")
 	}},
 	{"cost", func(r *rig) { busy(r); r.keys("'/cost", "enter") }},
@@ -263,7 +264,7 @@ var scenes = []scene{
 		r.open().keys("'# tests run with make check")
 	}},
 	{"vim", func(r *rig) {
-		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "m", UI: Settings{Vim: true}}, nil})
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "~/src/calc", Model: "m"}, UI: Settings{Vim: true}}, nil})
 		r.keys("'half a line", "esc", "b", "v")
 	}},
 	{"results", func(r *rig) {
@@ -279,8 +280,8 @@ var scenes = []scene{
 
 func withMemory(r *rig) {
 	r.m.host.EditFile = func(context.Context, string) error { return nil }
-	r.m.host.Note = func(string, string) error { return nil }
-	r.m.host.Memory = func() []Choice {
+	r.desk.Note = func(string, string) error { return nil }
+	r.desk.Memory = func() []Choice {
 		return []Choice{{ID: "a", Name: "this project", About: "~/src/calc/AGENTS.md"}, {ID: "b", Name: "all my projects", About: "~/.adze/AGENTS.md"}}
 	}
 }

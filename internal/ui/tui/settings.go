@@ -66,4 +66,4 @@ func (m *Model) readopt(u Settings) []effect {
 }
 
 // retitle names the terminal's window after the session.
-func (m *Model) retitle() effect { return title{"adze · " + m.s.Dir} }
+func (m *Model) retitle() effect { return title{"adze · " + m.s.where()} }

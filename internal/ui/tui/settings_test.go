@@ -49,7 +49,7 @@ func TestAReportIsTrueWhenItIsShown(t *testing.T) {
 		t.Fatal(wrong)
 	}
 	r.m.host.Look = func(context.Context) (Settings, error) { return Settings{Keys: keys}, nil }
-	edit := Report{Looks: true, Run: func(context.Context, *Session, string) (string, error) { return "They count now.", nil }}
+	edit := Report{Looks: true, Run: func(context.Context, string, string) (string, error) { return "They count now.", nil }}
 	for _, e := range r.m.reportOf("keybindings", edit, "") {
 		e.(work).run(t.Context())(r.m)
 	}

@@ -184,7 +184,8 @@ func TestListsSayHowManyMoreThereAre(t *testing.T) {
 func TestFooterHasTheEffort(t *testing.T) {
 	r := newRig(t, 80, 24)
 	level := ""
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Model: "m", Effort: func() string { return level }}, nil})
+	r.desk.Status = func() ask.Facts { return ask.Facts{Effort: level} }
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Model: "m"}}, nil})
 	r.hasNot("effort")
 	level = "high"
 	r.keys("'/effort high", "enter").pass(5 * time.Second).has("effort high")

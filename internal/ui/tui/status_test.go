@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
@@ -52,7 +53,7 @@ func TestNoStatusLineBetweenSessions(t *testing.T) {
 	r := newRig(t, 80, 24)
 	ui := Settings{Status: StatusLine{Run: func(context.Context, []byte) (string, error) { return "my line", nil }}}
 	for _, id := range []string{"one", "two"} {
-		r.do(openedMsg{&Session{Client: nobody{}, ID: id, UI: ui}, nil})
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: id}, UI: ui}, nil})
 		r.has("my line")
 		r.m.leaves(Start{Fresh: true})
 		r.hasNot("my line")
@@ -65,7 +66,8 @@ func TestStatusLine(t *testing.T) {
 	r := newRig(t, 80, 24)
 	runs := 0
 	var in map[string]any
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/x", Cwd: "/h/x/sub", Root: "/h/x", Transcript: func() string { return "/s/log.jsonl" }, Model: "a/b", UI: Settings{Vim: true, Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
+	r.desk.Status = func() ask.Facts { return ask.Facts{Transcript: "/s/log.jsonl"} }
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "/h/x/sub", Root: "/h/x", Home: "/h", Model: "a/b"}, UI: Settings{Vim: true, Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
 		runs++
 		in = nil
 		return "my \x1b[31mline\x1b[0m\n", json.Unmarshal(stdin, &in)
@@ -114,7 +116,7 @@ func TestStatusLineOfAResumedSession(t *testing.T) {
 		event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t"}, event.ToolFinished{Call: "1", View: view.Diff{Added: 3, Removed: 1}},
 		event.TurnEnded{ID: "t", Took: time.Minute},
 	}
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Model: "a/b", After: event.Seq(len(es)), UI: Settings{Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Model: "a/b"}, After: event.Seq(len(es)), UI: Settings{Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
 		in = nil
 		return "line", json.Unmarshal(stdin, &in)
 	}}}}, nil})

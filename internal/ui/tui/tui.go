@@ -7,31 +7,23 @@ package tui
 
 import (
 	"context"
-	"iter"
 	"time"
 
 	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/client"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
-	"github.com/adze-agent/adze/internal/view"
 )
 
 // clientName is how the session knows us.
 const clientName = "terminal"
-
-// A Client is what the UI needs of a session, wherever it runs.
-type Client interface {
-	Submit(ctx context.Context, o op.Op) error
-	Follow(ctx context.Context, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
-}
 
 // A Start says which session to open.
 type Start struct {
@@ -44,61 +36,25 @@ type Start struct {
 	Demo     bool   // on the script model that comes with adze
 }
 
-// ends is why the session that is open makes room for this one.
-func (s Start) ends() hook.Ending {
-	switch {
-	case s.Fresh:
-		return hook.EndClear
-	case s.Resume != "":
-		return hook.EndResume
-	}
-	return hook.EndOther
-}
-
-// A Session is one that is open.
+// A Session is one that is open. Facts are as they were when it was opened, but for
+// what the model's change has asked for anew.
 type Session struct {
-	Client
-	ID  string
-	Dir string // where it works, for people: "~/src/calc"
-	// Cwd and Root are for programs, absolute: where it began to work, and the project.
-	Cwd, Root string
-	// Transcript is the file of what happened by now in the published form, which is kept
-	// from the first time on that it is asked for; nil: there is none. It may wait for a disk.
-	Transcript func() string
-	Home       string // the person's, absolute; "" when it is not known
-	Branch     string
-	Model      string // provider/model
-	Window     int    // of the model in tokens, 0 when unknown
-	Room       int    // what of it a conversation may fill
-	// Sizes are Window and Room of the model as it is now. nil: it stays.
-	Sizes func() (window, room int)
-	Mode  policy.Mode
-	// After is the last event of an earlier run; what comes up to it is shown
-	// as what was.
+	ask.Facts
+	// After is the last event of what is shown as the past, 0 without one.
 	After event.Seq
-	// Was is what the session came to by then, and Past reads the events that
-	// Follow was not asked for. Without them all of it is followed.
-	Was  transcript.State
-	Past Past
-	Kept bool // it can be resumed
+	// Was is what the session came to by then, where that is at hand: it is shown from
+	// its newest events on at once. Else all of it is followed from the beginning.
+	Was transcript.State
 	// Prompt is sent at once.
 	Prompt string
 	UI     Settings
-	// Modes are those that Shift+Tab goes through.
-	Modes []policy.Mode
-	// Close ends it; its hooks are told why.
-	Close func(why hook.Ending) error
-	// Effort is how hard the model thinks now, "" when nobody said. nil: nobody knows.
-	Effort func() string
-	// Aside asks the model a question that does not enter the conversation.
-	Aside func(ctx context.Context, question string) (string, error)
-	// Fills says what fills the model's window. nil: nobody knows.
-	Fills func() view.Block
-	// Memory lists the memory files that were read so far, and notes. nil: none.
-	Memory func() []Choice
-	// Rules are the permission rules and the mode in force. nil: nobody knows.
-	Rules func() (policy.Rules, policy.Mode)
+	// Elsewhere says that the session lives in another process, which goes on when this
+	// one ends. No other session can be opened in its place.
+	Elsewhere bool
 }
+
+// where is the folder that the session works in, for people: "~/src/calc".
+func (s *Session) where() string { return paths.Tilde(s.Dir, s.Home) }
 
 // Settings are those of ui.*, and the status line's.
 type Settings struct {
@@ -126,11 +82,6 @@ type StatusLine struct {
 // A Choice is one line of a menu.
 type Choice = ask.Choice
 
-// An Asker answers questions, as every client.Client does.
-type Asker interface {
-	Ask(ctx context.Context, session string, q ask.Query) (ask.Reply, error)
-}
-
 // A Host is what the UI can have done outside of the session. A nil function
 // takes what needs it out of the UI.
 type Host struct {
@@ -145,8 +96,11 @@ type Host struct {
 	// Open opens a session. It is called on a goroutine of its own, and takes
 	// as long as it takes; the prompt box works meanwhile.
 	Open func(ctx context.Context, s Start) (*Session, error)
-	// Client answers what is asked about the sessions and the run.
-	Client Asker
+	// End ends a session that Open opened, because another one is opened or, with nil,
+	// for another reason. nil: sessions go on when they are left.
+	End func(session string, next *Start) error
+	// Client has the sessions, and answers what is asked about them and about the run.
+	Client client.Client
 	// Look reads the settings of the UI anew, and keybindings.json.
 	Look func(ctx context.Context) (Settings, error)
 	// Save writes a setting of the person's own file.
@@ -175,15 +129,10 @@ type Host struct {
 	// Copy puts text where it can be pasted from beside what the terminal does with
 	// what it was sent, and says where that is; "" where nothing was to be done.
 	Copy func(ctx context.Context, text string, sent bool) (where string, err error)
-	// Memory lists the memory files that a line can be added to; Note adds it.
-	Memory func() []Choice
-	Note   func(file, line string) error
 	// Open file in the person's editor; the terminal is free meanwhile.
 	EditFile func(ctx context.Context, path string) error
 	// ReadFile is the text of a file of at most 1 MB.
 	ReadFile func(path string) (string, error)
-	// Forget removes a rule from the settings file that it stands in.
-	Forget func(ctx context.Context, r policy.Rule) error
 	// Reports are commands that print something, by name.
 	Reports map[string]Report
 	// Hooks lists the hooks that are set, as Markdown.
@@ -202,6 +151,28 @@ type Host struct {
 	// Trust is what this folder brings that could run or steer, when nobody has
 	// decided about it yet; nil is nothing.
 	Trust func(ctx context.Context) (*Trust, error)
+}
+
+// leave tells a session that nobody is here any more, and ends it where it is ours to end.
+func (h Host) leave(ctx context.Context, s *Session, next *Start) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer stop()
+	_ = h.Client.Submit(ctx, s.ID, op.Detach{Client: clientName})
+	if h.End != nil {
+		_ = h.End(s.ID, next)
+	}
+}
+
+// leaveTime bounds how long a session is told that it is left.
+const leaveTime = 2 * time.Second
+
+// now are the facts of a session as they are now.
+func (h Host) now(ctx context.Context, s *Session) (ask.Facts, error) {
+	r, err := h.ask(ctx, s, ask.Status{})
+	if err != nil {
+		return ask.Facts{}, err
+	}
+	return ask.Data[ask.Facts](r)
 }
 
 // ask asks about a session that is open, or about the run.
@@ -234,7 +205,8 @@ type Report struct {
 	Looks bool // it may have changed settings of the UI
 	// Choose lists what its argument can be; a person who gave none chooses. nil: nothing has to be given.
 	Choose func(ctx context.Context) ([]Choice, error)
-	Run    func(ctx context.Context, s *Session, args string) (string, error)
+	// Run answers for a session, "" where none is open.
+	Run func(ctx context.Context, session, args string) (string, error)
 }
 
 // Trust is a decision about what a folder brings.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
@@ -45,7 +46,8 @@ func TestAnsweredPromptStays(t *testing.T) {
 func TestFooterCountsWhatIsNotAnswered(t *testing.T) {
 	room := 180_000
 	r := newRig(t, 100, 30)
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~", Model: "a/b", Window: 200_000, Room: 180_000, Mode: policy.Default, Sizes: func() (int, int) { return room + room/10, room }}, nil})
+	r.desk.Status = func() ask.Facts { return ask.Facts{Window: room + room/10, Room: room} }
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "~", Model: "a/b", Window: 200_000, Room: 180_000, Mode: policy.Default}}, nil})
 	r.event(event.InputAccepted{ID: "p", Text: "hi"}, event.TurnStarted{ID: "t", Model: "a/b"}, event.Replied{ID: "r", Usage: llm.Usage{In: 18_000, Out: 2}, Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "Yes."}}}}, event.TurnEnded{ID: "t"})
 	r.has("90 % of window left")
 	r.event(event.InputAccepted{ID: "q", Text: strings.Repeat("x ", 72_000)}).has("70 % of window left")
