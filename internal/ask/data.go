@@ -21,7 +21,7 @@ type Facts struct {
 	Room    int           `json:"room,omitzero"`    // what of it a conversation may fill
 	Earlier uint64        `json:"earlier,omitzero"` // the number of the last event of an earlier run
 	Kept    bool          `json:"kept,omitzero"`    // it can be resumed
-	Last    uint64        `json:"last,omitzero"`    // the number of the newest event by now
+	Last    uint64        `json:"last"`             // the number of the newest event by now
 	Version string        `json:"version"`          // of adze
 	// Transcript is the file of what happened by now in the published form, for programs;
 	// "" when there is none, or Status did not want it.
@@ -36,7 +36,6 @@ type OpenSession struct {
 	Question string    `json:"question,omitempty"` // of Asking: what it is about
 	Since    time.Time `json:"since"`              // when it was opened here
 	Changed  time.Time `json:"changed,omitzero"`   // when its newest event happened, zero before the first
-	Last     uint64    `json:"last"`               // the number of its newest event
 	Prompt   uint64    `json:"prompt"`             // the number of the event before its newest prompt
 }
 

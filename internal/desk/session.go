@@ -45,7 +45,8 @@ func (d *Desk) open() []ask.OpenSession {
 // open is the session as one of those that are open.
 func (s seat) open() ask.OpenSession {
 	st := s.State()
-	o := ask.OpenSession{Facts: s.facts(), Title: line(cmp.Or(st.Title, st.First)), Doing: ask.Idle, Since: s.since.UTC(), Changed: st.Time, Last: uint64(st.Seq)}
+	o := ask.OpenSession{Facts: s.facts(false), Title: line(cmp.Or(st.Title, st.First)), Doing: ask.Idle, Since: s.since.UTC(), Changed: st.Time}
+	o.Last = uint64(st.Seq) // by the time that what follows tells of
 	if st.Running != "" || len(st.Queue) > 0 {
 		o.Doing = ask.Working
 	}
