@@ -80,7 +80,7 @@ func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, er
 	if r.spec.Tools != nil {
 		set = set.Only(func(name string) bool { return name == r.kit.Structured || slices.Contains(r.spec.Tools, name) })
 	}
-	return r.mainTools(set), err
+	return r.plan(cfg).Tools(set, r.kit.Always()...), err
 }
 
 // anyTools: nobody named the tools that the session has, so that others are expected:
@@ -138,7 +138,7 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 	if err != nil {
 		return nil, append(bad, fmt.Sprintf("the model %s goes on as it was: %v", name, err))
 	}
-	r.mainEffort(now, &t.Target)
+	r.strive(now, &t.Target)
 	return &t.Target, bad
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/situation"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/window"
 )
 
@@ -93,19 +92,19 @@ func (r *Running) Sizes() (parts, tools []Size) {
 func (r *Running) Map() window.Map {
 	t := r.Target()
 	_, tools := r.Sizes()
-	return MapOf(r.State(), t.ID(), t.Window, t.Cap, r.parts, tools)
+	instructions, offered := Pieces(r.parts, tools)
+	return window.MapOf(r.State(), t.ID(), t.Window, t.Cap, instructions, offered)
 }
 
-// MapOf is the map of a conversation with these instructions and tools.
-func MapOf(st transcript.State, model string, windowTokens, outputCap int, parts []prompt.Part, tools []Size) window.Map {
-	var instructions, offered []window.Piece
+// Pieces are what instructions and tools of these sizes take of a window.
+func Pieces(parts []prompt.Part, tools []Size) (instructions, offered []window.Piece) {
 	for _, p := range parts {
 		instructions = append(instructions, window.Piece{Name: p.Name, Bytes: len(p.Text)})
 	}
 	for _, t := range tools {
 		offered = append(offered, window.Piece{Name: t.Name, Bytes: t.Bytes})
 	}
-	return window.MapOf(st, model, windowTokens, outputCap, instructions, offered)
+	return instructions, offered
 }
 
 // Talk is what the conversation takes of the window, without instructions and

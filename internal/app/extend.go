@@ -52,7 +52,7 @@ func (r *Running) extend(cfg *config.Config) {
 		Session: r.ID, Project: at.Paths.Root, Mask: at.process.hide.Result, Log: at.process.LogFile,
 		Env: tool.Env{Dir: at.Paths.Dir, Roots: []string{at.Paths.Dir}, Home: at.Paths.Home, Scratch: r.log.Scratch()},
 	}, Hooks: ext.HooksConfig{
-		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: at.Paths.Root, Dir: at.Paths.Dir, Temp: at.process.temp.outside, Main: r.mainName(), Defers: at.process.front.Print,
+		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: at.Paths.Root, Dir: at.Paths.Dir, Temp: at.process.temp.outside, Main: r.plan(cfg).Name, Defers: at.process.front.Print,
 		Environ: func() (environ, allow []string) { return at.inherited(at.Config()) },
 		Rules: func() policy.Rules {
 			return policy.Rules{Dir: at.Paths.Dir, Dirs: []string{at.Paths.Dir}, Home: at.Paths.Home, FoldCase: at.Paths.FoldCase}

@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/agents"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/tool"
 )
 
 // main is the definition of the agent that sessions begin as, nil for the usual one.
@@ -27,71 +26,32 @@ func (at *Place) main(cfg *config.Config) (*ext.Agent, error) {
 	return a, err
 }
 
-// mainMode is the mode that a session begins in as an agent. What a person asked for
-// goes before the definition, and one that others wrote only tightens.
-func (at *Place) mainMode(cfg *config.Config, main *ext.Agent, s Spec, now policy.Mode) policy.Mode {
-	if main == nil || main.Mode == "" || s.Skip || asked(cfg, "permissions.defaultMode") {
-		return now
-	}
-	wants, _ := policy.ParseMode(main.Mode) // it was read before
-	own := slices.Contains([]string{"user", "managed", "flag"}, main.Scope)
-	switch {
-	case policy.Stricter(wants, now) == wants:
-		return wants
-	case wants == policy.Bypass, wants == policy.Auto && bool(cfg.Permissions.DisableAuto), !own:
-		at.process.Notef("the agent %s does not begin in the mode %s, which it wants: --permission-mode %s chooses it", clip.Visible(main.Name), wants, wants)
-		return now
-	}
-	return wants
+// compose says what a session that begins in a mode becomes by the definition. What a
+// person asked for at this start goes before it.
+func (at *Place) compose(cfg *config.Config, main *ext.Agent, s Spec, now policy.Mode) agents.Plan {
+	return agents.Compose(main, agents.Facts{
+		Mode: now, Turns: cfg.MaxTurns, Model: s.Model, NoAuto: bool(cfg.Permissions.DisableAuto),
+		KeepsMode: s.Skip || asked(cfg, "permissions.defaultMode"), KeepsEffort: asked(cfg, "effort"), KeepsSystem: cfg.SystemPrompt != "" && asked(cfg, "system_prompt"),
+	})
 }
 
-// mainName is the name of the agent that the session is, "" for the usual one.
-func (r *Running) mainName() string {
-	if r.main == nil {
-		return ""
-	}
-	return r.main.Name
+// plan is what the session is by its definition, with these settings.
+func (r *Running) plan(cfg *config.Config) agents.Plan {
+	return r.place.compose(cfg, r.main, r.spec, r.started)
 }
 
-// mainModel is the model that its definition names, "" for none.
-func (r *Running) mainModel() string {
-	if r.main == nil {
-		return ""
+// strive has a model think as hard as the definition says, unless a person asked for
+// something else.
+func (r *Running) strive(cfg *config.Config, t *agent.Target) {
+	if e := r.plan(cfg).Effort; e != "" {
+		t.Effort, t.Thinking = e, 0
 	}
-	return r.main.Model
-}
-
-// mainEffort has a model think as hard as the definition says, unless a person asked
-// for something else.
-func (r *Running) mainEffort(cfg *config.Config, t *agent.Target) {
-	if r.main != nil && r.main.Effort != "" && !asked(cfg, "effort") {
-		t.Effort, t.Thinking = ext.Effort(*r.main), 0
-	}
-}
-
-// mainTools are the tools that the definition leaves.
-func (r *Running) mainTools(set tool.Set) tool.Set {
-	if r.main == nil {
-		return set
-	}
-	return ext.Offered(set, *r.main, r.kit.Always()...)
-}
-
-// replace is what stands in the place of adze's own instructions: the text of a
-// flag, that of the agent, or that of the settings.
-func (r *Running) replace(cfg *config.Config) string {
-	if r.main == nil || r.main.Prompt == "" || cfg.SystemPrompt != "" && asked(cfg, "system_prompt") {
-		return cfg.SystemPrompt
-	}
-	return r.main.Prompt
 }
 
 // budget bounds each turn, also by what the definition says.
 func (r *Running) budget(cfg *config.Config) agent.Budget {
 	b := budget(cfg)
-	if r.main != nil && r.main.MaxTurns > 0 && (b.Turns == 0 || r.main.MaxTurns < b.Turns) {
-		b.Turns = r.main.MaxTurns
-	}
+	b.Turns = r.plan(cfg).Turns
 	return b
 }
 
@@ -100,7 +60,7 @@ func (r *Running) first() string {
 	if r.main == nil || r.State().Turns > 0 {
 		return ""
 	}
-	return strings.TrimSpace(r.main.Initial)
+	return r.plan(r.place.Config()).First
 }
 
 // initial submits that prompt, where the front end waits for a person's. In print mode

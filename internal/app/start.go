@@ -136,7 +136,11 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{place: at, spec: s, log: log, main: main, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, at.mainMode(cfg, main, s, mode), log.Mode)}
+	plan := at.compose(cfg, main, s, mode)
+	if plan.Note != "" {
+		at.process.Notef("%s", plan.Note)
+	}
+	r := &Running{place: at, spec: s, log: log, main: main, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, plan.Mode, log.Mode)}
 	if t := at.process.Transcripts; t != nil && !s.dry {
 		r.public = t.Of(at.Paths, cfg, r.ID, r.Kept, cmp.Or(log.Scratch(), at.process.temp.outside))
 	}
@@ -279,7 +283,7 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 		return models.Target{}, err
 	}
 	if r.spec.dry {
-		t, err := m.Described(ctx, cmp.Or(r.spec.Model, r.mainModel()))
+		t, err := m.Described(ctx, r.plan(cfg).Model)
 		r.key = t.Key
 		return t, err
 	}
@@ -288,11 +292,11 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 		r.key = "none"
 		return models.Target{Target: *t}, nil
 	}
-	t, err := m.Main(ctx, cmp.Or(r.log.Model, r.spec.Model, r.mainModel()))
+	t, err := m.Main(ctx, cmp.Or(r.log.Model, r.plan(cfg).Model))
 	if err != nil {
 		return t, err
 	}
-	r.mainEffort(cfg, &t.Target)
+	r.strive(cfg, &t.Target)
 	r.key = t.Key
 	r.fallback, err = m.Fallbacks(ctx)
 	return t, err
@@ -329,10 +333,8 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	}
 	r.profile = prompt.Choose(cfg.Profile, target.Local, target.Window)
 	set, err = r.narrowed(cfg, rules)
-	if r.main != nil && err == nil {
-		if text := ext.Lacks(*r.main, set); text != "" {
-			at.process.Notef("%s", text)
-		}
+	if text := r.plan(cfg).Lacks(set); text != "" && err == nil {
+		at.process.Notef("%s", text)
 	}
 	return set, err
 }
@@ -349,7 +351,7 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 	in := prompt.Input{
 		Skills: skills, Style: style, Notes: notes,
 		Profile: r.profile, Tools: tools, Print: at.process.front.Print && !at.process.front.Person,
-		Replace: r.replace(cfg), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: r.ownNotes(set),
+		Replace: cmp.Or(r.plan(cfg).System, cfg.SystemPrompt), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: r.ownNotes(set),
 		Env: prompt.Environment{
 			Dir: at.Paths.Dir, Root: at.Paths.Root, Dirs: at.added(), OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
 			Date: time.Now(), Model: model, Git: known.Git,

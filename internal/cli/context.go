@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/adze-agent/adze/internal/window"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +59,8 @@ func newContext(sys System, f *runFlags) *cobra.Command {
 			}
 			windowTokens, limit := a.Facts(model)
 			_, tools := a.Sizes()
-			m := app.MapOf(st, model, windowTokens, limit, parts, tools)
+			instructions, offered := app.Pieces(parts, tools)
+			m := window.MapOf(st, model, windowTokens, limit, instructions, offered)
 			if asJSON {
 				return printJSON(sys, m)
 			}

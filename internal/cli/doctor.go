@@ -192,7 +192,7 @@ func extensionFindings(o invocation) (out []finding) {
 		out = append(out, finding{"skills", "note", x.String(), ""})
 	}
 	for _, a := range lib.Agents() {
-		for _, x := range ext.Unknown(a) {
+		for _, x := range a.Unknown() {
 			out = append(out, finding{"skills", "note", x, "adze agents list"})
 		}
 	}

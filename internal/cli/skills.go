@@ -191,7 +191,7 @@ func agentsList(sys System, f *runFlags) *cobra.Command {
 
 // doubts say what of a definition is not used.
 func doubts(a skill.Agent) []string {
-	out := ext.Unknown(a)
+	out := a.Unknown()
 	if idle := a.Idle(); len(idle) > 0 {
 		out = append(out, fmt.Sprintf("the agent %s: this version does nothing with its fields %s", clip.Visible(a.Name), strings.Join(idle, ", ")))
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/agents"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hooks"
@@ -69,18 +70,12 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 		s := c.Session()
 		who := hooks.Who{ID: fmt.Sprintf("a%08x", rand.Uint32()), Type: cmp.Or(of(f.Agent).Name, "general-purpose")}
 		ctx = hooks.As(ctx, who)
-		target := s.Target()
-		if name := cmp.Or(f.Model, of(f.Agent).Model); name != "" {
-			t, err := c.Resolve(ctx, name)
-			if err != nil {
-				return "", effect.Changed{}, err
-			}
-			target = t
+		plan := agents.Compose(f.Agent, agents.Facts{Child: true, Mode: s.Mode(), Turns: forkSteps, Model: f.Model, Effort: llm.Effort(f.Effort)})
+		target, err := c.target(ctx, plan)
+		if err != nil {
+			return "", effect.Changed{}, err
 		}
-		if e := cmp.Or(f.Effort, of(f.Agent).Effort); e != "" {
-			target.Effort, target.Thinking = llm.Effort(e), 0
-		}
-		budget, err := c.share(cmp.Or(of(f.Agent).MaxTurns, forkSteps))
+		budget, err := c.share(plan.Turns)
 		if all := c.Budget().Turns; err == nil && all > 0 {
 			budget.Turns = min(budget.Turns, all-s.Requests())
 			if budget.Turns <= 0 {
@@ -96,13 +91,13 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 		env := l.Env
 		env.Dir, env.Exports = f.Env.Dir, f.Env.Exports
 		task := f.Prompt
-		text := Lacks(of(f.Agent), s.Tools())
+		text := plan.Lacks(s.Tools())
 		if _, told := lacking.LoadOrStore(text, true); !told && text != "" {
 			if err := s.Report(event.Noted{Level: "warning", Text: text}); err != nil {
 				return "", effect.Changed{}, err
 			}
 		}
-		system, tools, back, err := c.brings(ctx, f.Agent, &rules, forkTools(s.Tools().Anew(), f.Agent))
+		system, tools, back, err := c.brings(ctx, f.Agent, plan, &rules, plan.Tools(s.Tools().Anew()))
 		if err != nil {
 			return "", effect.Changed{}, err
 		}
@@ -118,7 +113,7 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 		defer func() { written() }()
 		out, err := helper.Run(ctx, helper.Spec{
 			For: event.ForSkill, Target: target, System: system, Tools: tools, DeferAbove: s.DeferAbove, Prompt: task,
-			Rules: rules, Mode: policy.Stricter(policy.Mode(of(f.Agent).Mode), s.Mode()), Hooks: by, Still: by.still, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Redirects: l.Redirects, Record: l.Record,
+			Rules: rules, Mode: plan.Mode, Hooks: by, Still: by.still, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Redirects: l.Redirects, Record: l.Record,
 			Spent: func(e event.Spent) error { return s.Report(e) },
 			Began: func(own *session.Session) {
 				if c.Transcript != nil {
@@ -152,15 +147,12 @@ const checkText = "You check something for a person who works with a coding agen
 func checker(c ForkConfig, transcript func() string) func(ctx context.Context, model, question string) (string, error) {
 	return func(ctx context.Context, model, question string) (string, error) {
 		s := c.Session()
-		target := s.Target()
-		if model != "" {
-			t, err := c.Resolve(ctx, model)
-			if err != nil {
-				return "", err
-			}
-			target = t
+		plan := agents.Compose(&agents.Def{Tools: []string{"Read", "Grep", "Glob"}, MaxTurns: checkSteps}, agents.Facts{Child: true, Model: model})
+		target, err := c.target(ctx, plan)
+		if err != nil {
+			return "", err
 		}
-		budget, err := c.share(checkSteps)
+		budget, err := c.share(plan.Turns)
 		if err != nil {
 			return "", err
 		}
@@ -173,11 +165,25 @@ func checker(c ForkConfig, transcript func() string) func(ctx context.Context, m
 		l := c.Loop()
 		out, err := helper.Run(ctx, helper.Spec{
 			For: event.ForHook, Target: target, System: []string{checkText}, Prompt: question, Rules: rules, Budget: budget, Env: l.Env, Mask: l.Mask,
-			Tools: c.Tools().Anew().Only(func(name string) bool { return slices.Contains([]string{"Read", "Grep", "Glob"}, name) }),
+			Tools: plan.Tools(c.Tools().Anew()),
 			Spent: func(e event.Spent) error { return s.Report(e) },
 		})
 		return out.Text, err
 	}
+}
+
+// target is the model of an agent: the one that its plan names, or the session's.
+func (c ForkConfig) target(ctx context.Context, plan agents.Plan) (t agent.Target, err error) {
+	t = c.Session().Target()
+	if plan.Model != "" {
+		if t, err = c.Resolve(ctx, plan.Model); err != nil {
+			return t, err
+		}
+	}
+	if plan.Effort != "" {
+		t.Effort, t.Thinking = plan.Effort, 0
+	}
+	return t, nil
 }
 
 // share is the session's budget, for an agent with so many steps: before each of its
@@ -198,14 +204,11 @@ func of(a *skill.Agent) skill.Agent {
 	return *a
 }
 
-// alone are tools that make no sense without a person, or within a skill.
-var alone = []string{skills.Name, "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "StructuredOutput"}
-
 // brings is what the definition of an agent brings for its work: instructions with
 // the skills and the notes that it names, and the tools of servers of its own, which
 // end with back. rules get the folder of its notes.
-func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, rules *policy.Rules, set tool.Set) (system []string, tools tool.Set, back func(), err error) {
-	system, back = instructions(c.Parts(), a), func() {}
+func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, plan agents.Plan, rules *policy.Rules, set tool.Set) (system []string, tools tool.Set, back func(), err error) {
+	system, back = instructions(c.Parts(), plan.System), func() {}
 	if a == nil || c.world == nil {
 		return system, set, back, nil
 	}
@@ -247,20 +250,15 @@ func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, rules *policy.Ru
 	return system, tools, back, nil
 }
 
-// forkTools are the tools of the session that an agent has.
-func forkTools(set tool.Set, a *skill.Agent) tool.Set {
-	return Offered(set, of(a)).Only(func(name string) bool { return !slices.Contains(alone, name) })
-}
-
 // instructions are those of the session, with an agent's own prompt in the place
 // of what is said to everybody.
-func instructions(parts []prompt.Part, a *skill.Agent) []string {
+func instructions(parts []prompt.Part, own string) []string {
 	var out []string
-	if of(a).Prompt != "" {
-		out = append(out, a.Prompt)
+	if own != "" {
+		out = append(out, own)
 	}
 	for _, p := range parts {
-		if p.Lent || p.Stable && of(a).Prompt != "" {
+		if p.Lent || p.Stable && own != "" {
 			continue
 		}
 		out = append(out, p.Text)

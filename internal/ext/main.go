@@ -12,17 +12,13 @@ import (
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/hook"
-	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
-	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/order"
-	"github.com/adze-agent/adze/internal/tool"
 )
 
 // An Agent is a definition that a session can begin as.
@@ -61,15 +57,8 @@ func (w *World) Main(name string) (a *Agent, note string, err error) {
 	if by != "" {
 		return nil, fmt.Sprintf("the plugin %s has sessions begin as the agent %s, which there is not", by, shown), nil
 	}
-	var names []string
-	for _, d := range lib.Agents() {
-		names = append(names, d.Name)
-	}
-	return nil, "", &hint.Mistake{Why: fmt.Sprintf("there is no agent %q%s", shown, near.Hint(name, names)), What: "adze agents list shows those there are"}
+	return nil, "", &hint.Mistake{Why: lib.NoAgent(name), What: "adze agents list shows those there are"}
 }
-
-// Effort is how hard the model of a definition thinks.
-func Effort(a Agent) llm.Effort { return llm.Effort(a.Effort) }
 
 // serve has the MCP servers that an agent's definition holds there beside those that
 // are configured. Names alone mean servers that are configured anyway.
@@ -123,44 +112,6 @@ func (w *World) agentServers(a Agent) (out []servers.Given, bad []string) {
 	}
 	order.By(out, func(a, b servers.Given) int { return strings.Compare(a.Name, b.Name) })
 	return out, bad
-}
-
-// Offered are the tools of a set that a definition leaves: those of its list, if it
-// has one, and none that it denies. A rule stands for its tool, and the name of an
-// MCP server for all of its tools. always stays.
-func Offered(set tool.Set, a Agent, always ...string) tool.Set {
-	wants, denied := toolNames(a.Tools), toolNames(a.Denied)
-	return set.Only(func(name string) bool {
-		switch {
-		case slices.Contains(always, name):
-			return true
-		case covers(denied, name):
-			return false
-		}
-		return a.Tools == nil || covers(wants, name)
-	})
-}
-
-// toolNames are the names of the tools in a list of tools and of rules.
-func toolNames(list []string) (out []string) {
-	for _, n := range list {
-		n, _, _ = strings.Cut(n, "(")
-		out = append(out, n)
-	}
-	return out
-}
-
-// covers reports whether a list has a tool: by one of its names (policy.Names), or as one of an MCP server.
-func covers(list []string, name string) bool {
-	return slices.ContainsFunc(list, func(n string) bool {
-		if !strings.HasPrefix(n, "mcp__") {
-			return slices.Contains(policy.Names(name), n)
-		}
-		if stem, all := strings.CutSuffix(n, "*"); all {
-			return strings.HasPrefix(name, stem)
-		}
-		return n == name || strings.HasPrefix(name, n+"__")
-	})
 }
 
 // AgentMemory is the folder in which a definition keeps its own notes, "" when it

@@ -11,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/near"
 )
 
 // agentOf reads a definition. One with a mistake is none; a value that only another
@@ -80,6 +81,18 @@ func (a Agent) Idle() (out []string) {
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// Unknown says which tools in the lists of a definition no agent program has: mistakes
+// in writing. What others have, and adze does not, is none.
+func (a Agent) Unknown() (out []string) {
+	for _, name := range slices.Concat(a.Tools, a.Denied) {
+		name, _, _ = strings.Cut(name, "(")
+		if !policy.Known(name) && name != "*" {
+			out = append(out, fmt.Sprintf("the agent %s names a tool %s, which there is not%s", clip.Visible(a.Name), clip.Line(clip.Visible(name), 60), near.Hint(name, policy.Tools())))
+		}
+	}
 	return out
 }
 

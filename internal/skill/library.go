@@ -3,10 +3,12 @@ package skill
 import (
 	"cmp"
 	"crypto/sha256"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/order"
 )
@@ -104,6 +106,15 @@ func (l Library) Find(name string) (Skill, bool) {
 // Agent finds a definition by its name.
 func (l Library) Agent(name string) (Agent, bool) {
 	return find(l.agents, func(a *Agent) string { return a.Name }, name)
+}
+
+// NoAgent says that no agent has a name, and which one has a name like it.
+func (l Library) NoAgent(name string) string {
+	names := make([]string, 0, len(l.agents))
+	for _, a := range l.agents {
+		names = append(names, a.Name)
+	}
+	return fmt.Sprintf("there is no agent %q%s", clip.Line(clip.Visible(name), 100), near.Hint(name, names))
 }
 
 // Style finds an output style by its name; case does not count.
