@@ -38,6 +38,7 @@ var variables = []variable{
 	{"EDITOR", "the editor where VISUAL is not set"},
 	{"GIT_SSH_COMMAND", "how git reaches plugins by ssh; else without asking for anything"},
 	{"PATH", "where git, bash and other programs are"},
+	{"GOGC", "how often garbage is collected, with GOMEMLIMIT as for every program in Go; else first at 8 MB"},
 	{"TMPDIR", "where temporary files go, unless it is in the folder that is worked on"},
 	{"NO_COLOR", "any value: no colour"},
 	{"TERM", "the terminal; dumb has no colour"},

@@ -68,7 +68,7 @@ func ids(some live.List) string {
 // gone says what can be done when a session cannot be reached any more.
 func gone(s live.Session, err error) error {
 	if s.Kept {
-		return failf("adze --resume "+hint.Shell(s.ID)+" goes on with it", "session %s: %v", s.ID, err)
+		return failf("adze --resume "+hint.Shell(s.ID)+" PROMPT goes on with it", "session %s: %v", s.ID, err)
 	}
 	return failf("", "session %s: %v", s.ID, err)
 }
