@@ -39,7 +39,7 @@ func TestEveryCommandHasAScript(t *testing.T) {
 			return
 		}
 		path := regexp.QuoteMeta(c.CommandPath())
-		terminal := slices.Contains([]string{"adze config edit", "adze mcp login"}, c.CommandPath()) // or a browser, where no script is
+		terminal := slices.Contains([]string{"adze attach", "adze config edit", "adze mcp login"}, c.CommandPath()) // or a browser, where no script is
 		if c.Runnable() && !c.HasSubCommands() && !terminal && !regexp.MustCompile(`(?m)^(\[[^]]*\] )*(exec|code 0) `+path+`( |$)`).MatchString(all.String()) {
 			t.Errorf("no script runs %q", c.CommandPath())
 		}
@@ -57,7 +57,7 @@ func TestEverydayIsAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others := []string{"config edit", "demo", "login", "logout", "mcp login", "mcp serve", "record", "replay", "sandbox check", "send", "tail"}
+	others := []string{"attach", "config edit", "demo", "login", "logout", "mcp login", "mcp serve", "record", "replay", "sandbox check", "send", "tail"}
 	commands(func(c *cobra.Command) {
 		if !c.HasParent() || c.HasSubCommands() {
 			return

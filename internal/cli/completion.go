@@ -113,7 +113,7 @@ func completeValues(root *cobra.Command, sys System, f *runFlags) {
 		"adze config get": settingNames, "adze config unset": settingNames,
 		"adze login":  func(cmd *cobra.Command) []string { return providerNames(sys, f, cmd) },
 		"adze logout": func(cmd *cobra.Command) []string { return providerNames(sys, f, cmd) },
-		"adze tail":   running, "adze send": running,
+		"adze attach": running, "adze tail": running, "adze send": running,
 		"adze sessions show": known, "adze sessions rm": known, "adze export": known, "adze models": models,
 	}
 	var walk func(c *cobra.Command)

@@ -37,7 +37,7 @@ func blocks(t *testing.T) (out []block) {
 }
 
 // away are commands that need a network, a terminal, a session that runs, or what only a reader has.
-var away = regexp.MustCompile(`npx|https?://|OWNER/REPO|\bNAME\b|files|\.cassette|^adze *(#|$)|:hello|/changelog|^adze (tail|send) `)
+var away = regexp.MustCompile(`npx|https?://|OWNER/REPO|\bNAME\b|files|\.cassette|^adze *(#|$)|:hello|/changelog|^adze (attach|tail|send) `)
 
 // Every adze command that a block of README or docs shows runs, in the order of the page.
 func TestDocsRun(t *testing.T) {

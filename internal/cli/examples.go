@@ -15,6 +15,7 @@ var examples = map[string][]string{
 	"diff":                        {"adze diff", "adze diff 'mend the parser' --stat"},
 	"export":                      {"adze export -o session.md", "adze export 'mend the parser' --format html -o session.html"},
 	"import":                      {"adze import --dry-run", "adze import --from codex --only settings"},
+	"attach":                      {"adze attach", "adze attach 0199c5a2"},
 	"send":                        {`adze send 0199c5a2 "also update the changelog"`, `adze send "review this" <change.diff`},
 	"tail":                        {"adze tail", "adze tail 0199c5a2 --json", "adze tail --turn"},
 	"logout":                      {"adze logout anthropic", "adze logout --all"},

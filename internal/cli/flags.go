@@ -85,7 +85,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.fork, "fork-session", false, "with --continue or --resume: go on in a copy")
 	fs.StringVar(&f.sessionID, "session-id", "", "the id of the new session, or of the copy (a UUID)")
 	fs.BoolVar(&f.noSession, "no-session", false, "keep nothing on disk")
-	fs.BoolVar(&f.noSocket, "no-socket", false, "adze ps, tail and send do not reach this session")
+	fs.BoolVar(&f.noSocket, "no-socket", false, "adze ps, attach, tail and send do not reach this session")
 	fs.StringVar(&f.systemFile, "system-prompt-file", "", "like --system-prompt, from a file")
 	fs.StringVar(&f.appendFile, "append-system-prompt-file", "", "like --append-system-prompt, from a file")
 	fs.StringVar(&f.settings, "settings", "", "a settings file, or JSON, that wins over the files")

@@ -13,7 +13,7 @@ func (h *uiHost) listen(ctx context.Context, state string) {
 	h.heard.Do(func() { h.unheard = h.f.listen(ctx, h.sys, h.desk, state, h.o.Note) })
 }
 
-// listen has adze ps, tail and send reach the sessions of d, until the returned function
+// listen has adze ps, attach, tail and send reach the sessions of d, until the returned function
 // is called. Nothing waits for it, and where it cannot be nothing else suffers: note is told.
 func (f *runFlags) listen(ctx context.Context, sys System, d *desk.Desk, state string, note func(string)) (stop func()) {
 	if f.noSocket {

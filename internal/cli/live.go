@@ -77,7 +77,7 @@ func newPs(sys System, f *runFlags) *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use: "ps", Short: "List the sessions that run", Args: cobra.NoArgs,
-		Long: "Lists the sessions that run in your terminals and programs: what they do, for how long,\nwhere, and with which model. adze tail follows one, adze send prompts one.",
+		Long: "Lists the sessions that run in your terminals and programs: what they do, for how long,\nwhere, and with which model. attach shows one, tail follows it, send prompts it.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, p, err := reached(sys, f, cmd, ask.Watch)
 			if err != nil {

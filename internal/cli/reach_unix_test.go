@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -174,5 +175,91 @@ func TestExampleOfAClient(t *testing.T) {
 	}
 	if by != "example-1" {
 		t.Errorf("answered by %q", by)
+	}
+}
+
+// Two terminals and a tail are at one session: they see one order, the first answer to a
+// question counts, wherever it is given, and when one leaves, the session and the others
+// go on.
+func TestAttach(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, `
+> One.
+---
+@ Bash {"command": "touch made", "description": "Make a file"}
+---
+> It is there.
+---
+@ Bash {"command": "touch other", "description": "Make another file"}
+---
+> So is that.
+---
+> Still here.
+`)
+	x.until(`What shall be done here`)
+	x.keys("first", enter)
+	x.until(`● One\.`)
+	follow := p.tail("--all")
+	follow.to(t, `"turn_ended"`)
+	y := p.inTerminal(p.adze("attach"), 80, 24)
+	y.until(`● One\.`) // what was said before
+	y.keys("make it", enter)
+	for _, z := range []*terminal{x, y} {
+		z.dialog(`Run this command\?`)
+	}
+	y.keys(enter) // from the second, and the first sees it
+	for _, z := range []*terminal{x, y} {
+		z.until(`● It is there\.`)
+		z.gone(`Run this command`)
+	}
+	follow.to(t, `"answered"`, `"by":"attach-`)
+	follow.to(t, `"turn_ended"`)
+	x.keys("and another", enter)
+	for _, z := range []*terminal{x, y} {
+		z.dialog(`Run this command\?`)
+	}
+	x.keys(enter)
+	y.until(`● So is that\.`)
+	follow.to(t, `"answered"`, `"by":"terminal"`)
+	follow.to(t, `"turn_ended"`)
+	y.gone(`interrupts`)
+	y.keys(ctrlC, ctrlC) // leaving one ends nothing
+	if code := y.ended(); code != 0 {
+		t.Errorf("exit %d:\n%s", code, y.all())
+	}
+	y.restored()
+	if !strings.Contains(y.all(), "the session goes on; adze attach") {
+		t.Errorf("it does not say that the session goes on:\n%s", y.all())
+	}
+	x.keys("are you there?", enter)
+	x.until(`● Still here\.`)
+	x.gone(`interrupts`)
+	z := p.inTerminal(p.adze("attach"), 80, 24)
+	z.until(`● Still here\.`)
+	x.keys(ctrlC, ctrlC)
+	if code := x.ended(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	z.until(`The session ended`)
+	z.keys(ctrlC, ctrlC)
+	if code := z.ended(); code != 0 {
+		t.Errorf("exit %d:\n%s", code, z.all())
+	}
+	follow.rest(t)
+	for _, name := range []string{"made", "other"} {
+		if _, err := os.Stat(filepath.Join(p.dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	said := regexp.MustCompile(`(?m)^[›●] (.*)$`)
+	want := "first One. make it It is there. and another So is that."
+	for _, z := range []*terminal{x, y} {
+		var got []string
+		for _, m := range said.FindAllStringSubmatch(z.all(), -1) {
+			got = append(got, strings.TrimSpace(m[1]))
+		}
+		if all := strings.Join(got, " "); !strings.HasPrefix(all, want) {
+			t.Errorf("a terminal shows %q", all)
+		}
 	}
 }

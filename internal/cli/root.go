@@ -96,7 +96,7 @@ edits and runs commands, and asks before anything that could do harm.
 	setHelp(root, sys, f)
 	root.AddCommand(newCompletion(sys),
 		newDemo(sys), newModels(sys, f), newSessions(sys, f), newExport(sys, f), newImport(sys, f), newRewind(sys, f), newDiff(sys, f), newPrompt(sys, f), newContext(sys, f), newConfig(sys, f),
-		newPermissions(sys, f), newHooks(sys, f), newMCP(sys, f), newPlugin(sys, f), newSkills(sys, f), newAgents(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newAuth(sys, f), newSandbox(sys, f), newTrust(sys, f), newStats(sys, f), newPs(sys, f), newTail(sys, f), newSend(sys, f),
+		newPermissions(sys, f), newHooks(sys, f), newMCP(sys, f), newPlugin(sys, f), newSkills(sys, f), newAgents(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newAuth(sys, f), newSandbox(sys, f), newTrust(sys, f), newStats(sys, f), newPs(sys, f), newAttach(sys, f), newTail(sys, f), newSend(sys, f),
 	)
 	root.InitDefaultHelpCmd()
 	inOurWords(root)
@@ -119,7 +119,7 @@ func newVersion(sys System) *cobra.Command {
 // absent are commands of other agents and of versions to come. A line that begins
 // with one is no prompt; with --print it is.
 var absent = []string{
-	"acp", "attach", "auto-mode", "bridge", "cloud", "cron", "daemon", "exec", "gateway", "ide", "init", "install", "kill", "logs", "project", "remote", "remote-control",
+	"acp", "auto-mode", "bridge", "cloud", "cron", "daemon", "exec", "gateway", "ide", "init", "install", "kill", "logs", "project", "remote", "remote-control",
 	"respawn", "rm", "self-update", "serve", "setup-token", "ssh", "stop", "teleport", "ultrareview", "update", "upgrade", "web", "worker", "worktree", "worktrees",
 }
 

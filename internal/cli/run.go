@@ -249,7 +249,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	}
 	d := desk.New(desk.Config{Surroundings: o.Surroundings, Sources: o.Sources, Front: o.Front})
 	d.Seat(a.Running)
-	unheard := f.listen(ctx, sys, d, a.Place().Paths.State, o.Note)
+	unheard := f.listen(ctx, sys, d, a.Place().Paths.State, func(string) {}) // nobody looks on
 	w := watching(sys)
 	if w != nil && f.output == "text" {
 		opts.Watch, opts.Answer = w.see, w.answer

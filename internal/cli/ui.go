@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/hook"
+	"github.com/adze-agent/adze/internal/live"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -58,6 +59,11 @@ func choosing(args []string) []string {
 // runUI is "adze" at a terminal. The prompt box is drawn first; the session is
 // opened behind it.
 func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text string) error {
+	return atTerminal(ctx, sys, f, o, nil, tui.Options{Start: tui.Start{Continue: f.cont, Resume: f.resume, Fork: f.fork, Pick: f.pick}, Prompt: clip.Clean(text)})
+}
+
+// atTerminal is the terminal UI: on a session of this process or, with at, on one of another.
+func atTerminal(ctx context.Context, sys System, f *runFlags, o invocation, at *live.Session, opts tui.Options) error {
 	theme, _ := draw.Named("auto", true)
 	plain := f.plain(sys, o)
 	profile := term.ProfileOf(sys.Env)
@@ -72,15 +78,20 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 	o.Lasting, o.Person = true, true
 	sys.interrupts.Store(plain)
 	h := newHost(sys, f, o)
-	left := tui.Run(ctx, t, t.Screen, h.host(), tui.Options{
-		Start: tui.Start{Continue: f.cont, Resume: f.resume, Fork: f.fork, Pick: f.pick}, Prompt: clip.Clean(text),
-		ASCII: term.ASCII(sys.Env), Plain: plain, Dark: true, Colors: profile.Depth >= draw.Colors256,
-	})
+	host := h.host()
+	if at != nil {
+		host = h.attached(host, *at)
+	}
+	opts.ASCII, opts.Plain, opts.Dark, opts.Colors = term.ASCII(sys.Env), plain, true, profile.Depth >= draw.Colors256
+	left := tui.Run(ctx, t, t.Screen, host, opts)
 	time.AfterFunc(lastKey, func() { sys.interrupts.Store(false) }) // the Ctrl+C that ended it may be told of only now
 	terr := t.Close(false)
 	var cerr error
 	h.leave(left)
-	if left.Session != nil {
+	switch {
+	case left.Session != nil && at != nil:
+		detached(ctx, sys, *at)
+	case left.Session != nil:
 		if left.Session.Kept && left.Seq > 0 && left.Signal == "" {
 			fmt.Fprintf(sys.Stderr, "adze: go on with: adze --resume %s\n", left.Session.ID)
 		}
