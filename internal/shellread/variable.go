@@ -1,6 +1,9 @@
 package shellread
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // harmlessVariables may stand before a command: they choose how it speaks and
 // draws, not what it runs or reads.
@@ -8,22 +11,35 @@ var harmlessVariables = map[string]bool{
 	"LANG": true, "LANGUAGE": true, "TZ": true, "NO_COLOR": true, "FORCE_COLOR": true, "CLICOLOR": true, "CLICOLOR_FORCE": true,
 	"COLUMNS": true, "LINES": true, "CI": true, "TERM": true, "COLORTERM": true, "NODE_ENV": true, "RUST_BACKTRACE": true, "RUST_LOG": true,
 	"GOOS": true, "GOARCH": true, "CGO_ENABLED": true, "GOMAXPROCS": true, "DEBIAN_FRONTEND": true, "TIMEFORMAT": true,
-	"LC_ALL": true, "LC_CTYPE": true, "LC_COLLATE": true, "LC_MESSAGES": true, "LC_NUMERIC": true, "LC_TIME": true, "LC_MONETARY": true,
 }
 
-func harmlessVariable(name string) bool { return harmlessVariables[name] }
+// harmlessVariable reports a variable that may have any value which is no path: those of
+// the table, and the categories of a locale (locale(7)).
+func harmlessVariable(name string) bool {
+	category, ok := strings.CutPrefix(name, "LC_")
+	return harmlessVariables[name] || ok && category != "" && strings.Trim(category, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
 
-// harmlessValues are variables that may stand before a command with these values.
+// harmlessValues are variables that may stand before a command with these values, which
+// are set apart by "|". An editor or pager that does nothing, or prints, is what adze pins.
 var harmlessValues = map[string]string{
-	"GO111MODULE": "on", "CARGO_TERM_COLOR": "never", "TIME_STYLE": "long-iso", "LS_COLORS": "",
-	"PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat", "GH_PAGER": "cat", "SYSTEMD_PAGER": "cat", "BAT_PAGER": "cat", "PSQL_PAGER": "cat", "AWS_PAGER": "", // as pinned ones have them
+	"GO111MODULE": "on", "CARGO_TERM_COLOR": "never|always|auto", "TIME_STYLE": "long-iso", "LS_COLORS": "", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1",
+	"PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat", "GH_PAGER": "cat", "SYSTEMD_PAGER": "cat", "BAT_PAGER": "cat", "PSQL_PAGER": "cat", "AWS_PAGER": "",
+	"EDITOR": "true|:", "VISUAL": "true|:", "GIT_EDITOR": "true|:", "GIT_SEQUENCE_EDITOR": "true|:", "GIT_MERGE_AUTOEDIT": "no",
 	"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0",
 }
 
-// harmlessValue reports NAME=text that only says how a command speaks, or what
-// is so anyway.
+// modes are how a program is told that people work on it: MIX_ENV=test, RAILS_ENV=development.
+// Those in which it serves others are not: in them it acts on other data.
+var modes = map[string]bool{"test": true, "testing": true, "dev": true, "develop": true, "development": true, "ci": true}
+
+// harmlessValue reports NAME=text that only says how a command speaks, or in which
+// mode it works, or what is so anyway.
 func harmlessValue(name, text string) bool {
-	if want, ok := harmlessValues[name]; ok && text == want {
+	if want, ok := harmlessValues[name]; ok && slices.Contains(strings.Split(want, "|"), text) {
+		return true
+	}
+	if modes[text] && strings.HasSuffix(name, "_ENV") && name != "VIRTUAL_ENV" && !strings.HasPrefix(name, "CONDA_") && !riskyVariable(name) { // those hold folders of programs
 		return true
 	}
 	// A time zone: Area/City. Elsewhere TZ may name a file.
