@@ -41,9 +41,11 @@ func (p commandPattern) allows(a Exec, line bool) bool {
 		return true
 	case p.exact():
 		return !a.Loose
-	case a.Spelled > 0 && len(named) >= a.Spelled:
-		return true
 	case len(a.Outputs) > 0 && p.namesFlags(a.Outputs):
+		return true
+	case len(named) < a.Spelled:
+		return false
+	case a.Spelled > 0 && a.Launches == 0:
 		return true
 	case a.Through > 0 && len(named) > a.Through, a.Through > 0 && a.Launches > 0 && len(named) >= a.Launches:
 		return true

@@ -43,7 +43,8 @@ type (
 		// written. One that ends with a sign of equality has its value glued to it.
 		Outputs []string
 		// Spelled, when set, is how many of the first words hold all flags that Beyond is about,
-		// with what they take: a rule that spells these out covers the command.
+		// with what they take: only a rule that spells these out covers the command. Where
+		// Launches is set as well, it does what it would do without them.
 		Spelled int
 		// Through, when set, is how many words before the command that a runner starts
 		// (bundle exec) Beyond is about: a rule that names the command too covers it.

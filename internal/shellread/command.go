@@ -355,11 +355,19 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	closed := programs.Closed(ws)
 	e.Beyond = r.Table.Beyond(prog, closed)
-	if e.Beyond != "" && !r.Fed {
-		e.Outputs, e.Spelled = r.Table.NamedOutputs(prog, ws), r.Table.SpelledFlags(prog, ws)
-	}
 	e.Through = r.Table.Through(prog, ws)
 	e.Launches, e.Starts = r.Table.Starts(prog, ws)
+	if e.Beyond != "" && !r.Fed {
+		e.Outputs = r.Table.NamedOutputs(prog, ws)
+		var behind []word
+		if e.Spelled, behind = r.Table.SpelledFlags(prog, ws); behind != nil {
+			e.Launches, e.Starts = r.Table.Starts(prog, behind)
+			e.Launches += e.Spelled - 1
+			if n := r.Table.Through(prog, behind); n > 0 {
+				e.Through = n + e.Spelled - 1
+			}
+		}
+	}
 	e.Elsewhere = !programs.RunsHere(prog)
 	if r.Fed && e.Beyond == "" && !e.ReadOnly {
 		e.Beyond = "xargs adds arguments that are not known before it runs"
@@ -395,6 +403,9 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	if e.ReadOnly || e.Edits {
 		e.Unpinned = u.WithoutPins(ws[0].Text)
+	}
+	if unpacks != "" && e.Spelled > 0 {
+		e.Through, e.Launches = 0, 0
 	}
 	if unpacks != "" {
 		e.Outputs, e.Spelled = nil, 0

@@ -91,10 +91,11 @@ func (t *Table) NamedOutputs(name string, ws []Word) (flags []string) {
 
 // SpelledFlags is how many of the first words of a command hold all flags for which a rule
 // with a wildcard does not cover it, each with the word behind it; 0 when something else
-// speaks against it.
-func (t *Table) SpelledFlags(name string, ws []Word) (first int) {
+// speaks against it. behind is the command without them, of one that without them would
+// start another (pnpm -C web exec x), else nil.
+func (t *Table) SpelledFlags(name string, ws []Word) (first int, behind []Word) {
 	if name == "git" || OpenWord(ws) != "" {
-		return 0
+		return 0, nil
 	}
 	rest := ws[:1:1]
 	for i := 1; i < len(ws); i++ {
@@ -105,15 +106,21 @@ func (t *Table) SpelledFlags(name string, ws []Word) (first int) {
 		}
 		if first = i + 1; !strings.Contains(w.Text, "=") {
 			if i++; i == len(ws) || ws[i].Kind != Exact || strings.HasPrefix(ws[i].Text, "-") {
-				return 0
+				return 0, nil
 			}
 			first++
 		}
 	}
-	if first == 0 || t.Beyond(name, rest) != "" || ValueBeyond(name, rest[1:]) != "" {
-		return 0
+	switch {
+	case first == 0 || ValueBeyond(name, rest[1:]) != "":
+		return 0, nil
+	case t.Beyond(name, rest) == "":
+		return first, nil
 	}
-	return first
+	if starts, _ := t.Starts(name, rest); starts == 0 || first+len(rest)-1 != len(ws) { // flags among the words of what is started may be its own
+		return 0, nil
+	}
+	return first, rest
 }
 
 // written adds the files that such flags write.
