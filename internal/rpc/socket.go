@@ -159,7 +159,7 @@ func (l *Listener) accept(ctx context.Context, c Config) {
 			}
 		}
 		c.Number++
-		number := c.Number
+		with := c
 		select {
 		case places <- struct{}{}:
 		default:
@@ -172,8 +172,6 @@ func (l *Listener) accept(ctx context.Context, c Config) {
 				_ = conn.Close()
 				return
 			}
-			with := c
-			with.Number = number
 			_ = Serve(ctx, conn, with) // the client was told
 		})
 	}
