@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/live"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
@@ -51,7 +52,7 @@ func newTail(sys System, f *runFlags) *cobra.Command {
 			if turn {
 				show = untilTurn(s, show)
 			}
-			return follow(cmd, s, after, d, show)
+			return follow(cmd, sys, s, after, d, show)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one event a line, as docs/clients.md has them")
@@ -81,7 +82,7 @@ func untilTurn(s live.Session, show func(event.Event) error) func(event.Event) e
 }
 
 // follow shows what happens in a session until it is over.
-func follow(cmd *cobra.Command, s live.Session, after event.Seq, d event.Detail, show func(event.Event) error) error {
+func follow(cmd *cobra.Command, sys System, s live.Session, after event.Seq, d event.Detail, show func(event.Event) error) error {
 	for e, err := range s.Client.Follow(cmd.Context(), s.ID, after, d) {
 		if err == nil {
 			err = show(e)
@@ -90,7 +91,8 @@ func follow(cmd *cobra.Command, s live.Session, after event.Seq, d event.Detail,
 		case err == nil:
 		case errors.Is(err, errEnough):
 			return nil
-		case errors.Is(err, &op.Refusal{Code: op.NoSession}): // it ended just now
+		case errors.Is(err, &op.Refusal{Code: op.NoSession}): // it ended just now, or while this reader was slow
+			fmt.Fprintf(sys.Stderr, "adze: the session ended; all of it: adze sessions show %s\n", hint.Shell(s.ID))
 			return nil
 		default:
 			return gone(s, err)
