@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -101,6 +102,29 @@ func over(t *testing.T, text string, dial func() (near, far net.Conn)) clienttes
 
 func TestClientOverPipe(t *testing.T) {
 	clienttest.Run(t, func(t *testing.T, text string) clienttest.Subject { return over(t, text, net.Pipe) })
+}
+
+// pipes are the two ends of what carries stdin and stdout of a process.
+type pipes struct {
+	net.Conn // has the methods that nobody calls
+	in, out  *os.File
+}
+
+func (p pipes) Read(b []byte) (int, error)  { return p.in.Read(b) }
+func (p pipes) Write(b []byte) (int, error) { return p.out.Write(b) }
+func (p pipes) Close() error                { return errors.Join(p.in.Close(), p.out.Close()) }
+
+func TestClientOverStdio(t *testing.T) {
+	clienttest.Run(t, func(t *testing.T, text string) clienttest.Subject {
+		return over(t, text, func() (near, far net.Conn) {
+			a, b, err := os.Pipe()
+			c, d, err2 := os.Pipe()
+			if err = errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			return pipes{in: a, out: d}, pipes{in: c, out: b}
+		})
+	})
 }
 
 func TestClientOverSocket(t *testing.T) {
