@@ -33,6 +33,9 @@ func (e *Editor) Type(s string) Result {
 	if s = e.fit(s); s == "" {
 		return Ignored
 	}
+	if s == "/" {
+		e.stepAside()
+	}
 	if e.vim != nil {
 		e.vim.typed(s)
 	}
@@ -53,6 +56,7 @@ func (e *Editor) Type(s string) Result {
 // Do runs a command: those of keymap's Edit context, and Submit, Newline,
 // Stash, UnfoldPaste and the history's. Any other is Ignored.
 func (e *Editor) Do(a keymap.Action) Result {
+	defer e.comeBack()
 	defer e.closeStep()
 	if e.vim != nil {
 		if e.vim.inserting() {

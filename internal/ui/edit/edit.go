@@ -56,6 +56,11 @@ type Editor struct {
 	kills kills
 	past  past
 	stash []draft
+	// given is what Restore put into an empty box. While nobody changed it, a "/" behind it
+	// begins a command: it steps aside into the stash, and aside says that the newest there
+	// is that one.
+	given []rune
+	aside bool
 	vim   *vim
 
 	width int   // of the text, from the last View
@@ -254,6 +259,7 @@ func (e *Editor) show(d draft) {
 // ToggleStash puts the prompt aside, or gets the last one back when the box is
 // empty.
 func (e *Editor) ToggleStash() Result {
+	e.aside = false
 	switch {
 	case !e.Empty():
 		e.stash = append(e.stash, e.draft())
@@ -269,6 +275,32 @@ func (e *Editor) ToggleStash() Result {
 	return Changed
 }
 
+// stepAside makes room for a command, where the box has what was put back and no more.
+func (e *Editor) stepAside() {
+	if len(e.given) == 0 || !slices.Equal(e.given, e.t.r) || e.at != e.t.len() || e.anchor >= 0 && e.anchor != e.at {
+		return
+	}
+	e.given = nil
+	e.ToggleStash()
+	e.aside = true
+}
+
+// comeBack undoes stepAside when nothing is left of the command. The next "/" is text.
+func (e *Editor) comeBack() {
+	if e.aside && e.Empty() {
+		e.ToggleStash()
+	}
+}
+
+// Resume gets back what stepped aside for a command that was carried out. Another command
+// may be typed at once.
+func (e *Editor) Resume() {
+	if e.aside && e.Empty() {
+		e.ToggleStash()
+		e.given = slices.Clone(e.t.r)
+	}
+}
+
 // Stashed is how many prompts are put aside.
 func (e *Editor) Stashed() int { return len(e.stash) }
 
@@ -282,5 +314,6 @@ func (e *Editor) Clear() Result {
 	if e.vim != nil {
 		e.vim.reset()
 	}
+	e.comeBack()
 	return Changed
 }

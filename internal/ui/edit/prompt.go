@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -106,7 +107,7 @@ func (e *Editor) Take() Prompt {
 		e.t.replace(0, e.t.len(), nil) // the stash still refers to chips
 	}
 	e.at, e.anchor, e.goal, e.literal, e.top = 0, -1, -1, false, rowAt{}
-	e.past = past{}
+	e.past, e.given = past{}, nil
 	if e.vim != nil {
 		e.vim.submitted()
 	}
@@ -114,7 +115,8 @@ func (e *Editor) Take() Prompt {
 }
 
 // Restore puts a prompt back into the box, in front of what is there: one that
-// was queued and is edited again, or that could not be sent.
+// was queued and is edited again, or that could not be sent. Where the box was empty, a
+// "/" that is typed at once begins a command, for which the prompt steps aside.
 func (e *Editor) Restore(p Prompt) {
 	e.step(doOther)
 	defer e.closeStep()
@@ -123,6 +125,9 @@ func (e *Editor) Restore(p Prompt) {
 	rs = e.t.withImages(rs, p.Images)
 	if e.t.len() > 0 {
 		rs = append(rs, '\n')
+	}
+	if e.given = nil; e.t.len() == 0 {
+		e.given = slices.Clone(rs)
 	}
 	e.change(0, 0, rs)
 	e.at, e.anchor, e.goal, e.literal = e.at+len(rs), -1, -1, false

@@ -352,7 +352,9 @@ func (m *Model) enter() []effect {
 	}
 	switch p.Mode {
 	case edit.Command:
-		return m.command(p.Text)
+		out := m.command(p.Text)
+		m.box.Resume()
+		return out
 	case edit.Shell:
 		return m.shell(p)
 	case edit.Memory:

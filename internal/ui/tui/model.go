@@ -43,6 +43,7 @@ type Model struct {
 	returned time.Time  // when what waited came back into the prompt box, because of an interrupt
 	keyed    time.Time  // when a key came last that no dialog took
 	going    *rewinding // that is looked at
+	backIn   string     // the prompt that the last rewind put into the box
 	back     *goingBack // that runs
 	pager    *pager     // the transcript in full screen
 	scroll   *pager     // the conversation, when adze has the whole screen

@@ -254,6 +254,8 @@ func (g *rewinding) carryOut(m *Model, c Choice) []effect {
 		m.cutOff = m.cutOff && !o.Conversation
 		if o.Conversation && g.was != nil {
 			m.editAgain(g.was)
+		} else if o.Conversation && m.box.Text() == m.backIn {
+			m.box.Clear() // it is in the conversation again
 		}
 		return nil
 	}}}
@@ -261,6 +263,7 @@ func (g *rewinding) carryOut(m *Model, c Choice) []effect {
 
 // editAgain puts a prompt that was taken back into the box.
 func (m *Model) editAgain(was *story.Item) {
+	m.backIn = was.Text
 	m.box.Restore(edit.Prompt{Text: was.Text, Shown: was.Text})
 	if was.Pics > 0 {
 		m.say("the prompt is here again, without its "+story.Plural(was.Pics, "image"), draw.Attention)

@@ -149,6 +149,55 @@ func TestRewoundIsMarked(t *testing.T) {
 	}
 }
 
+// What a rewind puts into the box steps aside for a command that is typed at once, and
+// comes back behind it; the rewind's undo takes it out again.
+func TestCommandBehindWhatWasTakenBack(t *testing.T) {
+	taken := "Repair the sum,\nand its test."
+	back := func(t *testing.T) *rig {
+		r := spoken(newRig(t, 80, 30)).keys("esc", "esc", "up", "enter").event(planOf("p1"))
+		return r.keys("enter")
+	}
+	box := func(r *rig, want string) {
+		t.Helper()
+		if got := r.m.box.Text(); got != want {
+			t.Errorf("the prompt box has %q, want %q", got, want)
+		}
+	}
+	r := back(t)
+	r.keys("'/rewind undo")
+	box(r, "/rewind undo")
+	r.has("stashed (Ctrl+S)")
+	r.keys("enter").event(event.RewindPlan{Dropped: 1})
+	box(r, taken)
+	r.keys("enter")
+	if got, _ := last[op.Rewind](r); got != (op.Rewind{Undo: true, Conversation: true, Code: true}) {
+		t.Errorf("asked for %+v", got)
+	}
+	box(r, "")
+
+	r = back(t)
+	r.keys("'/mode", "enter", "esc") // one command, and another
+	box(r, taken)
+	r.keys("'/", "'mode", "enter", "esc")
+	box(r, taken)
+	r.keys("'/", "backspace") // it is meant as text
+	box(r, taken)
+	r.keys("'/x")
+	box(r, taken+"/x")
+
+	r = back(t)
+	r.keys("'.", "'/x") // no command at once
+	box(r, taken+"./x")
+
+	r = back(t)
+	r.keys("'/foo/bar is a path", "enter") // nor one that is sent
+	if got, _ := last[op.Prompt](r); got.Text != "/foo/bar is a path" {
+		t.Errorf("sent %+v", got)
+	}
+	r.has("stashed").keys("ctrl+s")
+	box(r, taken)
+}
+
 // A session without a record of files goes back in its conversation.
 func TestRewindWithoutFiles(t *testing.T) {
 	r := spoken(newRig(t, 80, 30)).keys("esc", "esc", "enter")

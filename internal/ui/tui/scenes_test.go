@@ -194,6 +194,9 @@ var scenes = []scene{
 	}},
 	{"rewind", func(r *rig) { spoken(r).keys("esc", "esc") }},
 	{"rewind-plan", func(r *rig) { spoken(r).keys("'/rewind", "enter", "up", "enter").event(planOf("p1")) }},
+	{"rewind-command", func(r *rig) { // typed at once behind the prompt that is in the box again
+		spoken(r).keys("esc", "esc", "enter").event(planOf("p2")).keys("enter", "'/rewind u")
+	}},
 	{"rewound", func(r *rig) {
 		spoken(r).event(event.Rewound{To: r.seqOf("p1"), ID: "p1", Text: "Repair the sum", Conversation: true, Code: true})
 		r.keys("ctrl+o")
