@@ -63,32 +63,19 @@ func withoutKeys(raw json.RawMessage, hide *secret.Redactor) json.RawMessage {
 }
 
 func configList(sys System, f *runFlags) *cobra.Command {
-	var asJSON, all bool
-	c := &cobra.Command{
+	all := false
+	c := answering(sys, &cobra.Command{
 		Use: "list", Short: "List settings and where each comes from", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, cfg, err := loadSettings(sys, f, cmd)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				list := shownSettings(cfg)
-				if !all {
-					list = slices.DeleteFunc(list, func(s config.Setting) bool { return string(s.Value) == "null" })
-				}
-				return printJSON(sys, list)
-			}
-			w := sys.table()
-			w.whole = 1
-			for _, s := range shownSettings(cfg) {
-				if string(s.Value) != "null" || all {
-					fmt.Fprintf(w, "%s\t%s\t%s\n", s.Key, clip.Visible(string(s.Value)), clip.Visible(s.Origin.String()))
-				}
-			}
-			return w.Flush()
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		_, cfg, err := loadSettings(sys, f, cmd)
+		if err != nil {
+			return nil, err
+		}
+		list := slices.DeleteFunc(shownSettings(cfg), func(s config.Setting) bool { return !all && string(s.Value) == "null" })
+		return listing[config.Setting]{rows: list, whole: 1, row: func(t *table, s config.Setting) {
+			t.row(s.Key, string(s.Value), s.Origin.String())
+		}}, nil
+	})
 	c.Flags().BoolVar(&all, "all", false, "unset keys too")
 	c.Flags().Bool("origin", true, "where each value comes from (always shown)")
 	_ = c.Flags().MarkHidden("origin") // for those who know it from elsewhere
@@ -244,55 +231,51 @@ func configPath(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w := sys.table()
-			for _, file := range cfg.Files {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", file.Scope, clip.Visible(file.Path), clip.Visible(string(file.State)))
-			}
-			return w.Flush()
+			return listing[config.File]{rows: cfg.Files, row: func(t *table, file config.File) {
+				t.row(string(file.Scope), file.Path, string(file.State))
+			}}.print(sys, false)
 		},
 	}
 }
 
 func configCheck(sys System, f *runFlags) *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	return answering(sys, &cobra.Command{
 		Use: "check", Short: "Say what is wrong with the settings", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, p, cfg, err := f.loaded(sys, cmd)
-			if err != nil {
-				return err
-			}
-			problems, err := mistakes(o, p, cfg)
-			if err != nil {
-				return openError(cmd.Context(), err)
-			}
-			problems = append(problems, hookDoubts(cfg)...)
-			if asJSON {
-				return printJSON(sys, map[string]any{"problems": problems, "files": cfg.Files, "ignored": cfg.Ignored})
-			}
-			bad := 0
-			for _, pr := range problems {
-				fmt.Fprintln(sys.Stdout, clip.Visible(pr.String()))
-				if pr.Severity == config.Error {
-					bad++
-				}
-			}
-			for _, file := range cfg.Files {
-				if len(file.NotUsed) > 0 {
-					fmt.Fprintln(sys.Stdout, clip.Visible(fmt.Sprintf("%s: adze does not use %s of this file", file.Path, strings.Join(file.NotUsed, ", "))))
-				}
-			}
-			if bad > 0 {
-				return &failure{code: exitFailed, cause: "the settings have mistakes", hint: "adze config edit opens the file"}
-			}
-			if len(problems) == 0 {
-				fmt.Fprintln(sys.Stdout, "the settings are fine")
-			}
-			return nil
-		},
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		o, p, cfg, err := f.loaded(sys, cmd)
+		if err != nil {
+			return nil, err
+		}
+		problems, err := mistakes(o, p, cfg)
+		if err != nil {
+			return nil, openError(cmd.Context(), err)
+		}
+		problems = append(problems, hookDoubts(cfg)...)
+		return both{map[string]any{"problems": problems, "files": cfg.Files, "ignored": cfg.Ignored}, func() error { return printMistakes(sys, cfg, problems) }}, nil
+	})
+}
+
+// printMistakes fails when there are any.
+func printMistakes(sys System, cfg *config.Config, problems []config.Problem) error {
+	bad := 0
+	for _, pr := range problems {
+		fmt.Fprintln(sys.Stdout, clip.Visible(pr.String()))
+		if pr.Severity == config.Error {
+			bad++
+		}
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+	for _, file := range cfg.Files {
+		if len(file.NotUsed) > 0 {
+			fmt.Fprintln(sys.Stdout, clip.Visible(fmt.Sprintf("%s: adze does not use %s of this file", file.Path, strings.Join(file.NotUsed, ", "))))
+		}
+	}
+	if bad > 0 {
+		return &failure{code: exitFailed, cause: "the settings have mistakes", hint: "adze config edit opens the file"}
+	}
+	if len(problems) == 0 {
+		fmt.Fprintln(sys.Stdout, "the settings are fine")
+	}
+	return nil
 }
 
 func configEdit(sys System, f *runFlags) *cobra.Command {

@@ -23,24 +23,21 @@ func takesHint(key string) string {
 }
 
 func configDescribe(sys System) *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	return answering(sys, &cobra.Command{
 		Use: "describe [KEY]", Short: "Say what settings take, what they do, and when a change counts", Args: cobra.MaximumNArgs(1),
 		Long: "describe says of a setting, of all below a section (sandbox.network), or of every one\nwhat it does, which values it takes, what counts while it is not set, which files may\nset it, and when a change counts in a session that runs.",
-		RunE: func(_ *cobra.Command, args []string) error {
-			keys := config.Table()
-			if len(args) == 1 {
-				if keys = config.Keys(args[0]); len(keys) == 0 {
-					return unknownKey(args[0])
-				}
+	}, func(_ *cobra.Command, args []string) (answer, error) {
+		keys := config.Table()
+		if len(args) == 1 {
+			if keys = config.Keys(args[0]); len(keys) == 0 {
+				return nil, unknownKey(args[0])
 			}
-			var rows []described
-			for _, k := range keys {
-				rows = append(rows, described{k.Name, k.Takes(), k.Unset(), k.Doc, k.From(), string(k.When), k.Flag, k.Env(), k.Absent})
-			}
-			if asJSON {
-				return printJSON(sys, rows)
-			}
+		}
+		var rows []described
+		for _, k := range keys {
+			rows = append(rows, described{k.Name, k.Takes(), k.Unset(), k.Doc, k.From(), string(k.When), k.Flag, k.Env(), k.Absent})
+		}
+		return both{rows, func() error {
 			for i, r := range rows {
 				if i > 0 {
 					fmt.Fprintln(sys.Stdout)
@@ -48,10 +45,8 @@ func configDescribe(sys System) *cobra.Command {
 				r.print(sys)
 			}
 			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+		}}, nil
+	})
 }
 
 // A described is what is said of a setting.

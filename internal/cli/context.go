@@ -18,56 +18,53 @@ import (
 
 // newContext says what fills the window of a session's model.
 func newContext(sys System, f *runFlags) *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	c := answering(sys, &cobra.Command{
 		Use: "context [SESSION]", Short: "Show what fills the model's window in a session", Args: cobra.MaximumNArgs(1),
 		Long: "Shows what the next request would hold: instructions, tools, memory, messages by kind,\n" +
 			"the biggest items, what was cleared, and why the last request missed the provider's\ncache. Nothing is sent, and no key is needed.\n\n" + sessionWords,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var st transcript.State
-			all, info, err := findSession(sys, f, cmd, args...)
-			var none *failure
-			switch {
-			case len(args) == 0 && errors.As(err, &none) && none.code == exitUsage: // what a first request would hold
-			case err != nil:
-				return err
-			default:
-				for e, err := range all.Read(cmd.Context(), info, 0) {
-					if err != nil {
-						return err
-					}
-					st = st.Apply(e)
+	}, func(cmd *cobra.Command, args []string) (answer, error) {
+		var st transcript.State
+		all, info, err := findSession(sys, f, cmd, args...)
+		var none *failure
+		switch {
+		case len(args) == 0 && errors.As(err, &none) && none.code == exitUsage: // what a first request would hold
+		case err != nil:
+			return nil, err
+		default:
+			for e, err := range all.Read(cmd.Context(), info, 0) {
+				if err != nil {
+					return nil, err
 				}
+				st = st.Apply(e)
 			}
-			o, err := f.options(sys, cmd.Flags())
-			if err != nil {
-				return err
-			}
-			o.Print, o.spec.Log, o.spec.Model = true, sessions.Choice{None: true}, st.Model
-			a, err := o.dry(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer a.Close()
-			model := cmp.Or(st.Model, a.Target().ID())
-			if cmd.Flags().Changed("model") {
-				model = a.Target().ID()
-			}
-			parts := a.Instructions()
-			if began := situation.Parts(st.Situation); len(began) > 0 {
-				parts = prompt.Keep(parts, began)
-			}
-			windowTokens, limit := a.Facts(model)
-			_, tools := a.Sizes()
-			instructions, offered := app.Pieces(parts, tools)
-			m := window.MapOf(st, model, windowTokens, limit, instructions, offered)
-			if asJSON {
-				return printJSON(sys, m)
-			}
-			fmt.Fprint(sys.Stdout, sys.painter().lines(draw.Block(m.View(), draw.Options{Width: sys.columns()})))
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON (docs/context.md)")
+		}
+		o, err := f.options(sys, cmd.Flags())
+		if err != nil {
+			return nil, err
+		}
+		o.Print, o.spec.Log, o.spec.Model = true, sessions.Choice{None: true}, st.Model
+		a, err := o.dry(cmd.Context())
+		if err != nil {
+			return nil, err
+		}
+		defer a.Close()
+		model := cmp.Or(st.Model, a.Target().ID())
+		if cmd.Flags().Changed("model") {
+			model = a.Target().ID()
+		}
+		parts := a.Instructions()
+		if began := situation.Parts(st.Situation); len(began) > 0 {
+			parts = prompt.Keep(parts, began)
+		}
+		windowTokens, limit := a.Facts(model)
+		_, tools := a.Sizes()
+		instructions, offered := app.Pieces(parts, tools)
+		m := window.MapOf(st, model, windowTokens, limit, instructions, offered)
+		return both{m, func() error {
+			_, err := fmt.Fprint(sys.Stdout, sys.painter().lines(draw.Block(m.View(), draw.Options{Width: sys.columns()})))
+			return err
+		}}, nil
+	})
+	c.Flags().Lookup("json").Usage = "as JSON (docs/context.md)"
 	return c
 }

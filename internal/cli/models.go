@@ -14,46 +14,42 @@ import (
 )
 
 func newModels(sys System, f *runFlags) *cobra.Command {
-	var asJSON, all, sources bool
-	c := &cobra.Command{
+	var all, sources bool
+	c := answering(sys, &cobra.Command{
 		Use: "models [WORD…]", Short: "List models: window, prices per million tokens, abilities",
 		Long: "models lists what can be used now: models of providers with a key, of local\nservers that answer, and of your own providers. --all adds those that lack a key.\nWords narrow the list.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := f.options(sys, cmd.Flags())
-			if err != nil {
-				return err
+	}, func(cmd *cobra.Command, args []string) (answer, error) {
+		o, err := f.options(sys, cmd.Flags())
+		if err != nil {
+			return nil, err
+		}
+		p, cfg, err := o.load()
+		if err != nil {
+			return nil, openError(cmd.Context(), err)
+		}
+		ch, err := o.models(p, cfg)
+		if err != nil {
+			return nil, err
+		}
+		var rows []choose.Row
+		for _, r := range ch.List(cmd.Context()) {
+			if (r.Usable || all || len(args) > 0) && matches(r, args) {
+				rows = append(rows, r)
 			}
-			p, cfg, err := o.load()
-			if err != nil {
-				return openError(cmd.Context(), err)
-			}
-			ch, err := o.models(p, cfg)
-			if err != nil {
-				return err
-			}
-			var rows []choose.Row
-			for _, r := range ch.List(cmd.Context()) {
-				if (r.Usable || all || len(args) > 0) && matches(r, args) {
-					rows = append(rows, r)
-				}
-			}
-			if asJSON {
-				return printJSON(sys, modelsJSON(rows))
-			}
-			if len(rows) == 0 && len(args) > 0 {
+		}
+		return both{modelsJSON(rows), func() error {
+			switch {
+			case len(rows) == 0 && len(args) > 0:
 				return usagef("adze models --all, without words, lists everything", "no model matches %q", strings.Join(args, " "))
-			}
-			if len(rows) == 0 {
+			case len(rows) == 0:
 				fmt.Fprintln(sys.Stderr, "no provider has a key and no local server answers; adze models --all lists everything")
 				return nil
-			}
-			if sources {
+			case sources:
 				return modelTable(sys.table(), rows)
 			}
 			return modelList(sys.Stdout, sys.painter(), rows)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+		}}, nil
+	})
 	c.Flags().BoolVar(&sources, "sources", false, "all columns: the price of cached tokens, where the key and the facts come from")
 	c.Flags().BoolVarP(&all, "all", "a", false, "those without a key too")
 	return c
@@ -113,9 +109,9 @@ func beyondTools(f price.Facts) string {
 
 // modelTable has every column.
 func modelTable(w *table, rows []choose.Row) error {
-	fmt.Fprintln(w, "MODEL\tWINDOW\tOUTPUT\tIN\tOUT\tCACHED\tTAKES\tKEY\tFACTS FROM")
+	w.row("MODEL", "WINDOW", "OUTPUT", "IN", "OUT", "CACHED", "TAKES", "KEY", "FACTS FROM")
 	for _, r := range rows {
-		fmt.Fprintln(w, strings.Join(modelRow(r), "\t"))
+		w.row(modelRow(r)...)
 	}
 	return w.Flush()
 }

@@ -7,46 +7,44 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/store/sessions"
-	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 func newPrompt(sys System, f *runFlags) *cobra.Command {
-	var sizes, asJSON bool
-	c := &cobra.Command{
+	sizes := false
+	c := answering(sys, &cobra.Command{
 		Use: "prompt", Short: "Print what a model would be told here, with the size of each part", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := f.options(sys, cmd.Flags())
-			if err != nil {
-				return err
-			}
-			o.Print, o.spec.Log = true, sessions.Choice{None: true}
-			a, err := o.dry(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer a.Close()
-			if asJSON {
-				return printJSON(sys, map[string]any{"model": a.Target().ID(), "parts": sizesOf(a), "system": texts(a), "tools": a.Tools().Specs()})
-			}
-			if !sizes {
-				for _, p := range a.Instructions() {
-					fmt.Fprintf(sys.Stdout, "%s\n\n", strings.TrimRight(p.Text, "\n"))
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		o, err := f.options(sys, cmd.Flags())
+		if err != nil {
+			return nil, err
+		}
+		o.Print, o.spec.Log = true, sessions.Choice{None: true}
+		a, err := o.dry(cmd.Context())
+		if err != nil {
+			return nil, err
+		}
+		defer a.Close()
+		parts, all, model := a.Instructions(), sizesOf(a), a.Target().ID()
+		return both{map[string]any{"model": model, "parts": all, "system": texts(parts), "tools": a.Tools().Specs()}, func() error {
+			for _, s := range texts(parts) {
+				if !sizes {
+					fmt.Fprintf(sys.Stdout, "%s\n\n", strings.TrimRight(s, "\n"))
 				}
 			}
-			w := sys.table()
-			fmt.Fprintln(w, "PART\tTOKENS\tBYTES")
-			total, bytes := 0, 0
-			for _, s := range sizesOf(a) {
-				fmt.Fprintf(w, "%s\t%d\t%d\n", clip.Visible(s.Name), s.Tokens, s.Bytes)
-				total, bytes = total+s.Tokens, bytes+s.Bytes
+			t, tokens, bytes := sys.table(), 0, 0
+			t.row("PART", "TOKENS", "BYTES")
+			for _, s := range all {
+				t.row(s.Name, fmt.Sprint(s.Tokens), fmt.Sprint(s.Bytes))
+				tokens, bytes = tokens+s.Tokens, bytes+s.Bytes
 			}
-			fmt.Fprintf(w, "all (estimated for %s)\t%d\t%d\n", clip.Visible(a.Target().ID()), total, bytes)
-			return w.Flush()
-		},
-	}
+			t.row("all (estimated for "+model+")", fmt.Sprint(tokens), fmt.Sprint(bytes))
+			return t.Flush()
+		}}, nil
+	})
 	c.Flags().BoolVar(&sizes, "sizes", false, "only the sizes")
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON, with the tools")
+	c.Flags().Lookup("json").Usage = "as JSON, with the tools"
 	return c
 }
 
@@ -60,9 +58,9 @@ func sizesOf(a running) []app.Size {
 	return out
 }
 
-func texts(a running) []string {
-	out := make([]string, 0, len(a.Instructions()))
-	for _, p := range a.Instructions() {
+func texts(parts []prompt.Part) []string {
+	out := make([]string, 0, len(parts))
+	for _, p := range parts {
 		out = append(out, p.Text)
 	}
 	return out

@@ -25,50 +25,46 @@ type foundSession struct {
 }
 
 func sessionsSearch(sys System, f *runFlags) *cobra.Command {
-	var all, asJSON bool
-	limit := 20
-	c := &cobra.Command{
+	all, limit := false, 20
+	c := answering(sys, &cobra.Command{
 		Use: "search WORDS…", Short: "Find sessions by the words in them: titles, prompts, replies, commands and paths", Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 1 || limit > 1000 {
-				return usagef("a number from 1 to 1000", "--limit cannot be %d", limit)
-			}
-			p, _, err := loadSettings(sys, f, cmd)
-			if err != nil {
-				return err
-			}
-			q := fulltext.Query{Words: strings.Join(args, " "), Project: sessions.Key(p.Root), Limit: limit}
-			if all {
-				q.Project = ""
-			}
-			found, err := searchSessions(cmd.Context(), sys, p, q)
-			switch {
-			case err != nil:
-				return err
-			case asJSON:
-				return printJSON(sys, found)
-			case len(found) == 0 && all:
-				fmt.Fprintln(sys.Stderr, "no session has these words")
-			case len(found) == 0:
-				fmt.Fprintln(sys.Stderr, "no session of this folder has these words; --all looks through those of other folders")
-			}
-			for n, s := range found {
-				if n > 0 {
-					fmt.Fprintln(sys.Stdout)
-				}
-				where := ""
-				if all {
-					where = "  " + clip.Visible(s.Start)
-				}
-				fmt.Fprintf(sys.Stdout, "%s  %s  %s%s\n    %s\n", s.ID, clip.Age(time.Since(s.Changed)), clip.Line(clip.VisibleText(s.Name()), 60), where, clip.Visible(s.Snippet))
-			}
-			return nil
-		},
-	}
+	}, func(cmd *cobra.Command, args []string) (answer, error) {
+		if limit < 1 || limit > 1000 {
+			return nil, usagef("a number from 1 to 1000", "--limit cannot be %d", limit)
+		}
+		p, _, err := loadSettings(sys, f, cmd)
+		if err != nil {
+			return nil, err
+		}
+		q := fulltext.Query{Words: strings.Join(args, " "), Project: sessions.Key(p.Root), Limit: limit}
+		if all {
+			q.Project = ""
+		}
+		found, err := searchSessions(cmd.Context(), sys, p, q)
+		return both{found, func() error { printFound(sys, found, all); return nil }}, err
+	})
 	c.Flags().BoolVarP(&all, "all", "a", false, "in all folders")
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	c.Flags().IntVar(&limit, "limit", limit, "most sessions")
 	return c
+}
+
+func printFound(sys System, found []foundSession, all bool) {
+	switch {
+	case len(found) == 0 && all:
+		fmt.Fprintln(sys.Stderr, "no session has these words")
+	case len(found) == 0:
+		fmt.Fprintln(sys.Stderr, "no session of this folder has these words; --all looks through those of other folders")
+	}
+	for n, s := range found {
+		if n > 0 {
+			fmt.Fprintln(sys.Stdout)
+		}
+		where := ""
+		if all {
+			where = "  " + clip.Visible(s.Start)
+		}
+		fmt.Fprintf(sys.Stdout, "%s  %s  %s%s\n    %s\n", s.ID, clip.Age(time.Since(s.Changed)), clip.Line(clip.VisibleText(s.Name()), 60), where, clip.Visible(s.Snippet))
+	}
 }
 
 // searchIndex is the index of what all sessions say, without secrets.

@@ -55,79 +55,59 @@ func findSession(sys System, f *runFlags, cmd *cobra.Command, names ...string) (
 }
 
 func sessionsList(sys System, f *runFlags) *cobra.Command {
-	var all, asJSON bool
-	c := &cobra.Command{
+	all := false
+	c := answering(sys, &cobra.Command{
 		Use: "list", Short: "List the sessions of this folder", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			st, key, err := sessionStore(sys, f, cmd)
-			if err != nil {
-				return err
-			}
-			if all {
-				key = ""
-			}
-			st.Unread = noteTo(sys)
-			list, err := st.List(cmd.Context(), key)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				if list == nil {
-					list = []store.Info{}
-				}
-				return printJSON(sys, list)
-			}
-			if len(list) == 0 {
-				fmt.Fprintln(sys.Stderr, "no sessions here yet; adze sessions list --all shows those of other folders")
-				return nil
-			}
-			w := sys.table()
-			fmt.Fprintln(w, "ID\tAGE\tTURNS\tSIZE\tCOST\tBRANCH\tWHAT")
-			for _, i := range list {
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		st, key, err := sessionStore(sys, f, cmd)
+		if err != nil {
+			return nil, err
+		}
+		if all {
+			key = ""
+		}
+		st.Unread = noteTo(sys)
+		list, err := st.List(cmd.Context(), key)
+		return listing[store.Info]{
+			rows: list, note: "no sessions here yet; adze sessions list --all shows those of other folders",
+			head: []string{"ID", "AGE", "TURNS", "SIZE", "COST", "BRANCH", "WHAT"},
+			row: func(t *table, i store.Info) {
 				name := clip.Line(clip.VisibleText(i.Name()), 60)
 				if i.Running {
 					name += " (running)"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i.ID, clip.Age(time.Since(i.Changed)), i.Turns, clip.Size(i.Size), i.CostText(2), clip.Visible(i.Branch), name)
-			}
-			return w.Flush()
-		},
-	}
+				t.row(i.ID, clip.Age(time.Since(i.Changed)), fmt.Sprint(i.Turns), clip.Size(i.Size), i.CostText(2), i.Branch, name)
+			},
+		}, err
+	})
 	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return c
 }
 
 func sessionsShow(sys System, f *runFlags) *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	c := answering(sys, &cobra.Command{
 		Use: "show [SESSION]", Short: "Show one session: facts, then the conversation", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			st, i, err := findSession(sys, f, cmd, args...)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return printJSON(sys, i)
-			}
-			w := sys.table()
-			for _, row := range [][2]string{
-				{"session", i.ID}, {"what", clip.Line(clip.VisibleText(i.Name()), 100)}, {"folder", clip.Visible(i.Start)}, {"branch", clip.Visible(i.Branch)}, {"model", clip.Visible(i.Model)},
+	}, func(cmd *cobra.Command, args []string) (answer, error) {
+		st, i, err := findSession(sys, f, cmd, args...)
+		return both{i, func() error {
+			t := sys.table()
+			for _, r := range [][2]string{
+				{"session", i.ID}, {"what", clip.Line(clip.VisibleText(i.Name()), 100)}, {"folder", i.Start}, {"branch", i.Branch}, {"model", i.Model},
 				{"turns", fmt.Sprint(i.Turns)}, {"cost", i.CostText(4)}, {"last used", i.Changed.Local().Format("2006-01-02 15:04")},
-				{"stored in", clip.Visible(i.Dir)}, {"forked from", i.Parent},
+				{"stored in", i.Dir}, {"forked from", i.Parent},
 			} {
-				if row[1] != "" {
-					fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+				if r[1] != "" {
+					t.row(r[:]...)
 				}
 			}
-			if err := w.Flush(); err != nil {
+			if err := t.Flush(); err != nil {
 				return err
 			}
 			fmt.Fprintln(sys.Stdout)
 			return writeExport(cmd.Context(), sys, sys.Stdout, st, i, "md", 2000)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "the facts as JSON")
+		}}, err
+	})
+	c.Flags().Lookup("json").Usage = "the facts as JSON"
 	return c
 }
 

@@ -32,44 +32,40 @@ var statsBy = []string{"model", "project", "day", "tool", "agent"}
 const maxStatsDays = 36500
 
 func newStats(sys System, f *runFlags) *cobra.Command {
-	days, by, asJSON, page := 0, "", false, ""
-	c := &cobra.Command{
+	days, by, page := 0, "", ""
+	c := answering(sys, &cobra.Command{
 		Use: "stats", Short: "What sessions cost: tokens, money and time by model, project, day or tool", Args: cobra.NoArgs,
 		Long: "stats adds up the sessions of all folders that are still kept (cleanup_days).\nWhat has no known price is called unknown; no cost is made up for it. A copy of a\nsession counts what was done in the copy.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case by != "" && !slices.Contains(statsBy, by):
-				return usagef("one of "+strings.Join(statsBy, ", "), "--by cannot be %q%s", by, near.Hint(by, statsBy))
-			case days < 0 || days == 0 && cmd.Flags().Changed("days"):
-				return usagef("1 is today; leave it out for all there are", "--days cannot be %d", days)
-			case days > maxStatsDays:
-				return usagef("leave it out for all there are", "--days cannot be more than %d", maxStatsDays)
-			case page != "" && asJSON:
-				return usagef("leave one of them out", "--json and --html exclude each other")
-			case page != "" && by != "":
-				return usagef("leave --by out", "the page shows all of it, by everything")
-			case cmd.Flags().Changed("html") && page == "":
-				return usagef("give the name of a file", "--html is empty")
-			}
-			p, _, err := loadSettings(sys, f, cmd)
-			if err != nil {
-				return err
-			}
-			r, err := statsOf(cmd.Context(), sys, p, days, time.Now())
-			switch {
-			case err != nil:
-				return err
-			case asJSON:
-				return printJSON(sys, statsAsJSON(r, by))
-			case page != "":
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		switch {
+		case by != "" && !slices.Contains(statsBy, by):
+			return nil, usagef("one of "+strings.Join(statsBy, ", "), "--by cannot be %q%s", by, near.Hint(by, statsBy))
+		case days < 0 || days == 0 && cmd.Flags().Changed("days"):
+			return nil, usagef("1 is today; leave it out for all there are", "--days cannot be %d", days)
+		case days > maxStatsDays:
+			return nil, usagef("leave it out for all there are", "--days cannot be more than %d", maxStatsDays)
+		case page != "" && wantsJSON(cmd):
+			return nil, usagef("leave one of them out", "--json and --html exclude each other")
+		case page != "" && by != "":
+			return nil, usagef("leave --by out", "the page shows all of it, by everything")
+		case cmd.Flags().Changed("html") && page == "":
+			return nil, usagef("give the name of a file", "--html is empty")
+		}
+		p, _, err := loadSettings(sys, f, cmd)
+		if err != nil {
+			return nil, err
+		}
+		r, err := statsOf(cmd.Context(), sys, p, days, time.Now())
+		return both{statsAsJSON(r, by), func() error {
+			if page != "" {
 				return statsPage(page, r)
 			}
 			return statsText(sys.Stdout, sys.canvas(), r, first(by, "model"))
-		},
-	}
+		}}, err
+	})
 	c.Flags().IntVar(&days, "days", 0, "only the last N days, today included")
 	c.Flags().StringVar(&by, "by", "", "model, project, day, tool or agent")
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON (docs/stats.md)")
+	c.Flags().Lookup("json").Usage = "as JSON (docs/stats.md)"
 	c.Flags().StringVar(&page, "html", "", "write charts to this new file, as one page that needs no network")
 	return c
 }
