@@ -69,28 +69,25 @@ func (r serverRow) state() string {
 }
 
 func mcpGet(sys System, f *runFlags) *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	return answering(sys, &cobra.Command{
 		Use: "get NAME", Short: "Show a server: where it stands, and whether it can be used; starts nothing", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := f.servers(sys, cmd)
-			if err != nil {
-				return err
+	}, func(cmd *cobra.Command, args []string) (answer, error) {
+		c, err := f.servers(sys, cmd)
+		if err != nil {
+			return nil, err
+		}
+		defer c.Close()
+		s, err := c.one(args[0])
+		if err != nil {
+			return nil, err
+		}
+		rows := []serverRow{c.row(s, false)}
+		for _, h := range c.Hidden {
+			if h.Name == s.Name {
+				rows = append(rows, c.row(h, true))
 			}
-			defer c.Close()
-			s, err := c.one(args[0])
-			if err != nil {
-				return err
-			}
-			rows := []serverRow{c.row(s, false)}
-			for _, h := range c.Hidden {
-				if h.Name == s.Name {
-					rows = append(rows, c.row(h, true))
-				}
-			}
-			if asJSON {
-				return printJSON(sys, rows)
-			}
+		}
+		return both{rows, func() error {
 			for _, r := range rows {
 				fmt.Fprintf(sys.Stdout, "%s (%s, %s)\n", clip.Visible(r.Name), r.Scope, clip.Visible(r.From))
 				fmt.Fprintf(sys.Stdout, "  %s\n", r.What)
@@ -102,8 +99,6 @@ func mcpGet(sys System, f *runFlags) *cobra.Command {
 				fmt.Fprintf(sys.Stdout, "  %s\n", clip.Visible(r.state()))
 			}
 			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+		}}, nil
+	})
 }

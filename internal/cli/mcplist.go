@@ -18,60 +18,50 @@ import (
 func mcpList(sys System, f *runFlags) *cobra.Command {
 	var u useFlags
 	offline, patience := false, listWait
-	c := &cobra.Command{
+	c := answering(sys, &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the servers and how they are", Args: cobra.NoArgs,
 		Long: "list connects to the servers that may be started, and to no other, and says how\nthey are. One that does not answer in time is listed as such.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := u.check(); err != nil {
-				return err
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		if err := u.check(); err != nil {
+			return nil, err
+		}
+		if patience <= 0 {
+			return nil, usagef("a time such as 30s; --offline connects to none", "--timeout cannot be %s", patience)
+		}
+		c, err := f.servers(sys, cmd)
+		if err != nil {
+			return nil, err
+		}
+		defer c.Close()
+		for _, p := range c.unread() {
+			fmt.Fprintln(sys.Stderr, "adze: "+oneLine(p.String()))
+		}
+		c.waiting(sys)
+		states := map[string]mcp.Status{}
+		if !offline {
+			if states, err = c.states(cmd.Context(), sys, patience); err != nil {
+				return nil, err
 			}
-			if patience <= 0 {
-				return usagef("a time such as 30s; --offline connects to none", "--timeout cannot be %s", patience)
+		}
+		var rows []serverRow
+		for _, s := range c.Set.Servers {
+			r := c.row(s, false)
+			if st, ok := states[s.Name]; ok {
+				r.State, r.Tools = health(st), st.Tools
 			}
-			c, err := f.servers(sys, cmd)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			for _, p := range c.unread() {
-				fmt.Fprintln(sys.Stderr, "adze: "+oneLine(p.String()))
-			}
-			c.waiting(sys)
-			states := map[string]mcp.Status{}
-			if !offline {
-				if states, err = c.states(cmd.Context(), sys, patience); err != nil {
-					return err
-				}
-			}
-			rows := []serverRow{}
-			for _, s := range c.Set.Servers {
-				r := c.row(s, false)
-				if st, ok := states[s.Name]; ok {
-					r.State, r.Tools = health(st), st.Tools
-				}
-				rows = append(rows, r)
-			}
-			for _, s := range c.Hidden {
-				rows = append(rows, c.row(s, true))
-			}
-			if u.asJSON {
-				return printJSON(sys, rows)
-			}
-			if len(rows) == 0 && c.Extensions.Strict {
-				_, err := fmt.Fprintln(sys.Stdout, "--mcp-config names no MCP server, and --strict-mcp-config leaves out all others")
-				return err
-			}
-			if len(rows) == 0 {
-				_, err := fmt.Fprintln(sys.Stdout, "no MCP server is configured; adze mcp add configures one")
-				return err
-			}
-			w := sys.table()
-			for _, r := range rows {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clip.Visible(r.Name), r.Scope, clip.Line(r.What, 60), clip.Line(clip.Visible(r.state()), 120))
-			}
-			return w.Flush()
-		},
-	}
+			rows = append(rows, r)
+		}
+		for _, s := range c.Hidden {
+			rows = append(rows, c.row(s, true))
+		}
+		none := "no MCP server is configured; adze mcp add configures one"
+		if c.Extensions.Strict {
+			none = "--mcp-config names no MCP server, and --strict-mcp-config leaves out all others"
+		}
+		return listing[serverRow]{rows: rows, none: none, row: func(t *table, r serverRow) {
+			t.row(r.Name, string(r.Scope), clip.Line(r.What, 60), clip.Line(clip.Visible(r.state()), 120))
+		}}, nil
+	})
 	u.add(c)
 	c.Flags().BoolVar(&offline, "offline", false, "connect to none")
 	c.Flags().DurationVar(&patience, "timeout", patience, "how long to wait for servers")

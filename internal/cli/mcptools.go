@@ -27,52 +27,43 @@ type toolRow struct {
 func mcpTools(sys System, f *runFlags) *cobra.Command {
 	var u useFlags
 	patience := listWait
-	c := &cobra.Command{
+	c := answering(sys, &cobra.Command{
 		Use: "tools [SERVER]", Short: "List the tools of servers", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := u.check(); err != nil {
-				return err
-			}
-			if patience <= 0 {
-				return usagef("a time such as 30s", "--timeout cannot be %s", patience)
-			}
-			c, err := f.servers(sys, cmd)
+	}, func(cmd *cobra.Command, args []string) (answer, error) {
+		if err := u.check(); err != nil {
+			return nil, err
+		}
+		if patience <= 0 {
+			return nil, usagef("a time such as 30s", "--timeout cannot be %s", patience)
+		}
+		c, err := f.servers(sys, cmd)
+		if err != nil {
+			return nil, err
+		}
+		defer c.Close()
+		list := c.Set.Servers
+		if len(args) == 1 {
+			s, err := c.startable(args[0])
 			if err != nil {
-				return err
+				return nil, err
 			}
-			defer c.Close()
-			list := c.Set.Servers
-			if len(args) == 1 {
-				s, err := c.one(args[0])
-				if err == nil {
-					err = startable(s)
-				}
-				if err != nil {
-					return err
-				}
-				list = []servers.Server{s}
-			}
-			c.waiting(sys)
-			if len(args) == 1 && !cmd.Flags().Changed("timeout") {
-				patience = 0 // until it answers, or does not
-			}
-			rows, failed := c.toolRows(cmd.Context(), sys, list, patience)
-			if cmd.Context().Err() != nil {
-				return cmd.Context().Err()
-			}
-			if len(args) == 1 && failed != nil {
-				return &failure{code: sorted(failed).code, hint: sorted(failed).hint}
-			}
-			if u.asJSON {
-				return printJSON(sys, rows)
-			}
-			w := sys.table()
-			for _, r := range rows {
-				fmt.Fprintf(w, "%s/%s\t%s\t%s\n", clip.Visible(r.Server), r.Name, clip.Short(r.Tokens)+" tokens", clip.Line(clip.Visible(r.About), 90))
-			}
-			return w.Flush()
-		},
-	}
+			list = []servers.Server{s}
+		}
+		c.waiting(sys)
+		if len(args) == 1 && !cmd.Flags().Changed("timeout") {
+			patience = 0 // until it answers, or does not
+		}
+		rows, failed := c.toolRows(cmd.Context(), sys, list, patience)
+		if cmd.Context().Err() != nil {
+			return nil, cmd.Context().Err()
+		}
+		if len(args) == 1 && failed != nil {
+			return nil, &failure{code: sorted(failed).code, hint: sorted(failed).hint}
+		}
+		return listing[toolRow]{rows: rows, row: func(t *table, r toolRow) {
+			t.row(r.Server+"/"+r.Name, clip.Short(r.Tokens)+" tokens", clip.Line(clip.Visible(r.About), 90))
+		}}, nil
+	})
 	u.add(c)
 	c.Flags().DurationVar(&patience, "timeout", patience, "how long to wait for servers")
 	return c
@@ -99,7 +90,6 @@ func (c *configured) toolRows(ctx context.Context, sys System, list []servers.Se
 		}
 	}
 	all.Wait()
-	rows = []toolRow{}
 	for _, a := range answers {
 		rows = append(rows, a.rows...)
 		if a.err != nil {

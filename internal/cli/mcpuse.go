@@ -33,13 +33,11 @@ import (
 
 // useFlags are those of commands that connect to servers.
 type useFlags struct {
-	asJSON  bool
 	session string
 	answer  string
 }
 
 func (u *useFlags) add(c *cobra.Command) {
-	c.Flags().BoolVar(&u.asJSON, "json", false, "as JSON")
 	c.Flags().StringVar(&u.session, "session", "", "use the connections of a session that runs")
 	_ = c.Flags().MarkHidden("session") // see check
 }
@@ -152,12 +150,32 @@ func startable(s servers.Server) error {
 	return nil
 }
 
-// with connects to one server, waits for it, and does something with it.
-func (f *runFlags) with(sys System, cmd *cobra.Command, u *useFlags, name string, do func(*hub, servers.Server) error) error {
-	return f.within(cmd.Context(), sys, cmd, u, name, do)
+// startable is the server of this name, where it may be started.
+func (c *configured) startable(name string) (servers.Server, error) {
+	s, err := c.one(name)
+	if err != nil {
+		return s, err
+	}
+	return s, startable(s)
 }
 
-// within is with until a context ends.
+// using is a command with --json that connects to the server of its first argument,
+// which stands before a slash where a tool is named, and prints what run answers.
+func (f *runFlags) using(sys System, c *cobra.Command, run func(*cobra.Command, []string, *hub, servers.Server) (answer, error)) *cobra.Command {
+	var u useFlags
+	answering(sys, c, func(cmd *cobra.Command, args []string) (a answer, err error) {
+		err = f.within(cmd.Context(), sys, cmd, &u, args[0], func(h *hub, s servers.Server) (err error) {
+			a, err = run(cmd, args, h, s)
+			return err
+		})
+		return a, err
+	})
+	u.add(c)
+	return c
+}
+
+// within connects to a server until a context ends, waits for it, and does something
+// with it.
 func (f *runFlags) within(ctx context.Context, sys System, cmd *cobra.Command, u *useFlags, name string, do func(*hub, servers.Server) error) error {
 	if err := u.check(); err != nil {
 		return err
@@ -167,11 +185,8 @@ func (f *runFlags) within(ctx context.Context, sys System, cmd *cobra.Command, u
 		return err
 	}
 	defer c.Close()
-	s, err := c.one(name)
+	s, err := c.startable(name)
 	if err != nil {
-		return err
-	}
-	if err := startable(s); err != nil {
 		return err
 	}
 	h, err := c.connect(sys, u.answer, []servers.Server{s})
@@ -276,51 +291,49 @@ func part(t tool.Tool) string {
 
 func mcpCall(sys System, f *runFlags) *cobra.Command {
 	var u useFlags
-	c := &cobra.Command{
+	c := answering(sys, &cobra.Command{
 		Use: "call SERVER/TOOL [JSON|-]", Short: "Call a tool of a server; - reads its arguments from stdin", Args: cobra.RangeArgs(1, 2),
 		Long: "call calls a tool, as you say it: nothing is asked. What deny rules forbid is\nrefused here too. At a terminal you are asked what the server wants to know; --answer\nsays it beforehand.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, want, ok := strings.Cut(args[0], "/")
-			if !ok || want == "" {
-				return usagef("adze mcp tools lists them", "%q names no tool: it is SERVER/TOOL", clip.Visible(args[0]))
+	}, func(cmd *cobra.Command, args []string) (a answer, err error) {
+		name, want, ok := strings.Cut(args[0], "/")
+		if !ok || want == "" {
+			return nil, usagef("adze mcp tools lists them", "%q names no tool: it is SERVER/TOOL", clip.Visible(args[0]))
+		}
+		input := json.RawMessage("{}")
+		if len(args) == 2 {
+			input = json.RawMessage(args[1])
+		}
+		if string(input) == "-" {
+			text, err := wait(cmd.Context(), func() ([]byte, error) { return io.ReadAll(io.LimitReader(sys.Stdin, 16<<20)) })
+			if err != nil {
+				return nil, err
 			}
-			input := json.RawMessage("{}")
-			if len(args) == 2 {
-				input = json.RawMessage(args[1])
+			input = bytes.TrimPrefix(text, []byte("\ufeff"))
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(input, &object); err != nil {
+			return nil, usagef(`they look like '{"query": "…"}'`, "the arguments are no JSON object: %s", fastjson.InWords(err))
+		}
+		err = f.within(cmd.Context(), sys, cmd, &u, name, func(h *hub, s servers.Server) error {
+			t, err := h.tool(s, want)
+			if err != nil {
+				return err
 			}
-			if string(input) == "-" {
-				text, err := wait(cmd.Context(), func() ([]byte, error) { return io.ReadAll(io.LimitReader(sys.Stdin, 16<<20)) })
-				if err != nil {
-					return err
-				}
-				input = bytes.TrimPrefix(text, []byte("\ufeff"))
+			env, done := h.env(sys, f, wantsJSON(cmd))
+			if err := h.denied(t, input, env); err != nil {
+				return err
 			}
-			var object map[string]json.RawMessage
-			if err := json.Unmarshal(input, &object); err != nil {
-				return usagef(`they look like '{"query": "…"}'`, "the arguments are no JSON object: %s", fastjson.InWords(err))
+			res, err := t.Run(cmd.Context(), input, env)
+			done()
+			if cmd.Context().Err() != nil {
+				return cmd.Context().Err()
 			}
-			return f.with(sys, cmd, &u, name, func(h *hub, s servers.Server) error {
-				t, err := h.tool(s, want)
-				if err != nil {
-					return err
-				}
-				env, done := h.env(sys, f, u.asJSON)
-				if err := h.denied(t, input, env); err != nil {
-					return err
-				}
-				res, err := t.Run(cmd.Context(), input, env)
-				done()
-				if cmd.Context().Err() != nil {
-					return cmd.Context().Err()
-				}
-				h.asks.told(sys)
-				if err != nil {
-					return err
-				}
-				return printResult(sys, res, u.asJSON)
-			})
-		},
-	}
+			h.asks.told(sys)
+			a = resultOf(sys, res)
+			return err
+		})
+		return a, err
+	})
 	u.add(c)
 	c.Flags().StringVar(&u.answer, "answer", "", "fill in forms of the server with this JSON object, and with what they have filled in")
 	return c
@@ -365,21 +378,21 @@ func (h *hub) env(sys System, f *runFlags, quiet bool) (env tool.Env, done func(
 	}
 }
 
-// printResult prints what a tool or a resource gave.
-func printResult(sys System, res tool.Result, asJSON bool) error {
-	if asJSON {
-		type image struct {
-			Media string `json:"media_type"`
-			Data  []byte `json:"data"`
-		}
-		images := []image{}
-		for _, i := range res.Images {
-			images = append(images, image{i.Media, i.Data})
-		}
-		if err := printJSON(sys, map[string]any{"text": res.Text, "is_error": res.IsErr, "images": images}); err != nil {
-			return err
-		}
-	} else {
+// resultOf is what a tool or a resource gave.
+func resultOf(sys System, res tool.Result) answer {
+	type image struct {
+		Media string `json:"media_type"`
+		Data  []byte `json:"data"`
+	}
+	images := []image{}
+	for _, i := range res.Images {
+		images = append(images, image{i.Media, i.Data})
+	}
+	var fails error
+	if res.IsErr {
+		fails = &failure{code: exitFailed}
+	}
+	return failing{both{map[string]any{"text": res.Text, "is_error": res.IsErr, "images": images}, func() error {
 		text := res.Text
 		if sys.OutTTY {
 			text = clip.VisibleText(text)
@@ -388,9 +401,6 @@ func printResult(sys System, res tool.Result, asJSON bool) error {
 		for _, i := range res.Images {
 			fmt.Fprintf(sys.Stderr, "adze: an image (%s, %s) is not shown; --json has it\n", clip.Visible(i.Media), clip.Size(int64(len(i.Data))))
 		}
-	}
-	if res.IsErr {
-		return &failure{code: exitFailed}
-	}
-	return nil
+		return nil
+	}}, fails}
 }
