@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -28,56 +27,39 @@ type pluginRow struct {
 }
 
 func pluginList(sys System, f *runFlags) *cobra.Command {
-	var asJSON, available bool
-	c := &cobra.Command{
+	available := false
+	c := answering(sys, &cobra.Command{
 		Use: "list", Short: "List installed plugins, and those that settings want", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.shop(sys, cmd)
-			if err != nil {
-				return err
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		s, err := f.shop(sys, cmd)
+		if err != nil {
+			return nil, err
+		}
+		if live, err := settings.Open(s.bare.quiet().Environment, s.bare.Sources); err == nil {
+			tellUntrusted(sys, live, trust.Settings)
+			live.Close()
+		}
+		rows, none := s.rows, "no plugins; adze plugin marketplace add OWNER/REPO, then adze plugin list --available"
+		if available {
+			rows, none = s.available, "no marketplace offers a plugin; adze plugin marketplace list"
+		}
+		list, err := rows()
+		return listing[pluginRow]{rows: list, none: none, row: func(t *table, r pluginRow) {
+			state := "active"
+			switch {
+			case available:
+				state = r.About
+			case r.Why != "":
+				state = "not active: " + r.Why
+			case !r.Enabled:
+				state = "disabled"
 			}
-			if live, err := settings.Open(s.bare.quiet().Environment, s.bare.Sources); err == nil {
-				tellUntrusted(sys, live, trust.Settings)
-				live.Close()
+			t.row(r.ID, first(r.Version, "-"), clip.Line(oneLine(state), 200))
+			if r.Hint != "" {
+				t.row("", "", "hint: "+oneLine(r.Hint))
 			}
-			rows, err := s.rows()
-			if available {
-				rows, err = s.available()
-			}
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return printJSON(sys, rows)
-			}
-			if len(rows) == 0 && available {
-				_, err := fmt.Fprintln(sys.Stdout, "no marketplace offers a plugin; adze plugin marketplace list")
-				return err
-			}
-			if len(rows) == 0 {
-				_, err := fmt.Fprintln(sys.Stdout, "no plugins; adze plugin marketplace add OWNER/REPO, then adze plugin list --available")
-				return err
-			}
-			w := sys.table()
-			for _, r := range rows {
-				state := "active"
-				switch {
-				case available:
-					state = r.About
-				case r.Why != "":
-					state = "not active: " + r.Why
-				case !r.Enabled:
-					state = "disabled"
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", r.ID, first(r.Version, "-"), clip.Line(oneLine(state), 200))
-				if r.Hint != "" {
-					fmt.Fprintf(w, "\t\thint: %s\n", oneLine(r.Hint))
-				}
-			}
-			return w.Flush()
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+		}}, err
+	})
 	c.Flags().BoolVar(&available, "available", false, "what the marketplaces offer instead")
 	return c
 }

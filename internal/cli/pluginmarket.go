@@ -70,50 +70,31 @@ type marketRow struct {
 }
 
 func marketList(sys System, f *runFlags) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use: "list", Short: "List the marketplaces", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.shop(sys, cmd)
-			if err != nil {
-				return err
+	return answering(sys, &cobra.Command{Use: "list", Short: "List the marketplaces", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		s, err := f.shop(sys, cmd)
+		if err != nil {
+			return nil, err
+		}
+		known, err := s.store.Markets()
+		if err != nil {
+			return nil, err
+		}
+		var rows []marketRow
+		for _, m := range known {
+			r := marketRow{Name: m.Name, Source: m.Source.String(), Pin: m.Pin, Updated: m.Updated.Format("2006-01-02")}
+			c, err := s.store.Catalogue(m)
+			if err == nil {
+				err = s.pol.Allows(m.Source)
 			}
-			known, err := s.store.Markets()
-			if err != nil {
-				return err
+			if r.Plugins = len(c.Plugins); err != nil {
+				r.Problem = err.Error()
 			}
-			rows := []marketRow{}
-			for _, m := range known {
-				r := marketRow{Name: m.Name, Source: m.Source.String(), Pin: m.Pin, Updated: m.Updated.Format("2006-01-02")}
-				c, err := s.store.Catalogue(m)
-				if err == nil {
-					err = s.pol.Allows(m.Source)
-				}
-				if r.Plugins = len(c.Plugins); err != nil {
-					r.Problem = err.Error()
-				}
-				rows = append(rows, r)
-			}
-			if asJSON {
-				return printJSON(sys, rows)
-			}
-			if len(rows) == 0 {
-				_, err := fmt.Fprintln(sys.Stdout, "no marketplaces; adze plugin marketplace add OWNER/REPO")
-				return err
-			}
-			w := sys.table()
-			for _, r := range rows {
-				about := clip.Count(r.Plugins, "plugin")
-				if r.Problem != "" {
-					about = oneLine(r.Problem)
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, r.Source, r.Updated, about)
-			}
-			return w.Flush()
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+			rows = append(rows, r)
+		}
+		return listing[marketRow]{rows: rows, none: "no marketplaces; adze plugin marketplace add OWNER/REPO", row: func(t *table, r marketRow) {
+			t.row(r.Name, r.Source, r.Updated, first(oneLine(r.Problem), clip.Count(r.Plugins, "plugin")))
+		}}, nil
+	})
 }
 
 func marketUpdate(sys System, f *runFlags) *cobra.Command {
