@@ -82,50 +82,41 @@ type skillRow struct {
 }
 
 func skillsList(sys System, f *runFlags) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
+	return answering(sys, &cobra.Command{
 		Use: "list", Short: "List skills and slash commands, where they are from, and what hides others", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			lib, err := f.library(sys, cmd, trust.Skill, trust.Command)
-			if err != nil {
-				return err
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		lib, err := f.library(sys, cmd, trust.Skill, trust.Command)
+		if err != nil {
+			return nil, err
+		}
+		var rows []skillRow
+		for _, s := range lib.Skills() {
+			kind := skill.Skills
+			if s.Command {
+				kind = skill.Commands
 			}
-			rows := []skillRow{}
-			for _, s := range lib.Skills() {
-				kind := skill.Skills
-				if s.Command {
-					kind = skill.Commands
-				}
-				rows = append(rows, skillRow{s.Name, string(kind), s.Description, s.Hint, !s.NoModel, !s.NoPerson, s.Paths, s.File, s.From, s.Scope, "", "", s.License, s.Compatible, s.Metadata})
+			rows = append(rows, skillRow{s.Name, string(kind), s.Description, s.Hint, !s.NoModel, !s.NoPerson, s.Paths, s.File, s.From, s.Scope, "", "", s.License, s.Compatible, s.Metadata})
+		}
+		for _, h := range lib.Hidden() {
+			if h.Kind == skill.Skills || h.Kind == skill.Commands {
+				rows = append(rows, skillRow{Name: h.Name, Kind: string(h.Kind), Description: h.Description, File: h.File, From: h.From, Scope: h.Scope, HiddenBy: h.By, As: h.As})
 			}
-			for _, h := range lib.Hidden() {
-				if h.Kind == skill.Skills || h.Kind == skill.Commands {
-					rows = append(rows, skillRow{Name: h.Name, Kind: string(h.Kind), Description: h.Description, File: h.File, From: h.From, Scope: h.Scope, HiddenBy: h.By, As: h.As})
-				}
+		}
+		return listing[skillRow]{rows: rows, row: func(t *table, r skillRow) {
+			about := clip.Line(r.Description, 60)
+			switch {
+			case r.As != "":
+				about = fmt.Sprintf("hidden by %s; call it as /%s", r.HiddenBy, r.As)
+			case r.HiddenBy != "":
+				about = "hidden by " + r.HiddenBy
+			case !r.Model:
+				about = strings.TrimSpace("(people only) " + about)
+			case !r.Person:
+				about = strings.TrimSpace("(model only) " + about)
 			}
-			if asJSON {
-				return printJSON(sys, rows)
-			}
-			w := sys.table()
-			for _, r := range rows {
-				about := clip.Line(r.Description, 60)
-				switch {
-				case r.As != "":
-					about = fmt.Sprintf("hidden by %s; call it as /%s", r.HiddenBy, r.As)
-				case r.HiddenBy != "":
-					about = "hidden by " + r.HiddenBy
-				case !r.Model:
-					about = strings.TrimSpace("(people only) " + about)
-				case !r.Person:
-					about = strings.TrimSpace("(model only) " + about)
-				}
-				fmt.Fprintf(w, "/%s\t%s\t%s\n", clip.Visible(r.Name), clip.Visible(about), clip.Visible(cmp.Or(r.File, r.From)))
-			}
-			return w.Flush()
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+			t.row("/"+r.Name, about, cmp.Or(r.File, r.From))
+		}}, nil
+	})
 }
 
 // An agentRow is a definition in a list.
@@ -142,39 +133,31 @@ type agentRow struct {
 }
 
 func agentsList(sys System, f *runFlags) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
+	return answering(sys, &cobra.Command{
 		Use: "list", Short: "List the definitions of agents, and where they are from", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			lib, err := f.library(sys, cmd, trust.Agent)
-			if err != nil {
-				return err
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		lib, err := f.library(sys, cmd, trust.Agent)
+		if err != nil {
+			return nil, err
+		}
+		rows := []agentRow{}
+		for _, a := range lib.Agents() {
+			rows = append(rows, agentRow{a.Name, a.Description, a.Tools, a.Model, a.File, a.From, a.Scope, "", doubts(a)})
+		}
+		for _, h := range lib.Hidden() {
+			if h.Kind == skill.Agents {
+				rows = append(rows, agentRow{Name: h.Name, Description: h.Description, File: h.File, From: h.From, Scope: h.Scope, HiddenBy: h.By})
 			}
-			rows := []agentRow{}
-			for _, a := range lib.Agents() {
-				rows = append(rows, agentRow{a.Name, a.Description, a.Tools, a.Model, a.File, a.From, a.Scope, "", doubts(a)})
+		}
+		list := listing[agentRow]{rows: rows, none: "no agents are defined", row: func(t *table, r agentRow) {
+			about := clip.Line(r.Description, 60)
+			if r.HiddenBy != "" {
+				about = "hidden by " + r.HiddenBy
 			}
-			for _, h := range lib.Hidden() {
-				if h.Kind == skill.Agents {
-					rows = append(rows, agentRow{Name: h.Name, Description: h.Description, File: h.File, From: h.From, Scope: h.Scope, HiddenBy: h.By})
-				}
-			}
-			if asJSON {
-				return printJSON(sys, rows)
-			}
-			if len(rows) == 0 {
-				_, err := fmt.Fprintln(sys.Stdout, "no agents are defined")
-				return err
-			}
-			w := sys.table()
-			for _, r := range rows {
-				about := clip.Line(r.Description, 60)
-				if r.HiddenBy != "" {
-					about = "hidden by " + r.HiddenBy
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", clip.Visible(r.Name), clip.Visible(about), clip.Visible(cmp.Or(r.File, r.From)))
-			}
-			if err := w.Flush(); err != nil {
+			t.row(r.Name, about, cmp.Or(r.File, r.From))
+		}}
+		return both{rows, func() error {
+			if err := list.print(sys, false); err != nil {
 				return err
 			}
 			for _, r := range rows {
@@ -183,10 +166,8 @@ func agentsList(sys System, f *runFlags) *cobra.Command {
 				}
 			}
 			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+		}}, nil
+	})
 }
 
 // doubts say what of a definition is not used.
@@ -207,75 +188,68 @@ type checkRow struct {
 }
 
 func skillsCheck(sys System, f *runFlags) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
+	return answering(sys, &cobra.Command{
 		Use: "check [DIR]", Short: "Hold skills to the specification of agentskills.io", Args: cobra.MaximumNArgs(1),
 		Long: `check reads the skill in a folder, or every skill in the folders of a folder, and
 says with its line what is not as agentskills.io wants it. Without a folder it
 checks the skills of this project and your own. Advice alone is no failure.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var dirs []string
-			if len(args) == 1 {
-				dir, err := filepath.Abs(args[0])
-				if err == nil {
-					var info os.FileInfo
-					if info, err = os.Stat(dir); err == nil && !info.IsDir() {
-						dir = filepath.Dir(dir)
-					}
-				}
-				if errors.Is(err, fs.ErrNotExist) {
-					return usagef("name the folder of a skill, or one that holds such folders", "there is no folder %s", clip.Visible(args[0]))
-				}
-				if err != nil {
-					return failf("name the folder of a skill, or one that holds such folders", "%s: %v", clip.Visible(args[0]), cause(err))
-				}
-				dirs = []string{dir}
-			} else {
-				p, _, err := loadSettings(sys, f, cmd)
-				if err != nil {
-					return err
-				}
-				g := skill.Ground{Config: p.Folders.Config, Home: p.Home, Claude: p.Folders.Claude, Homes: skill.Homes(sys.Env), Root: p.Root, Dir: p.Dir, Trusted: func(string, []byte) bool { return true }}
-				dirs = skill.Folders(g.Places(skill.Skills))
-			}
-			rows, n, wrong := []checkRow{}, 0, 0
-			for _, dir := range dirs {
-				k, problems := skill.Check(dir)
-				n += k
-				for _, p := range problems {
-					rows = append(rows, checkRow{p.File, p.Line, p.Text, p.Used})
-					if !p.Used {
-						wrong++
-					}
+	}, func(cmd *cobra.Command, args []string) (answer, error) {
+		var dirs []string
+		if len(args) == 1 {
+			dir, err := filepath.Abs(args[0])
+			if err == nil {
+				var info os.FileInfo
+				if info, err = os.Stat(dir); err == nil && !info.IsDir() {
+					dir = filepath.Dir(dir)
 				}
 			}
-			if asJSON {
-				if err := printJSON(sys, rows); err != nil {
-					return err
-				}
-			} else {
-				for _, r := range rows {
-					text := skill.Problem{File: r.File, Line: r.Line, Text: r.Text}.String()
-					if r.Advice {
-						text += " (advice)"
-					}
-					fmt.Fprintln(sys.Stdout, clip.Visible(text))
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil, usagef("name the folder of a skill, or one that holds such folders", "there is no folder %s", clip.Visible(args[0]))
+			}
+			if err != nil {
+				return nil, failf("name the folder of a skill, or one that holds such folders", "%s: %v", clip.Visible(args[0]), cause(err))
+			}
+			dirs = []string{dir}
+		} else {
+			p, _, err := loadSettings(sys, f, cmd)
+			if err != nil {
+				return nil, err
+			}
+			g := skill.Ground{Config: p.Folders.Config, Home: p.Home, Claude: p.Folders.Claude, Homes: skill.Homes(sys.Env), Root: p.Root, Dir: p.Dir, Trusted: func(string, []byte) bool { return true }}
+			dirs = skill.Folders(g.Places(skill.Skills))
+		}
+		rows, n, wrong := []checkRow{}, 0, 0
+		for _, dir := range dirs {
+			k, problems := skill.Check(dir)
+			n += k
+			for _, p := range problems {
+				rows = append(rows, checkRow{p.File, p.Line, p.Text, p.Used})
+				if !p.Used {
+					wrong++
 				}
 			}
-			switch {
-			case wrong > 0:
-				return failf("mend them, and look again with: adze skills check", "%s to mend in %s", clip.Count(wrong, "thing"), clip.Count(n, "skill"))
-			case n == 0 && len(args) == 1:
-				return failf("a skill is a folder with a file SKILL.md; adze skills new NAME begins one", "there is no skill in %s", clip.Visible(args[0]))
-			case asJSON:
-				return nil
+		}
+		said := both{rows, func() error {
+			for _, r := range rows {
+				text := skill.Problem{File: r.File, Line: r.Line, Text: r.Text}.String()
+				if r.Advice {
+					text += " (advice)"
+				}
+				fmt.Fprintln(sys.Stdout, clip.Visible(text))
 			}
-			_, err := fmt.Fprintf(sys.Stdout, "%s, nothing wrong\n", clip.Count(n, "skill"))
-			return err
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+			if wrong == 0 && (n > 0 || len(args) == 0) {
+				fmt.Fprintf(sys.Stdout, "%s, nothing wrong\n", clip.Count(n, "skill"))
+			}
+			return nil
+		}}
+		switch {
+		case wrong > 0:
+			return failing{said, failf("mend them, and look again with: adze skills check", "%s to mend in %s", clip.Count(wrong, "thing"), clip.Count(n, "skill"))}, nil
+		case n == 0 && len(args) == 1:
+			return failing{said, failf("a skill is a folder with a file SKILL.md; adze skills new NAME begins one", "there is no skill in %s", clip.Visible(args[0]))}, nil
+		}
+		return said, nil
+	})
 }
 
 func skillsNew(sys System, f *runFlags) *cobra.Command {
