@@ -40,37 +40,22 @@ type finding struct {
 }
 
 func newDoctor(sys System, f *runFlags) *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	return answering(sys, &cobra.Command{
 		Use: "doctor", Short: "Say what adze found here, and what is broken", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := f.options(sys, cmd.Flags())
-			if err != nil {
-				return err
-			}
-			o.Note = nil
-			list := examine(cmd.Context(), sys, o)
-			broken := 0
-			for _, x := range list {
-				if x.Level == "broken" {
-					broken++
-				}
-			}
-			if asJSON {
-				if err := printJSON(sys, map[string]any{"version": sys.Version, "ok": broken == 0, "findings": list}); err != nil {
-					return err
-				}
-			} else if err := printFindings(sys, list); err != nil {
-				return err
-			}
-			if broken > 0 {
-				return &failure{code: exitFailed, cause: "something is broken; see above"}
-			}
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		o, err := f.options(sys, cmd.Flags())
+		if err != nil {
+			return nil, err
+		}
+		o.Note = nil
+		list := examine(cmd.Context(), sys, o)
+		broken := slices.ContainsFunc(list, func(x finding) bool { return x.Level == "broken" })
+		said := both{map[string]any{"version": sys.Version, "ok": !broken, "findings": list}, func() error { return printFindings(sys, list) }}
+		if broken {
+			return failing{said, &failure{code: exitFailed, cause: "something is broken; see above"}}, nil
+		}
+		return said, nil
+	})
 }
 
 func printFindings(sys System, list []finding) error {

@@ -75,23 +75,16 @@ func (h *hooked) told(sys System) {
 }
 
 func hooksList(sys System, f *runFlags) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
+	return answering(sys, &cobra.Command{
 		Use: "list", Short: "List the hooks that run, by event, and where they stand", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			hs, err := f.hooks(sys, cmd)
-			if err != nil {
-				return err
-			}
-			hs.told(sys)
-			if asJSON {
-				return printJSON(sys, desk.HookRows(hs.set))
-			}
-			return desk.PrintHooks(sys.Stdout, hs.set, hs.cfg)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		hs, err := f.hooks(sys, cmd)
+		if err != nil {
+			return nil, err
+		}
+		hs.told(sys)
+		return both{desk.HookRows(hs.set), func() error { return desk.PrintHooks(sys.Stdout, hs.set, hs.cfg) }}, nil
+	})
 }
 
 func hooksCheck(sys System, f *runFlags) *cobra.Command {

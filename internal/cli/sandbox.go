@@ -51,46 +51,38 @@ func openSandbox(sys System, f *runFlags, cmd *cobra.Command, mechanism string) 
 }
 
 func sandboxCheck(sys System, f *runFlags) *cobra.Command {
-	asJSON, mechanism := false, ""
-	c := &cobra.Command{
+	mechanism := ""
+	c := answering(sys, &cobra.Command{
 		Use: "check", Short: "Try to get out of the sandbox, and say what became of each attempt", Args: cobra.NoArgs,
 		Long: `Runs every known way out against the mechanism in use, in a scratch project.
 Nothing of yours is touched. Exit code 1 when one succeeds that should not.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, cfg, err := loadSettings(sys, f, cmd)
-			if err != nil {
-				return err
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		p, cfg, err := loadSettings(sys, f, cmd)
+		if err != nil {
+			return nil, err
+		}
+		sc, err := sandboxConfig(sys, p, cfg)
+		if err != nil {
+			return nil, err
+		}
+		sc.Mechanism = mechanism
+		sc.Settings.Enabled, sc.Settings.FailIfUnavailable = true, true
+		level, tries, err := sandbox.Check(cmd.Context(), sc)
+		if err != nil {
+			return nil, err
+		}
+		escaped := 0
+		for _, t := range tries {
+			if t.Result == sandbox.Escaped {
+				escaped++
 			}
-			sc, err := sandboxConfig(sys, p, cfg)
-			if err != nil {
-				return err
-			}
-			sc.Mechanism = mechanism
-			sc.Settings.Enabled, sc.Settings.FailIfUnavailable = true, true
-			level, tries, err := sandbox.Check(cmd.Context(), sc)
-			if err != nil {
-				return err
-			}
-			escaped := 0
-			for _, t := range tries {
-				if t.Result == sandbox.Escaped {
-					escaped++
-				}
-			}
-			if asJSON {
-				if err := printJSON(sys, map[string]any{"level": level, "tries": tries, "escaped": escaped}); err != nil {
-					return err
-				}
-			} else {
-				printTries(sys.Stdout, level, tries)
-			}
-			if escaped > 0 {
-				return failf("adze sandbox explain shows what it should keep", "%d of %d attempts got out", escaped, len(tries))
-			}
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+		}
+		said := both{map[string]any{"level": level, "tries": tries, "escaped": escaped}, func() error { printTries(sys.Stdout, level, tries); return nil }}
+		if escaped > 0 {
+			return failing{said, failf("adze sandbox explain shows what it should keep", "%d of %d attempts got out", escaped, len(tries))}, nil
+		}
+		return said, nil
+	})
 	mechanismFlag(c, &mechanism, "try")
 	return c
 }
@@ -116,40 +108,37 @@ func printTries(w io.Writer, level sandbox.Level, tries []sandbox.Try) {
 }
 
 func sandboxExplain(sys System, f *runFlags) *cobra.Command {
-	asJSON, mechanism := false, ""
-	c := &cobra.Command{
+	mechanism := ""
+	c := answering(sys, &cobra.Command{
 		Use: "explain", Short: "Show what the sandbox allows here, and what enforces it", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, cfg, err := loadSettings(sys, f, cmd)
-			if err != nil {
-				return err
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		p, cfg, err := loadSettings(sys, f, cmd)
+		if err != nil {
+			return nil, err
+		}
+		sc, err := sandboxConfig(sys, p, cfg)
+		if err != nil {
+			return nil, err
+		}
+		// As a session where somebody can be asked; nothing is connected here.
+		sc.Ask = func(context.Context, string, int) netproxy.Answer { return netproxy.Answer{} }
+		sc.Mechanism, sc.Temp = mechanism, filepath.Join(sys.ground(p.Dir).temp, "adze-…")
+		level, pol := sandbox.Probe(cmd.Context(), sc), sandbox.NewPolicy(sc)
+		var packages []string
+		if pol.Network.Registries {
+			for _, h := range pol.Registries(sc) {
+				packages = append(packages, h.String())
 			}
-			sc, err := sandboxConfig(sys, p, cfg)
-			if err != nil {
-				return err
-			}
-			// As a session where somebody can be asked; nothing is connected here.
-			sc.Ask = func(context.Context, string, int) netproxy.Answer { return netproxy.Answer{} }
-			sc.Mechanism, sc.Temp = mechanism, filepath.Join(sys.ground(p.Dir).temp, "adze-…")
-			level, pol := sandbox.Probe(cmd.Context(), sc), sandbox.NewPolicy(sc)
-			var packages []string
-			if pol.Network.Registries {
-				for _, h := range pol.Registries(sc) {
-					packages = append(packages, h.String())
-				}
-			}
-			if asJSON {
-				return printJSON(sys, map[string]any{"level": level, "policy": pol, "enabled": cfg.Sandbox.Enabled, "registries": packages})
-			}
+		}
+		return both{map[string]any{"level": level, "policy": pol, "enabled": cfg.Sandbox.Enabled, "registries": packages}, func() error {
 			explainLevel(sys.Stdout, cfg.Sandbox, level)
 			explainPolicy(sys.Stdout, pol, packages)
 			if via := sc.Upstream.Host(); via != "" && !pol.Network.Off() {
 				fmt.Fprintf(sys.Stdout, "%-10s behind it: %s, which looks the names up\n", "", clip.Visible(via))
 			}
 			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+		}}, nil
+	})
 	mechanismFlag(c, &mechanism, "look at")
 	return c
 }
