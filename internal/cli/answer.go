@@ -15,12 +15,13 @@ type answer interface {
 	print(sys System, asJSON bool) error
 }
 
-// answering is a command with --json that prints what run answers.
+// answering is a command with --json that prints what run answers; nil is nothing more
+// to print.
 func answering(sys System, c *cobra.Command, run func(cmd *cobra.Command, args []string) (answer, error)) *cobra.Command {
 	c.Flags().Bool("json", false, "as JSON")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		a, err := run(cmd, args)
-		if err != nil {
+		if a == nil || err != nil {
 			return err
 		}
 		return a.print(sys, wantsJSON(cmd))

@@ -23,8 +23,8 @@ import (
 )
 
 func newLogin(sys System, f *runFlags) *cobra.Command {
-	keyFile, list, asJSON := "", false, false
-	c := &cobra.Command{
+	keyFile, list := "", false
+	c := answering(sys, &cobra.Command{
 		Use: "login PROVIDER", Short: "Save the API key of a model provider", Args: cobra.ArbitraryArgs,
 		Long: `login saves a key in the system's keyring where one works, else in a file that only
 you can read. It asks for the key on the terminal without showing it; without a
@@ -33,28 +33,30 @@ every program on the machine can read arguments.
 
   adze login anthropic
   pass show openai | adze login openai`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, ch, err := keyHolders(cmd, sys, f)
-			if err != nil {
-				return err
-			}
-			if list {
-				return listKeys(sys, keys(sys, p), asJSON)
-			}
-			to, err := keyed(ch, args, "adze login --list shows which have a key")
-			if err != nil {
-				return err
-			}
-			key, err := readKey(cmd.Context(), sys, to.Name, keyFile)
-			if err != nil {
-				return authError(err)
-			}
-			return saveKey(cmd.Context(), sys, keys(sys, p), to, key)
-		},
-	}
+	}, func(cmd *cobra.Command, args []string) (answer, error) {
+		p, ch, err := keyHolders(cmd, sys, f)
+		if err != nil {
+			return nil, err
+		}
+		if list {
+			saved, err := keys(sys, p).List()
+			return listing[auth.Saved]{rows: saved, note: "no key is saved", row: func(t *table, s auth.Saved) {
+				t.row(s.Provider, string(s.Place))
+			}}, authError(err)
+		}
+		to, err := keyed(ch, args, "adze login --list shows which have a key")
+		if err != nil {
+			return nil, err
+		}
+		key, err := readKey(cmd.Context(), sys, to.Name, keyFile)
+		if err != nil {
+			return nil, authError(err)
+		}
+		return nil, saveKey(cmd.Context(), sys, keys(sys, p), to, key)
+	})
 	c.Flags().StringVar(&keyFile, "key-file", "", "read the key from this file")
 	c.Flags().BoolVar(&list, "list", false, "list the providers with a saved key")
-	c.Flags().BoolVar(&asJSON, "json", false, "with --list: as JSON")
+	c.Flags().Lookup("json").Usage = "with --list: as JSON"
 	return c
 }
 
@@ -226,25 +228,6 @@ func noteVariable(sys System, k choose.Keyed) {
 			return
 		}
 	}
-}
-
-func listKeys(sys System, store auth.Store, asJSON bool) error {
-	list, err := store.List()
-	if err != nil {
-		return authError(err)
-	}
-	if asJSON {
-		return printJSON(sys, list)
-	}
-	if len(list) == 0 {
-		fmt.Fprintln(sys.Stderr, "no key is saved")
-		return nil
-	}
-	w := sys.table()
-	for _, s := range list {
-		fmt.Fprintf(w, "%s\t%s\n", clip.Visible(s.Provider), s.Place)
-	}
-	return w.Flush()
 }
 
 func forgetAll(ctx context.Context, sys System, store auth.Store) error {

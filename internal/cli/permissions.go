@@ -41,61 +41,54 @@ func (f *runFlags) rules(ctx context.Context, cfg *config.Config, p settings.Pat
 type checkFlags struct {
 	allow, deny, ask []string
 	mode, dir, batch string
-	asJSON           bool
 }
 
 func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 	var o checkFlags
-	c := &cobra.Command{
+	c := answering(sys, &cobra.Command{
 		Use: "check [COMMAND | -- COMMAND ARGUMENT…]", Short: "Say how a shell command would be judged, and why; runs nothing",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.dir != "" {
-				f.cwd = o.dir
+	}, func(cmd *cobra.Command, args []string) (answer, error) {
+		if o.dir != "" {
+			f.cwd = o.dir
+		}
+		p, cfg, err := loadSettings(sys, f, cmd)
+		if err != nil {
+			return nil, err
+		}
+		rules, mode, err := f.rules(cmd.Context(), cfg, p)
+		if err != nil {
+			return nil, err
+		}
+		opts := permcheck.Options{Rules: rules, Mode: mode, Dir: p.Dir, Home: p.Home, Sandbox: cfg.Sandbox.Enabled && cfg.Sandbox.AutoAllow}
+		if err := o.addRules(&opts.Rules, p); err != nil {
+			return nil, err
+		}
+		if o.mode != "" {
+			m, ok := policy.ParseMode(o.mode)
+			if !ok {
+				return nil, usagef("one of "+strings.Join(policy.ModeNames(), ", "), "--mode cannot be %q", o.mode)
 			}
-			p, cfg, err := loadSettings(sys, f, cmd)
-			if err != nil {
-				return err
-			}
-			rules, mode, err := f.rules(cmd.Context(), cfg, p)
-			if err != nil {
-				return err
-			}
-			opts := permcheck.Options{Rules: rules, Mode: mode, Dir: p.Dir, Home: p.Home, Sandbox: cfg.Sandbox.Enabled && cfg.Sandbox.AutoAllow}
-			if err := o.addRules(&opts.Rules, p); err != nil {
-				return err
-			}
-			if o.mode != "" {
-				m, ok := policy.ParseMode(o.mode)
-				if !ok {
-					return usagef("one of "+strings.Join(policy.ModeNames(), ", "), "--mode cannot be %q", o.mode)
-				}
-				opts.Mode = m
-			}
-			if o.batch != "" {
-				return checkBatch(sys, o.batch, opts)
-			}
-			if len(args) == 0 {
-				return usagef(`adze permissions check "git status"`, "there is no command to check")
-			}
-			command := args[0]
-			if len(args) > 1 {
-				command = policy.QuoteCommand(args) // as they are, whatever a shell would make of them
-			}
-			r := permcheck.Check(command, opts)
-			if o.asJSON {
-				return printJSON(sys, r)
-			}
-			printCheck(sys.Stdout, sys.painter(), r)
-			return nil
-		},
-	}
+			opts.Mode = m
+		}
+		if o.batch != "" {
+			return nil, checkBatch(sys, o.batch, opts)
+		}
+		if len(args) == 0 {
+			return nil, usagef(`adze permissions check "git status"`, "there is no command to check")
+		}
+		command := args[0]
+		if len(args) > 1 {
+			command = policy.QuoteCommand(args) // as they are, whatever a shell would make of them
+		}
+		r := permcheck.Check(command, opts)
+		return both{r, func() error { printCheck(sys.Stdout, sys.painter(), r); return nil }}, nil
+	})
 	c.Flags().StringArrayVar(&o.allow, "allow", nil, "a further allow rule")
 	c.Flags().StringArrayVar(&o.deny, "deny", nil, "a further deny rule")
 	c.Flags().StringArrayVar(&o.ask, "ask", nil, "a further ask rule")
 	c.Flags().StringVar(&o.mode, "mode", "", "judge in this mode")
 	c.Flags().StringVar(&o.dir, "dir", "", "judge in this folder (as --cwd)")
 	c.Flags().StringVar(&o.batch, "batch", "", "judge every row of this file (- is stdin): TSV or JSON lines")
-	c.Flags().BoolVar(&o.asJSON, "json", false, "as JSON")
 	return c
 }
 
@@ -157,35 +150,32 @@ func printCheck(w io.Writer, color painter, r permcheck.Report) {
 func why(v policy.Verdict) string { return oneLine(v.Why()) }
 
 func permissionsList(sys System, f *runFlags) *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	return answering(sys, &cobra.Command{
 		Use: "list", Short: "List the rules in force and where each comes from", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, cfg, err := loadSettings(sys, f, cmd)
-			if err != nil {
-				return err
-			}
-			rules, mode, err := f.rules(cmd.Context(), cfg, p)
-			if err != nil {
-				return err
-			}
-			type row struct {
-				Effect  policy.Effect `json:"effect"`
-				Rule    string        `json:"rule"`
-				Source  string        `json:"source"`
-				Warning string        `json:"warning,omitempty"`
-			}
-			rows := []row{}
-			for _, effect := range []policy.Effect{policy.Deny, policy.Ask, policy.Allow} { // the strictest first
-				for _, r := range rules.List {
-					if r.Effect == effect {
-						rows = append(rows, row{effect, r.Text(), r.Source, policy.Lint(r)})
-					}
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		p, cfg, err := loadSettings(sys, f, cmd)
+		if err != nil {
+			return nil, err
+		}
+		rules, mode, err := f.rules(cmd.Context(), cfg, p)
+		if err != nil {
+			return nil, err
+		}
+		type row struct {
+			Effect  policy.Effect `json:"effect"`
+			Rule    string        `json:"rule"`
+			Source  string        `json:"source"`
+			Warning string        `json:"warning,omitempty"`
+		}
+		rows := []row{}
+		for _, effect := range []policy.Effect{policy.Deny, policy.Ask, policy.Allow} { // the strictest first
+			for _, r := range rules.List {
+				if r.Effect == effect {
+					rows = append(rows, row{effect, r.Text(), r.Source, policy.Lint(r)})
 				}
 			}
-			if asJSON {
-				return printJSON(sys, map[string]any{"mode": mode, "rules": rows, "folders": rules.Dirs, "unsafe": rules.Unsafe})
-			}
+		}
+		return both{map[string]any{"mode": mode, "rules": rows, "folders": rules.Dirs, "unsafe": rules.Unsafe}, func() error {
 			fmt.Fprintf(sys.Stdout, "mode %s, folders %s\n", mode, clip.Visible(strings.Join(rules.Dirs, ", ")))
 			if rules.Unsafe != "" {
 				fmt.Fprintf(sys.Stdout, "nothing is allowed without a question: %s\n", oneLine(rules.Unsafe))
@@ -198,10 +188,8 @@ func permissionsList(sys System, f *runFlags) *cobra.Command {
 				}
 			}
 			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+		}}, nil
+	})
 }
 
 // permissionsChange is add and rm: a rule in a settings file.

@@ -19,9 +19,9 @@ import (
 )
 
 func newTrust(sys System, f *runFlags) *cobra.Command {
-	var list, yes, asJSON bool
+	var list, yes bool
 	revoke := ""
-	c := &cobra.Command{
+	c := answering(sys, &cobra.Command{
 		Use: "trust [DIR]", Short: "Show what a folder brings that could run or steer, and trust it", Args: cobra.MaximumNArgs(1),
 		Long: `A folder may bring hooks, servers, allow rules, skills and agents. adze uses none of
 them until you trust the folder, and asks again when they change.
@@ -29,53 +29,52 @@ them until you trust the folder, and asks again when they change.
   adze trust              show what this folder brings, and ask
   adze trust --list       the folders you trust
   adze trust --revoke .   trust it no longer`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := revoke
-			switch {
-			case list && revoke != "":
-				return usagef(usageHint(cmd), "--list and --revoke cannot be together")
-			case list && len(args) > 0:
-				return usagef(usageHint(cmd), "adze trust --list takes no argument, such as %q", clip.Line(args[0], 80))
-			case revoke != "" && len(args) > 0:
-				return usagef(usageHint(cmd), "an argument too many: %q", clip.Line(args[0], 80))
+	}, func(cmd *cobra.Command, args []string) (answer, error) {
+		dir := revoke
+		switch {
+		case list && revoke != "":
+			return nil, usagef(usageHint(cmd), "--list and --revoke cannot be together")
+		case list && len(args) > 0:
+			return nil, usagef(usageHint(cmd), "adze trust --list takes no argument, such as %q", clip.Line(args[0], 80))
+		case revoke != "" && len(args) > 0:
+			return nil, usagef(usageHint(cmd), "an argument too many: %q", clip.Line(args[0], 80))
+		}
+		if len(args) == 1 {
+			dir = args[0]
+		}
+		if dir != "" && f.cwd != "" && !filepath.IsAbs(dir) {
+			dir = filepath.Join(f.cwd, dir)
+		}
+		o, err := f.options(sys, cmd.Flags())
+		if err != nil {
+			return nil, err
+		}
+		if dir != "" {
+			if o.Dir, err = filepath.Abs(dir); err != nil {
+				return nil, failf("give the folder's whole path", "%v", err)
 			}
-			if len(args) == 1 {
-				dir = args[0]
-			}
-			if dir != "" && f.cwd != "" && !filepath.IsAbs(dir) {
-				dir = filepath.Join(f.cwd, dir)
-			}
-			o, err := f.options(sys, cmd.Flags())
-			if err != nil {
-				return err
-			}
-			if dir != "" {
-				if o.Dir, err = filepath.Abs(dir); err != nil {
-					return failf("give the folder's whole path", "%v", err)
-				}
-			}
-			if info, err := os.Stat(o.Dir); revoke == "" && !list && (err != nil || !info.IsDir()) {
-				return usagef("give the path of a folder", "there is no folder %s", o.Dir)
-			}
-			o.Note = nil
-			p, err := trustPaths(cmd.Context(), o, revoke != "" || list)
-			if err != nil {
-				return err
-			}
-			store := p.Trust()
-			switch {
-			case list:
-				return listTrusted(sys, store, p, asJSON)
-			case revoke != "":
-				return revokeTrust(cmd.Context(), sys, store, p)
-			}
-			return trustFolder(cmd.Context(), sys, store, p, yes, asJSON)
-		},
-	}
+		}
+		if info, err := os.Stat(o.Dir); revoke == "" && !list && (err != nil || !info.IsDir()) {
+			return nil, usagef("give the path of a folder", "there is no folder %s", o.Dir)
+		}
+		o.Note = nil
+		p, err := trustPaths(cmd.Context(), o, revoke != "" || list)
+		if err != nil {
+			return nil, err
+		}
+		store := p.Trust()
+		switch {
+		case list:
+			return trusted(store, p)
+		case revoke != "":
+			return nil, revokeTrust(cmd.Context(), sys, store, p)
+		}
+		return nil, trustFolder(cmd.Context(), sys, store, p, yes, wantsJSON(cmd))
+	})
 	c.Flags().BoolVar(&list, "list", false, "list the trusted folders")
 	c.Flags().BoolVar(&yes, "yes", false, "trust it without a question")
 	c.Flags().StringVar(&revoke, "revoke", "", "trust this folder no longer")
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON; asks nothing")
+	c.Flags().Lookup("json").Usage = "as JSON; asks nothing"
 	return c
 }
 
@@ -193,27 +192,19 @@ func trustJSON(v trust.Verdict) any {
 	}
 }
 
-func listTrusted(sys System, store trust.Store, p settings.Paths, asJSON bool) error {
+// trusted are the folders that are trusted, and how each stands now.
+func trusted(store trust.Store, p settings.Paths) (answer, error) {
 	list, err := store.List()
 	if err != nil {
-		return failf("repair it, or move it away and trust your folders again", "%v", err)
+		return nil, failf("repair it, or move it away and trust your folders again", "%v", err)
 	}
-	if asJSON {
-		return printJSON(sys, list)
-	}
-	if len(list) == 0 {
-		fmt.Fprintln(sys.Stderr, "no folder is trusted")
-		return nil
-	}
-	w := sys.table()
-	for _, e := range list {
+	return listing[trust.Entry]{rows: list, note: "no folder is trusted", row: func(t *table, e trust.Entry) {
 		state := "gone"
 		if v, err := store.Check(trust.Folder{Root: e.Path, Dir: e.Path, Home: p.Home}); err == nil && exists(e.Path) {
 			state = string(v.State)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clip.Visible(e.Path), e.Since.Local().Format(time.DateOnly), state, clip.Count(len(e.Files), "file"))
-	}
-	return w.Flush()
+		t.row(e.Path, e.Since.Local().Format(time.DateOnly), state, clip.Count(len(e.Files), "file"))
+	}}, nil
 }
 
 func exists(path string) bool { return existing(path) == path }
