@@ -151,7 +151,7 @@ func (c *call) deniedBelow(a Action) bool {
 	}
 	for i := range c.rules.by[Deny] {
 		rule := &c.rules.by[Deny][i]
-		if family(rule.Tool) == "Read" && !(r.Visible && rule.hidden()) && rule.matchBelow(c.rules.Rules, r.Path) {
+		if rule.family() == "Read" && !(r.Visible && rule.hidden()) && rule.matchBelow(c.rules.Rules, r.Path) {
 			return true
 		}
 	}

@@ -29,7 +29,7 @@ func WithoutAside(r Rules) Rules {
 // Broad reports whether a rule allows any program, or any agent.
 func Broad(r Rule) bool {
 	if r.Effect != Allow || !shellTool(r.Tool) {
-		return r.Effect == Allow && family(r.Tool) == "Agent"
+		return r.Effect == Allow && r.family() == "Agent"
 	}
 	return slices.ContainsFunc(readings(r.Spec, false, nil)[0].steps, func(s step) bool { return s.broad() })
 }
@@ -96,6 +96,8 @@ func runsAnything(words []string) bool {
 	switch {
 	case name == "make" || name == "just": // what stands behind is a name in a file of the project
 		return !slices.ContainsFunc(rest, plainOperand)
+	case name == "command" && len(rest) > 0 && (rest[0] == "-v" || rest[0] == "-V"): // says where a program is
+		return false
 	case contained[name]:
 		return runsInside(name, rest)
 	case interpreters[name]:

@@ -187,7 +187,7 @@ func (c *call) mayHold(a Action) (Verdict, bool) {
 	}
 	for i := range c.rules.by[Deny] {
 		rule := &c.rules.by[Deny][i]
-		if family(rule.Tool) != "Edit" {
+		if rule.family() != "Edit" {
 			continue
 		}
 		if _, sure := c.stands(rule, w); sure == maybeIs {
@@ -353,7 +353,7 @@ func (c *call) deniedMention(r Read) (Verdict, bool) {
 	read := Read{Path: r.Path, Named: r.Named, Asked: r.Asked}
 	rule := c.find(Deny, read)
 	for i := range c.rules.by[Deny] {
-		if one := &c.rules.by[Deny][i]; rule == nil && family(one.Tool) == "Read" && one.matchAll(c.rules.Rules, r.Path) {
+		if one := &c.rules.by[Deny][i]; rule == nil && one.family() == "Read" && one.matchAll(c.rules.Rules, r.Path) {
 			rule = one
 		}
 	}
@@ -373,7 +373,7 @@ func (c *call) deniedEdit(r Read) *compiledRule {
 		return rule
 	}
 	for i := range c.rules.by[Deny] {
-		if rule := &c.rules.by[Deny][i]; family(rule.Tool) == "Edit" && rule.matchAll(c.rules.Rules, r.Path) {
+		if rule := &c.rules.by[Deny][i]; rule.family() == "Edit" && rule.matchAll(c.rules.Rules, r.Path) {
 			return rule
 		}
 	}

@@ -24,7 +24,7 @@ func FileDenials(r Rules) Denials {
 		if rule.Spec == "" {
 			continue
 		}
-		switch family(rule.Tool) {
+		switch rule.family() {
 		case "Read":
 			d.read = append(d.read, rule)
 		case "Edit":
@@ -32,7 +32,7 @@ func FileDenials(r Rules) Denials {
 		default:
 			continue
 		}
-		key.WriteString(family(rule.Tool) + "(" + rule.Spec + ")")
+		key.WriteString(rule.family() + "(" + rule.Spec + ")")
 		for _, p := range rule.places {
 			key.WriteString(p.dir + "\x00")
 		}

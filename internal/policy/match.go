@@ -48,7 +48,7 @@ func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 	case Call:
 		return matchMCP(rule.Rule, e, a)
 	case Spawn:
-		return family(rule.Tool) == "Agent" && (rule.Spec == "" || wordMatch(rule.Spec, a.Agent))
+		return rule.family() == "Agent" && (rule.Spec == "" || wordMatch(rule.Spec, a.Agent))
 	case Skill:
 		return rule.Tool == "Skill" && (rule.Spec == "" || skillMatch(rule.Spec, a.Name))
 	case Person, None:
@@ -57,14 +57,14 @@ func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 }
 
 func (c *call) matchRead(rule *compiledRule, e Effect, a Read) bool {
-	if family(rule.Tool) != "Read" {
+	if rule.family() != "Read" {
 		return false
 	}
 	return c.matchFile(rule, a.Path, a.Named, a.Asked) || e != Allow && a.Tree && !a.List && rule.matchAll(c.rules.Rules, a.Path)
 }
 
 func (c *call) matchWrite(rule *compiledRule, e Effect, a Write) bool {
-	if family(rule.Tool) != "Edit" || e == Allow && (a.Blind || a.Remove && a.Tree) {
+	if rule.family() != "Edit" || e == Allow && (a.Blind || a.Remove && a.Tree) {
 		return false
 	}
 	if c.matchFile(rule, a.Path, a.Named, a.Asked) {

@@ -103,7 +103,7 @@ func checkToolName(name string) error {
 }
 
 func checkSpec(r Rule) error {
-	switch family(r.Tool) {
+	switch r.family() {
 	case "Read", "Edit":
 		if strings.HasPrefix(r.Spec, "!") {
 			return fmt.Errorf("a path rule cannot be negated; write a deny or ask rule instead")
@@ -145,6 +145,19 @@ func family(tool string) string {
 	return tool
 }
 
+// family is what the rule governs. One that forbids a whole tool of a special kind forbids
+// that tool, and not what Edit and Write do.
+func (r Rule) family() string {
+	if r.Effect != Allow && r.Spec == "" && (r.Tool == "MultiEdit" || r.Tool == "NotebookEdit") {
+		return r.Tool
+	}
+	return family(r.Tool)
+}
+
+// notebooks are the files that NotebookEdit edits: whoever forbids the tool does not want
+// them changed with another one.
+const notebooks = "**/*.ipynb"
+
 // A form is one command of a rule that forbids or asks, in all its spellings.
 type form struct {
 	step
@@ -184,10 +197,13 @@ func compileRules(r Rules) compiled {
 		if e < Allow || e > Deny {
 			e = Ask
 		}
+		if rule.family() == "NotebookEdit" {
+			rule.Spec = notebooks
+		}
 		rd := compiledRule{Rule: rule}
 		if shellTool(rule.Tool) {
 			rd.compile(e, r)
-		} else if f := family(rule.Tool); f == "Read" || f == "Edit" {
+		} else if f := rule.family(); f == "Read" || f == "Edit" {
 			rd.places = rule.compilePaths(e, r)
 		}
 		c.by[e] = append(c.by[e], rd)

@@ -125,7 +125,7 @@ func Lint(r Rule) string {
 	switch {
 	case shellTool(r.Tool):
 		return lintCommand(r)
-	case family(r.Tool) == "Read", family(r.Tool) == "Edit":
+	case r.family() == "Read", r.family() == "Edit":
 		return lintPath(r)
 	}
 	return ""
@@ -135,7 +135,7 @@ func lintPath(r Rule) string {
 	if !onWindows && strings.Contains(r.Spec, "\\") && !strings.ContainsAny(r.Spec, "/*") {
 		return "paths in rules use / on every system; a backslash makes the next character literal"
 	}
-	if r.Effect == Allow && (r.Spec == "//" || r.Spec == "//**" || r.Spec == "~" || r.Spec == "~/**") && family(r.Tool) == "Edit" {
+	if r.Effect == Allow && (r.Spec == "//" || r.Spec == "//**" || r.Spec == "~" || r.Spec == "~/**") && r.family() == "Edit" {
 		return "this rule allows changing nearly every file"
 	}
 	return ""

@@ -45,7 +45,7 @@ func Dead(r Rule) string {
 		return fmt.Sprintf("there is no tool %q", r.Tool)
 	case shellTool(r.Tool):
 		return deadCommand(r)
-	case family(r.Tool) == "Read" || family(r.Tool) == "Edit":
+	case r.family() == "Read" || r.family() == "Edit":
 		if r.Effect != Allow && pathList(r.Spec) {
 			return "this rule can never match: it names several paths; write a rule for each"
 		}
@@ -58,7 +58,7 @@ func Dead(r Rule) string {
 		if r.Spec != "" {
 			return "this rule can never match: a rule for an MCP tool has no parentheses; write mcp__server__tool"
 		}
-	case r.Spec != "" && !slices.Contains([]string{"Read", "Edit", "Agent", "Skill", "WebSearch", "SlashCommand"}, family(r.Tool)):
+	case r.Spec != "" && !slices.Contains([]string{"Read", "Edit", "Agent", "Skill", "WebSearch", "SlashCommand"}, r.family()):
 		return "this rule can never match: " + r.Tool + " takes nothing in parentheses"
 	}
 	return ""
@@ -141,6 +141,9 @@ func deadStep(r Rule, p commandPattern) string {
 		if strings.HasSuffix(words[0], ":"+string(star)) { // of that, Lint says more
 			return ""
 		}
+		if name == "" {
+			return "this rule can never match: it names no program; every command is " + r.Tool
+		}
 		return "this rule can never match: no program has a colon in its name; commands that begin with " + name + " are " + r.Tool + "(" + name + ":*)"
 	}
 	if r.Effect == Allow && strings.IndexFunc(p.text(), unicode.IsSpace) >= 0 && strings.IndexFunc(p.text(), func(c rune) bool { return c > 0x7f && unicode.IsSpace(c) }) >= 0 {
@@ -159,7 +162,7 @@ func (r Rule) Wholly(tool string) bool {
 
 // names reports whether the rule's tool is this one, or one that the same rules govern.
 func (r Rule) names(tool string) bool {
-	return family(r.Tool) == family(tool) || slices.Contains(otherNames[tool], r.Tool)
+	return r.Tool == tool || r.family() == family(tool) || slices.Contains(otherNames[tool], r.Tool)
 }
 
 // elsewhere are the tools of Claude Code 2.1.332 that adze has not (its SDK's sdk-tools.d.ts and

@@ -34,11 +34,29 @@ func TestWholly(t *testing.T) {
 		want       bool
 	}{
 		{"Bash", "Bash", true}, {"Bash(*)", "Bash", true}, {"Bash(:*)", "Bash", true}, {"Bash(rm:*)", "Bash", false}, {"Bash", "BashOutput", false},
-		{"Read", "Grep", true}, {"Read", "Glob", true}, {"Read(**)", "Read", false}, {"Edit", "Write", true}, {"Write", "Edit", true}, {"WebFetch", "WebFetch", true}, {"Grep", "Bash", false},
+		{"Read", "Grep", true}, {"Read", "Glob", true}, {"Read(**)", "Read", false}, {"Edit", "Write", true}, {"Write", "Edit", true}, {"Edit", "MultiEdit", true}, {"MultiEdit", "MultiEdit", true}, {"MultiEdit", "Edit", false}, {"NotebookEdit", "Edit", false}, {"WebFetch", "WebFetch", true}, {"Grep", "Bash", false},
 		{"TaskStop", "KillShell", true}, {"TaskOutput", "BashOutput", true}, {"TaskOutput", "KillShell", false}, {"ReadMcpResourceTool", "ReadMcpResource", true}, {"KillShell", "TaskStop", false},
 	} {
 		if got := rule(t, "deny "+c.rule).Wholly(c.tool); got != c.want {
 			t.Errorf("%s and %s: %v", c.rule, c.tool, got)
+		}
+	}
+}
+
+// TestRulesForSpecialEdits: a rule that forbids MultiEdit or NotebookEdit leaves Edit and
+// Write, and notebooks are changed by nothing then.
+func TestRulesForSpecialEdits(t *testing.T) {
+	for _, c := range []struct {
+		rule, tool, file string
+		want             policy.Effect
+	}{
+		{"MultiEdit", "MultiEdit", "a.go", policy.Deny}, {"MultiEdit", "Edit", "a.go", policy.Allow}, {"MultiEdit", "Bash", "a.go", policy.Allow},
+		{"NotebookEdit", "NotebookEdit", "a.ipynb", policy.Deny}, {"NotebookEdit", "Edit", "a.go", policy.Allow}, {"NotebookEdit", "Bash", "a.go", policy.Allow},
+		{"NotebookEdit", "Edit", "b/a.ipynb", policy.Deny}, {"NotebookEdit", "Bash", "a.ipynb", policy.Deny}, {"MultiEdit(*.go)", "Edit", "a.go", policy.Deny},
+	} {
+		v := policy.Decide(rules(t, "deny "+c.rule), policy.AcceptEdits, policy.Request{Tool: c.tool, Actions: []policy.Action{policy.Write{Path: dir + "/" + c.file, Asked: c.file}}})
+		if v.Effect != c.want {
+			t.Errorf("deny %s: %s of %s: %v (%s)", c.rule, c.tool, c.file, v.Effect, v.Reason)
 		}
 	}
 }

@@ -127,9 +127,9 @@ func (c *call) mayName(a Action, folder string, below *Below, touch func(path, n
 // matchesFamily reports whether a rule is about reading, or about writing, as a is.
 func matchesFamily(rule *compiledRule, a Action) bool {
 	if _, read := a.(Read); read {
-		return family(rule.Tool) == "Read"
+		return rule.family() == "Read"
 	}
-	return family(rule.Tool) == "Edit"
+	return rule.family() == "Edit"
 }
 
 // writeTree is the strictest verdict on the paths that are written or removed.
@@ -162,7 +162,7 @@ func (c *call) moveUnseen(a Write) Verdict {
 	v := c.one(a)
 	for i := range c.rules.by[Deny] {
 		rule := &c.rules.by[Deny][i]
-		if family(rule.Tool) == "Read" && rule.Spec != "" && rule.matchBelow(c.rules.Rules, a.Path) {
+		if rule.family() == "Read" && rule.Spec != "" && rule.matchBelow(c.rules.Rules, a.Path) {
 			return graver(v, c.unlessDontAsk(byRule(Ask, rule, a, "it may move what a rule denies to read below "+c.show(a.Asked, a.Path))))
 		}
 	}
@@ -184,7 +184,7 @@ func (c *call) writeWithin(a Write) Verdict {
 	for _, e := range []Effect{Deny, Ask} {
 		for i := range c.rules.by[e] {
 			rule := &c.rules.by[e][i]
-			if family(rule.Tool) == "Edit" && speaks(rule) {
+			if rule.family() == "Edit" && speaks(rule) {
 				return graver(v, c.unlessDontAsk(byRule(Ask, rule, a, fmt.Sprintf("what it writes below %s is not known, and a rule speaks about some of it", c.show(a.Asked, a.Path)))))
 			}
 		}
@@ -221,7 +221,7 @@ func Covers(r Rules) func(m Mode, path, named string) Cover {
 	var read [3][]compiledRule // those about reading, by effect
 	for e, list := range rules.by {
 		for _, rule := range list {
-			if family(rule.Tool) == "Read" {
+			if rule.family() == "Read" {
 				read[e] = append(read[e], rule)
 			}
 		}
