@@ -20,6 +20,7 @@ func TestBrokenGuards(t *testing.T) {
 		"type":        `{"hooks": [{"type": 5, "command": "guard.sh" GUARD}]}`,
 		"matcher, 2":  `{"matcher": 5, "hooks": [{"type": "command", "command": "guard.sh" GUARD}]}`,
 		"no list":     `{"hooks": {"type": "command", "command": "guard.sh" GUARD}}`,
+		"flat":        `{"matcher": "Bash", "type": "command", "command": "guard.sh" GUARD}`,
 		"no such way": `{"hooks": [{"type": "comand", "command": "guard.sh" GUARD}]}`,
 	} {
 		hooks, problems := Parse("PreToolUse", []byte(strings.Replace(group, "GUARD", "", 1)), Place{From: "settings.json:3"})
@@ -52,6 +53,15 @@ func TestBrokenGuards(t *testing.T) {
 			if !a.refuses() || !strings.Contains(a.Failed[0], "cannot be used") {
 				t.Errorf("%s: %+v", what, a)
 			}
+		}
+	}
+	group := []byte(`{"hooks": [{"type": "command", "command": "guard.sh"}]}`)
+	if hooks, problems := Parse("preToolUse", group, Place{}); len(hooks) != 1 || hooks[0].Broken() == nil || len(problems) != 1 || !strings.Contains(problems[0].Error(), "PreToolUse") {
+		t.Errorf("an event that is spelt otherwise: %v, %v", hooks, problems)
+	}
+	for _, name := range []string{"postToolUse", "BeforeLunch"} {
+		if hooks, problems := Parse(name, group, Place{}); len(hooks) != 0 || len(problems) != 1 {
+			t.Errorf("%s: %v, %v", name, hooks, problems)
 		}
 	}
 	if hooks, _ := Parse("PostToolUse", []byte(`{"hooks": [{"type": "command", "command": "x", "timeout": -1, "onError": null}]}`), Place{}); len(hooks) != 0 {

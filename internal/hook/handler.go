@@ -157,8 +157,16 @@ type Group struct {
 // the rest of the group is.
 func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error) {
 	e := Event(name)
-	if _, ok := events[e]; !ok {
-		return nil, []error{unknownEvent(e)}
+	_, is := events[e]
+	if !is { // a guard whose event is only spelt otherwise is one that cannot be asked
+		for k := range events {
+			if strings.EqualFold(string(k), name) {
+				e = k
+			}
+		}
+		if e == Event(name) {
+			return nil, []error{unknownEvent(e)}
+		}
 	}
 	guards := func(why error, which string, list []json.RawMessage) (out []Hook) {
 		for _, raw := range list {
@@ -178,8 +186,14 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 		}
 		return guards(err, "", list), []error{fmt.Errorf("hooks of %s: %w", name, err)}
 	}
-	if g.Hooks == nil {
-		return nil, []error{fmt.Errorf("hooks of %s: the list \"hooks\" is missing", name)}
+	if g.Hooks == nil { // as if the group were a hook
+		g.Hooks = []json.RawMessage{group}
+		err := errors.New(`the list "hooks" is missing: expected {"matcher": …, "hooks": [{"type": "command", "command": …}]}`)
+		return guards(err, g.Matcher, g.Hooks), []error{fmt.Errorf("hooks of %s: %w", name, err)}
+	}
+	if !is {
+		err := unknownEvent(Event(name))
+		return guards(err, g.Matcher, g.Hooks), []error{err}
 	}
 	match, err := at.compile(e, g.Matcher)
 	if e == FileChanged && !match.all { // names of files, whose dots are dots
