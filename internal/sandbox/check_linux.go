@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -23,18 +22,32 @@ import (
 
 // scene is a scratch world with everything the tries aim at.
 type scene struct {
-	Root     string `json:"root"`
-	Project  string `json:"project"`  // the session's folder
-	Outside  string `json:"outside"`  // somebody's other folder
-	Secret   string `json:"secret"`   // a file in ~/.ssh
-	State    string `json:"state"`    // a file of adze's own
-	Temp     string `json:"temp"`     // another session's temporary folder
-	Unix     string `json:"unix"`     // a socket that answers
-	Abstract string `json:"abstract"` // another, without a path
-	Port     int    `json:"port"`     // a TCP service of this machine
-	UDP      int    `json:"udp"`
-	Parent   int    `json:"parent"` // adze
+	Root   string `json:"root"`
+	Port   int    `json:"port"` // a TCP service of this machine
+	UDP    int    `json:"udp"`
+	Parent int    `json:"parent"` // adze
+
+	was map[string]string // what was at the places that must not change
 }
+
+// sceneFiles are the files of a scene, below its root: a project with repositories, somebody's other folder,
+// secrets, another session's temporary folder, a cache.
+var sceneFiles = map[string]string{
+	"home/.ssh/id_test": "secret", "home/.adze/credentials": "secret", "home/.cache/go-build/ab/entry": "before",
+	"outside/file": "before", "outside/dir/file": "before", "other-session/file": "before",
+	"project/.git/hooks/pre-commit.sample": "", "project/.git/config": "[core]\n", "project/.git/HEAD": "ref: refs/heads/main\n",
+	"project/.git/objects/x": "", "project/.git/refs/x": "", "project/.vscode/settings.json": "{}", "project/main.go": "package main\n",
+	"project/.git/worktrees/w/HEAD": "ref: refs/heads/w\n", "project/.git/worktrees/w/commondir": "../..\n", "project/.git/worktrees/w/gitdir": "$/w/.git\n",
+	"project/pkg/sub/.keep": "", "project/pkg/sub/.vscode/settings.json": "{}", "project/shared/cursor/rules": "before",
+	"project/pkg/lib/.git/HEAD": "ref: refs/heads/main\n", "project/pkg/lib/.git/config": "[core]\n", "project/pkg/lib/.git/objects/x": "", "project/pkg/lib/.git/refs/x": "",
+	"project/pkg/lib/githooks/pre-commit": "before",
+	"project/pkg/hooked/.git/HEAD":        "ref: refs/heads/main\n", "project/pkg/hooked/.git/objects/x": "", "project/pkg/hooked/.git/refs/x": "",
+	"project/pkg/hooked/.git/config":          "[core]\n\thooksPath = .githooks\n[include]\n\tpath = ../extra.conf\n\tpath = ../shared.conf\n[filter \"x\"]\n\tclean = sh clean.sh %f\n",
+	"project/pkg/hooked/.githooks/pre-commit": "before", "project/pkg/hooked/shared.conf": "[user]\n", "project/pkg/hooked/clean.sh": "before",
+}
+
+// abstract is a socket that answers, without a path.
+func (sc *scene) abstract() string { return "@adze-check-" + filepath.Base(sc.Root) }
 
 // Check tries to get out of the sandbox that c describes, in a scratch
 // project of its own, and says what became of each attempt. It harms nothing:
@@ -53,8 +66,8 @@ func Check(ctx context.Context, c Config) (Level, []Try, error) {
 		return Level{}, nil, err
 	}
 	defer closeScene()
-	c.Dir, c.Roots, c.Temp, c.Cache, c.Env, c.Ask = sc.Project, nil, "", filepath.Join(root, "home", ".adze", "cache"), nil, nil
-	c.Home, c.State, c.Run = filepath.Join(root, "home"), []string{filepath.Dir(sc.State)}, filepath.Join(root, "home", ".adze", "sandbox")
+	c.Dir, c.Roots, c.Temp, c.Cache, c.Env, c.Ask = filepath.Join(root, "project"), nil, "", filepath.Join(root, "home", ".adze", "cache"), nil, nil
+	c.Home, c.State, c.Run = filepath.Join(root, "home"), []string{filepath.Join(root, "home", ".adze")}, filepath.Join(root, "home", ".adze", "sandbox")
 	c.Settings.Network.AllowedDomains = []string{"allowed.invalid"}
 	c.Settings.Network.UnixSockets, c.Settings.Network.AllUnixSockets, c.Settings.Network.LocalPorts, c.Settings.Network.Registries = nil, false, nil, false
 	s, err := New(ctx, c)
@@ -71,7 +84,7 @@ func Check(ctx context.Context, c Config) (Level, []Try, error) {
 	for _, e := range allEscapes() {
 		t := Try{Name: e.name, What: e.what}
 		t.Result, t.Detail = sc.beside(s, table, e)
-		if t.Result == Escaped && slices.Contains(e.weak, s.level.Name) {
+		if t.Result == Escaped && e.has(weak) && s.level.Name == "landlock" {
 			t.Result = Known
 		}
 		out = append(out, t)
@@ -81,33 +94,23 @@ func Check(ctx context.Context, c Config) (Level, []Try, error) {
 
 // newScene makes the world.
 func newScene(root string) (*scene, func(), error) {
-	sc := &scene{
-		Root: root, Project: filepath.Join(root, "project"), Outside: filepath.Join(root, "outside"), Secret: filepath.Join(root, "home", ".ssh", "id_test"),
-		State: filepath.Join(root, "home", ".adze", "credentials"), Temp: filepath.Join(root, "other-session"),
-		Unix: filepath.Join(root, "s"), Abstract: "@adze-check-" + filepath.Base(root), Parent: os.Getpid(),
-	}
-	files := map[string]string{
-		sc.Secret: "secret", sc.State: "secret", sc.Outside + "/file": "before", sc.Temp + "/file": "before", sc.Outside + "/dir/file": "before",
-		sc.Project + "/.git/hooks/pre-commit.sample": "", sc.Project + "/.git/config": "[core]\n", sc.Project + "/.git/HEAD": "ref: refs/heads/main\n",
-		sc.Project + "/.git/objects/x": "", sc.Project + "/.git/refs/x": "", sc.Project + "/.vscode/settings.json": "{}", sc.Project + "/main.go": "package main\n",
-		sc.Project + "/pkg/sub/.keep": "", sc.Project + "/pkg/sub/.vscode/settings.json": "{}", sc.Project + "/shared/cursor/rules": "before",
-		sc.Project + "/pkg/lib/.git/HEAD": "ref: refs/heads/main\n", sc.Project + "/pkg/lib/.git/config": "[core]\n", sc.Project + "/pkg/lib/.git/objects/x": "", sc.Project + "/pkg/lib/.git/refs/x": "",
-		sc.Project + "/pkg/lib/githooks/pre-commit": "before", sc.Root + "/home/.cache/go-build/ab/entry": "before",
-	}
-	links := map[string]string{sc.Project + "/.cursor": "shared/cursor", sc.Project + "/pkg/lib/.git/hooks": "../githooks"}
-	maps.Copy(files, sceneRepos(sc.Project))
-	for path, text := range files {
+	sc := &scene{Root: root, Parent: os.Getpid(), was: map[string]string{}}
+	for path, text := range sceneFiles {
+		path = filepath.Join(root, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return nil, nil, err
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(sc.place(text)), 0o644); err != nil {
 			return nil, nil, err
 		}
 	}
-	for at, to := range links {
-		if err := os.Symlink(to, at); err != nil {
+	for at, to := range map[string]string{"$/project/.cursor": "shared/cursor", "$/project/pkg/lib/.git/hooks": "../githooks"} {
+		if err := os.Symlink(to, sc.place(at)); err != nil {
 			return nil, nil, err
 		}
+	}
+	for _, e := range allEscapes() {
+		sc.was[e.same()] = sc.look(e.same())
 	}
 	var closers []func() error
 	var wg sync.WaitGroup
@@ -117,7 +120,7 @@ func newScene(root string) (*scene, func(), error) {
 		}
 		wg.Wait()
 	}
-	for _, l := range []struct{ network, address string }{{"unix", sc.Unix}, {"unix", sc.Abstract}, {"tcp4", "127.0.0.1:0"}} {
+	for _, l := range []struct{ network, address string }{{"unix", sc.place("$/s")}, {"unix", sc.abstract()}, {"tcp4", "127.0.0.1:0"}} {
 		ln, err := net.Listen(l.network, l.address)
 		if err != nil {
 			end()
@@ -151,10 +154,10 @@ func newScene(root string) (*scene, func(), error) {
 
 // beside is try, while a command runs in the background if the attempt aims at one.
 func (sc *scene) beside(s *Sandbox, table *proc.Table, e escape) (Result, string) {
-	if !e.beside {
+	if !e.has(beside) {
 		return sc.try(s, table, e)
 	}
-	c := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "exec " + victim}, Dir: sc.Project, Env: []string{"PATH=/usr/bin:/bin", "SECRET=x"}, Keep: true}
+	c := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "exec " + victim}, Dir: sc.place("$/project"), Env: []string{"PATH=/usr/bin:/bin", "SECRET=x"}, Keep: true}
 	_, err := s.Wrap(&c, policy.Needs{})
 	if err != nil {
 		return Skipped, err.Error()
@@ -192,23 +195,21 @@ func (sc *scene) try(s *Sandbox, table *proc.Table, e escape) (Result, string) {
 	<-p.Done()
 	late.Stop()
 	text := strings.TrimSpace(out.String())
-	if e.after != nil {
-		if why := e.after(sc); why != "" {
-			return Escaped, why
-		}
+	if why := sc.changed(e); why != "" {
+		return Escaped, why
 	}
 	switch p.Status().Code {
 	case codeBlocked:
 		return Blocked, text
 	case codeEscaped:
-		if e.settled {
+		if e.has(settled) {
 			return Blocked, "nothing of it is left"
 		}
 		return Escaped, text
 	case codeSkipped:
 		return Skipped, text
 	}
-	if e.dies {
+	if e.has(dies) {
 		return Blocked, "it was killed"
 	}
 	return Skipped, fmt.Sprintf("exit code %d: %s", p.Status().Code, text)
@@ -220,7 +221,7 @@ func (sc *scene) command(self, name string) (proc.Command, error) {
 		return proc.Command{}, err
 	}
 	return proc.Command{
-		Path: self, Args: []string{filepath.Base(self), HelperArg, "try", name, string(data)}, Dir: sc.Project, Gate: true,
+		Path: self, Args: []string{filepath.Base(self), HelperArg, "try", name, string(data)}, Dir: sc.place("$/project"), Gate: true,
 		Env: []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + filepath.Join(sc.Root, "home")},
 	}, nil
 }
@@ -246,7 +247,7 @@ func try(name, data string) int {
 		return codeSkipped
 	}
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // until what ends it at last knows it
-	err := table[i].run(&sc)
+	err := table[i].inside(&sc)
 	switch {
 	case err == nil:
 		fmt.Println("it worked")
