@@ -246,18 +246,23 @@ func (t *auditor) note() error {
 		return nil
 	}
 	var had map[string]bool
-	for r := range t.runs {
+	var open []setting
+	var since time.Time
+	for r := range t.doubted() {
+		open = append(open, r.settings...)
+		if since.IsZero() || r.since.Before(since) {
+			since = r.since
+		}
 		if had == nil {
 			had = maps.Clone(r.had)
 			continue
 		}
 		maps.DeleteFunc(had, func(p string, _ bool) bool { return !r.had[p] })
 	}
-	var open []setting
-	for r := range t.runs {
-		open = append(open, r.settings...)
+	if since.IsZero() {
+		return nil
 	}
-	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)), open, t.began())
+	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)), open, since)
 }
 
 // began is when the first of the commands began.

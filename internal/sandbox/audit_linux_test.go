@@ -261,3 +261,42 @@ func settledAfterKill(t *testing.T, how string) {
 		}
 	}
 }
+
+// TestOthersWorkStays: what somebody else makes while nothing runs but commands that were
+// read, and change no more than the paths they name, is not theirs.
+func TestOthersWorkStays(t *testing.T) {
+	c := testConfig(t, "bwrap")
+	s := open(t, c)
+	start := func(script string, needs policy.Needs) *proc.Process {
+		pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
+		if _, err := s.Wrap(&pc, needs); err != nil {
+			t.Fatal(err)
+		}
+		table := proc.NewTable()
+		t.Cleanup(func() { table.Close(time.Second) })
+		p, err := table.Start(pc, os.Stderr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	long := start("sleep 1000", policy.Needs{Pinned: true})
+	mine := filepath.Join(c.Dir, ".vscode/settings.json")
+	put(t, mine, "{}")
+	for range 3 { // each end looks at all that is there
+		<-start("echo x > f", policy.Needs{Pinned: true}).Done()
+	}
+	if found := s.Found(); len(found) > 0 || !exists(mine) {
+		t.Errorf("what somebody made beside commands that were read was taken: %+v", found)
+	}
+	// One that nobody has read may have made what came since it began, and no more.
+	<-start("mkdir .zed; echo x > .zed/tasks.json", policy.Needs{}).Done()
+	if found := s.Found(); len(found) != 1 || found[0].Path != filepath.Join(c.Dir, ".zed") || !exists(mine) {
+		t.Errorf("%+v", found)
+	}
+	long.Stop(0)
+	<-long.Done()
+	if found := s.Found(); len(found) > 0 || !exists(mine) {
+		t.Errorf("%+v", found)
+	}
+}

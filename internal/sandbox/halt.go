@@ -22,7 +22,7 @@ const (
 func (t *auditor) again(path string) {
 	var last *started
 	over := false
-	for r := range t.runs {
+	for r := range t.doubted() {
 		if r.halted {
 			return // it may be what did it, until it is gone
 		}

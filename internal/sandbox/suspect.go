@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,8 +17,25 @@ import (
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
+// doubted are the commands that could have made what nobody has judged. Of one that was
+// read, and changes no more than the paths it names, all was judged before it began; what
+// comes meanwhile is somebody else's.
+func (t *auditor) doubted() iter.Seq[*started] {
+	return func(yield func(*started) bool) {
+		for r := range t.runs {
+			if !r.exact && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
 // suspect reports whether some command could have made what is at path.
 func (t *auditor) suspect(path string, it item, final bool) bool {
+	doubted := slices.Collect(t.doubted())
+	if len(doubted) == 0 {
+		return false
+	}
 	for r := range t.runs {
 		if allowed(r.open, path) {
 			return false
@@ -29,7 +47,7 @@ func (t *auditor) suspect(path string, it item, final bool) bool {
 	if it.passing() {
 		return final
 	}
-	for r := range t.runs {
+	for _, r := range doubted {
 		if r.setting(path) != nil && !newest(path).Before(r.since) {
 			return true
 		}
