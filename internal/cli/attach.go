@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/live"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/tui"
@@ -42,8 +44,11 @@ func newAttach(sys System, f *runFlags) *cobra.Command {
 
 // attached is what the terminal UI can have done on a session of another process. What is of
 // this terminal (its editor, clipboard, history, themes) stays.
-func (h *uiHost) attached(t tui.Host, s live.Session) tui.Host {
-	t.Client, t.Dir = s.Client, paths.Tilde(s.Dir, s.Home)
+func (h *uiHost) attached(s live.Session) tui.Host {
+	t := h.host()
+	t.Client = s.Client
+	h.asks(&t)
+	t.Dir = paths.Tilde(s.Dir, s.Home)
 	t.End, t.Keep, t.Lost, t.Trust, t.First = nil, nil, nil, nil, nil
 	t.Open = func(ctx context.Context, _ tui.Start) (*tui.Session, error) {
 		r, err := s.Client.Ask(ctx, s.ID, ask.Status{})
@@ -56,37 +61,25 @@ func (h *uiHost) attached(t tui.Host, s live.Session) tui.Host {
 		}
 		h.watch()
 		ui, err := h.look(ctx)
-		return &tui.Session{Facts: facts, After: event.Seq(s.Last), UI: ui, Elsewhere: true}, err
+		return &tui.Session{Facts: facts, After: event.Seq(facts.Last), UI: ui, Elsewhere: true}, err
 	}
-	t.Hooks = func(ctx context.Context) (string, error) {
-		r, err := s.Client.Ask(ctx, s.ID, ask.Hooks{})
-		return r.Text, err
-	}
-	for name, r := range t.Reports {
-		here := r.Run
-		r.Run = func(ctx context.Context, session, args string) (string, error) {
-			if r.Away != nil && r.Away(args) { // it needs this terminal
-				return here(ctx, "", args)
-			}
-			reply, err := s.Client.Ask(ctx, session, ask.Report{Name: name, Args: args})
-			return reply.Text, err
-		}
-		if r.Choose != nil {
-			r.Choose = func(ctx context.Context) ([]ask.Choice, error) {
-				reply, err := s.Client.Ask(ctx, s.ID, ask.Pick{Name: name})
-				return reply.Choices, err
-			}
-		}
-		t.Reports[name] = r
-	}
+	servers := t.Reports["mcp"]
+	servers.Here = nil // they are the other process's
+	t.Reports["mcp"] = servers
 	return t
 }
 
-// detached says how the session of another process is shown again.
-func detached(ctx context.Context, sys System, s live.Session) {
+// detached says how a session of another process that was left is come back to.
+func (h *uiHost) detached(ctx context.Context, s live.Session) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), lastKey)
 	defer stop()
-	if _, err := s.Client.Ask(ctx, s.ID, ask.Status{}); err == nil {
-		fmt.Fprintf(sys.Stderr, "adze: the session goes on; adze attach %s shows it again\n", hint.Shell(s.ID))
+	_, err := s.Client.Ask(ctx, s.ID, ask.Status{})
+	switch over := errors.Is(err, &op.Refusal{Code: op.NoSession}) || errors.Is(err, &op.Refusal{Code: op.Closed}); {
+	case err == nil:
+		fmt.Fprintf(h.sys.Stderr, "adze: the session goes on; adze attach %s shows it again\n", hint.Shell(s.ID))
+	case s.Kept && over:
+		fmt.Fprintf(h.sys.Stderr, "adze: the session ended; adze --resume %s goes on with it\n", hint.Shell(s.ID))
+	case s.Kept:
+		fmt.Fprintf(h.sys.Stderr, "adze: the process that has the session cannot be reached; where it is gone, adze --resume %s goes on with the session\n", hint.Shell(s.ID))
 	}
 }

@@ -122,6 +122,67 @@ func TestTailAndSend(t *testing.T) {
 	}
 }
 
+// A second terminal shows what happens in the first one and may answer there; the first
+// answer counts, leaving it ends nothing, and what is left says how it goes on.
+func TestUIAttaches(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, `
+> I look first.
+---
+@ Bash {"command": "touch made", "description": "Make a file"}
+---
+> It is there.
+---
+> The last word.
+`, "--disallowed-tools", "Bash(rm:*)")
+	x.until(`What shall be done here`)
+	x.keys("look", enter)
+	x.until(`● I look first\.`)
+	x.gone(`interrupts`)
+	attach := func() *terminal { return p.inTerminal(p.adze("attach"), 90, 24) }
+	y := attach()
+	y.until(`› look`)
+	y.until(`● I look first\.`)
+	x.keys("make it", enter)
+	x.dialog(`Run this command\?`)
+	z := attach() // while a question is open
+	z.dialog(`Run this command\?`)
+	y.dialog(`Run this command\?`)
+	y.keys(enter)
+	for _, s := range []*terminal{x, y, z} {
+		s.gone(`Run this command\?`)
+		s.until(`● It is there\.`)
+		s.gone(`interrupts`)
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, "made")); err != nil {
+		t.Error(err)
+	}
+	z.keys("/status", enter)
+	z.until(`model +script/`)
+	z.keys("/permissions check rm x", enter)
+	z.until(`deny +rm x`) // as this run has it
+	z.keys("/clear", enter)
+	z.until(`session of another process`)
+	y.keys("/exit", enter)
+	if code := y.ended(); code != 0 || !strings.Contains(y.all(), "adze: the session goes on; adze attach ") {
+		t.Errorf("exit %d:\n%s", code, y.all())
+	}
+	z.keys("and then?", enter) // also what is typed there
+	x.until(`› and then\?`)
+	x.until(`● The last word\.`)
+	x.gone(`interrupts`)
+	if err := x.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	z.until(`cannot be reached any more`)
+	z.until(`adze attach [0-9a-f-]+ shows it again`)
+	z.until(`adze --resume`)
+	z.keys(ctrlC, ctrlC)
+	if code := z.ended(); code != 0 || !strings.Contains(z.all(), "cannot be reached; where") {
+		t.Errorf("exit %d:\n%s", code, z.all())
+	}
+}
+
 // The client that docs/clients.md shows does what the page says.
 func TestExampleOfAClient(t *testing.T) {
 	python, err := exec.LookPath("python3")

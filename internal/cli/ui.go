@@ -80,7 +80,7 @@ func atTerminal(ctx context.Context, sys System, f *runFlags, o invocation, at *
 	h := newHost(sys, f, o)
 	host := h.host()
 	if at != nil {
-		host = h.attached(host, *at)
+		host = h.attached(*at)
 	}
 	opts.ASCII, opts.Plain, opts.Dark, opts.Colors = term.ASCII(sys.Env), plain, true, profile.Depth >= draw.Colors256
 	left := tui.Run(ctx, t, t.Screen, host, opts)
@@ -90,7 +90,7 @@ func atTerminal(ctx context.Context, sys System, f *runFlags, o invocation, at *
 	h.leave(left)
 	switch {
 	case left.Session != nil && at != nil:
-		detached(ctx, sys, *at)
+		h.detached(ctx, *at)
 	case left.Session != nil:
 		if left.Session.Kept && left.Seq > 0 && left.Signal == "" {
 			fmt.Fprintf(sys.Stderr, "adze: go on with: adze --resume %s\n", left.Session.ID)
@@ -204,8 +204,8 @@ func (h *uiHost) tellRest(sys System) {
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
 		Version: h.sys.Version, Dir: paths.Tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes, Stale: h.stale,
-		Open: h.open, End: h.end, Look: h.look, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture,
-		Reports: h.reports(), First: h.first, Keyless: is(op.NoModel), Unkeyed: is(op.NoKey), Taken: is(op.Taken),
+		Client: h.desk, Open: h.open, End: h.end, Look: h.look, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture,
+		Reports: h.shown(), First: h.first, Keyless: is(op.NoModel), Unkeyed: is(op.NoKey), Taken: is(op.Taken),
 	}
 	h.asks(&t)
 	h.withHistory(&t)

@@ -15,8 +15,8 @@ func (h *uiHost) deskOf() *desk.Desk {
 	return desk.New(desk.Config{
 		Surroundings: h.o.Surroundings, Sources: h.o.Sources, Front: h.o.Front, Report: h.report,
 		Pick: func(ctx context.Context, q ask.Pick) ([]ask.Choice, error) {
-			if r := h.reports()[q.Name]; r.Choose != nil {
-				return r.Choose(ctx)
+			if r := h.reports()[q.Name]; r.choose != nil {
+				return r.choose(ctx)
 			}
 			return nil, nil
 		},
@@ -28,17 +28,16 @@ func (h *uiHost) report(ctx context.Context, session string, q ask.Report) (stri
 	r, ok := h.reports()[q.Name]
 	switch {
 	case q.Name == "hooks":
-		r.Run = h.subcommand("hooks", "list")
-	case !ok || r.Away != nil && r.Away(q.Args):
+		r.run = h.subcommand("hooks", "list")
+	case !ok || r.here != nil && r.here(q.Args):
 		return "", &op.Refusal{Code: op.Unsupported, Text: "/" + q.Name + " needs the terminal that adze runs in"}
 	}
-	return r.Run(ctx, session, q.Args)
+	return r.run(ctx, session, q.Args)
 }
 
 // asks has the terminal UI ask the desk.
 func (h *uiHost) asks(t *tui.Host) {
-	d := h.desk
-	t.Client = d
+	d := t.Client
 	t.Save = func(key string, value any) error {
 		raw, err := fastjson.Append(nil, value)
 		if err == nil {

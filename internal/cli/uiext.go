@@ -14,13 +14,13 @@ import (
 )
 
 // extensions are the slash commands about what people brought along.
-func (h *uiHost) extensions() map[string]tui.Report {
-	return map[string]tui.Report{
-		"mcp":          {About: "MCP servers: state, tools, log; sign in", Args: "[NAME | " + strings.Join(desk.ServerVerbs, " NAME | ") + " NAME]", Away: mcpAway, Run: h.mcp},
-		"skills":       {About: "skills and commands, and who brings them", Run: h.listed(func(x event.Extended) []event.Offer { return x.Commands }, "skills")},
-		"agents":       {About: "definitions of agents", Run: h.listed(func(x event.Extended) []event.Offer { return x.Agents }, "agents")},
-		"plugin":       {About: "plugins that are active", Args: "[list …]", Run: h.subcommand("plugin", "list")},
-		"output-style": {About: "how the model answers, from the next session on", Args: "[name]", Choose: h.styles, Run: h.setStyle},
+func (h *uiHost) extensions() map[string]uiReport {
+	return map[string]uiReport{
+		"mcp":          {about: "MCP servers: state, tools, log; sign in", args: "[NAME | " + strings.Join(desk.ServerVerbs, " NAME | ") + " NAME]", here: mcpAway, run: h.mcp},
+		"skills":       {about: "skills and commands, and who brings them", run: h.listed(func(x event.Extended) []event.Offer { return x.Commands }, "skills")},
+		"agents":       {about: "definitions of agents", run: h.listed(func(x event.Extended) []event.Offer { return x.Agents }, "agents")},
+		"plugin":       {about: "plugins that are active", args: "[list …]", run: h.subcommand("plugin", "list")},
+		"output-style": {about: "how the model answers, from the next session on", args: "[name]", choose: h.styles, run: h.setStyle},
 	}
 }
 

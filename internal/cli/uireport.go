@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/disk/safe"
@@ -33,26 +34,53 @@ var (
 	releaseNotes string
 )
 
+// A uiReport is a slash command of the terminal UI that is answered in text.
+type uiReport struct {
+	about, args string
+	looks       bool                                                                     // it may have changed settings of the UI
+	choose      func(ctx context.Context) ([]ask.Choice, error)                          // nil: nothing has to be chosen
+	here        func(args string) bool                                                   // it needs the terminal for itself; nil: never
+	check       func(ctx context.Context, args string) error                             // what is wrong with the arguments, before it gets that
+	run         func(ctx context.Context, session, args string) (text string, err error) // session is "" where none is open
+}
+
+// shown is the report as the terminal UI offers it.
+func (r uiReport) shown() tui.Report {
+	return tui.Report{
+		About: r.about, Args: r.args, Looks: r.looks, Picks: r.choose != nil, Here: r.here, Check: r.check,
+		Run: func(ctx context.Context, args string) (string, error) { return r.run(ctx, "", args) },
+	}
+}
+
+// shown are the reports as the terminal UI offers them.
+func (h *uiHost) shown() map[string]tui.Report {
+	out := map[string]tui.Report{}
+	for name, r := range h.reports() {
+		out[name] = r.shown()
+	}
+	return out
+}
+
 // reports are the slash commands that are commands of the command line, too.
-func (h *uiHost) reports() map[string]tui.Report {
-	out := map[string]tui.Report{
-		"doctor":      {About: "what adze found here, and what is broken", Run: h.doctor},
-		"permissions": {About: "the mode and the rules; what was allowed is taken back here", Args: "[check COMMAND | add RULE | rm RULE | list]", Run: h.subcommand("permissions", "list")},
-		"config":      {About: "all settings, and where each comes from", Args: "[set KEY VALUE]", Run: h.subcommand("config", "list")},
-		"sandbox":     {About: "what confines commands", Args: "[explain]", Run: h.subcommand("sandbox", "explain")},
-		"add-dir":     {About: "let a further folder be read, and changed as this one may be", Args: "[--keep] [folder]", Run: h.addDir},
-		"bug":         {About: "what to say when something is wrong with adze", Run: h.bug},
-		"release-notes": {About: "what this version can do", Run: func(context.Context, string, string) (string, error) {
+func (h *uiHost) reports() map[string]uiReport {
+	out := map[string]uiReport{
+		"doctor":      {about: "what adze found here, and what is broken", run: h.doctor},
+		"permissions": {about: "the mode and the rules; what was allowed is taken back here", args: "[check COMMAND | add RULE | rm RULE | list]", run: h.subcommand("permissions", "list")},
+		"config":      {about: "all settings, and where each comes from", args: "[set KEY VALUE]", run: h.subcommand("config", "list")},
+		"sandbox":     {about: "what confines commands", args: "[explain]", run: h.subcommand("sandbox", "explain")},
+		"add-dir":     {about: "let a further folder be read, and changed as this one may be", args: "[--keep] [folder]", run: h.addDir},
+		"bug":         {about: "what to say when something is wrong with adze", run: h.bug},
+		"release-notes": {about: "what this version can do", run: func(context.Context, string, string) (string, error) {
 			return "**adze " + h.sys.Version + "**\n\n" + releaseNotes, nil
 		}},
-		"stats":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool|agent]", Run: h.subcommand("stats")},
-		"usage":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool|agent]", Run: h.subcommand("stats")},
-		"login":       {About: "save a provider's key", Args: "[provider]", Check: h.providerNamed(h.keyed), Away: always, Choose: h.keyed, Run: h.interactive("login")},
-		"logout":      {About: "forget a provider's key", Args: "[provider]", Check: h.providerNamed(h.keysSaved), Away: always, Choose: h.keysSaved, Run: h.interactive("logout")},
-		"export":      {About: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", Args: "[file]", Run: h.export},
-		"keybindings": {About: "edit your keys", Away: always, Looks: true, Run: h.keybindings},
-		"statusline":  {About: "a command of yours that prints the last lines", Args: "[command | off]", Looks: true, Run: h.setStatusLine},
-		"terminal-setup": {About: "how to get the most of this terminal", Run: func(context.Context, string, string) (string, error) {
+		"stats":       {about: "what sessions of all folders cost", args: "[--days N] [--by model|project|day|tool|agent]", run: h.subcommand("stats")},
+		"usage":       {about: "what sessions of all folders cost", args: "[--days N] [--by model|project|day|tool|agent]", run: h.subcommand("stats")},
+		"login":       {about: "save a provider's key", args: "[provider]", check: h.providerNamed(h.keyed), here: always, choose: h.keyed, run: h.interactive("login")},
+		"logout":      {about: "forget a provider's key", args: "[provider]", check: h.providerNamed(h.keysSaved), here: always, choose: h.keysSaved, run: h.interactive("logout")},
+		"export":      {about: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", args: "[file]", run: h.export},
+		"keybindings": {about: "edit your keys", here: always, looks: true, run: h.keybindings},
+		"statusline":  {about: "a command of yours that prints the last lines", args: "[command | off]", looks: true, run: h.setStatusLine},
+		"terminal-setup": {about: "how to get the most of this terminal", run: func(context.Context, string, string) (string, error) {
 			return terminalHelp, nil
 		}},
 	}
@@ -108,9 +136,9 @@ func argumentsOf(command, args string) []string {
 }
 
 // providerNamed looks whether what stands behind /login or /logout names a provider.
-func (h *uiHost) providerNamed(list func(context.Context) ([]tui.Choice, error)) func(context.Context, string) error {
+func (h *uiHost) providerNamed(list func(context.Context) ([]ask.Choice, error)) func(context.Context, string) error {
 	return func(ctx context.Context, args string) error {
-		if all, err := list(ctx); err == nil && slices.ContainsFunc(all, func(c tui.Choice) bool { return c.ID == args }) {
+		if all, err := list(ctx); err == nil && slices.ContainsFunc(all, func(c ask.Choice) bool { return c.ID == args }) {
 			return nil
 		}
 		p, cfg, err := h.loaded()
@@ -160,7 +188,7 @@ type endedError struct {
 func (e *endedError) Error() string { return fmt.Sprintf("%s ended with %d", e.what, e.code) }
 
 // keyed are the providers that a key can be saved for.
-func (h *uiHost) keyed(context.Context) ([]tui.Choice, error) {
+func (h *uiHost) keyed(context.Context) ([]ask.Choice, error) {
 	p, cfg, err := h.loaded()
 	if err != nil {
 		return nil, err
@@ -173,9 +201,9 @@ func (h *uiHost) keyed(context.Context) ([]tui.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []tui.Choice
+	var out []ask.Choice
 	for _, k := range ms.Chooser.Keyed() {
-		c := tui.Choice{ID: k.Name, Name: k.Name}
+		c := ask.Choice{ID: k.Name, Name: k.Name}
 		if i := slices.IndexFunc(k.Vars, func(v string) bool { return strings.HasSuffix(v, "_API_KEY") }); i >= 0 { // others are for tokens
 			c.About = "or the variable " + k.Vars[i]
 		}
@@ -188,7 +216,7 @@ func (h *uiHost) keyed(context.Context) ([]tui.Choice, error) {
 }
 
 // keysSaved are the providers that a key is saved for.
-func (h *uiHost) keysSaved(context.Context) (out []tui.Choice, err error) {
+func (h *uiHost) keysSaved(context.Context) (out []ask.Choice, err error) {
 	p, _, err := h.loaded()
 	if err != nil {
 		return nil, err
@@ -198,7 +226,7 @@ func (h *uiHost) keysSaved(context.Context) (out []tui.Choice, err error) {
 		err = errors.New("no key is saved; keys of the environment are not adze's to forget")
 	}
 	for _, s := range saved {
-		out = append(out, tui.Choice{ID: s.Provider, Name: s.Provider})
+		out = append(out, ask.Choice{ID: s.Provider, Name: s.Provider})
 	}
 	return out, err
 }

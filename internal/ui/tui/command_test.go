@@ -183,10 +183,11 @@ func TestCopy(t *testing.T) {
 func TestArgumentsAreNotDropped(t *testing.T) {
 	r := newRig(t, 80, 24)
 	ran := ""
-	r.m.host.Reports = map[string]Report{"doctor": {}, "config": {Args: "[set KEY VALUE]", Run: func(_ context.Context, _, args string) (string, error) {
-		ran = args
-		return "done", nil
-	}}}
+	r.m.host.Reports = map[string]Report{"doctor": {}, "config": {Args: "[set KEY VALUE]"}}
+	r.desk.Report = func(q ask.Report) string {
+		ran = q.Args
+		return "done"
+	}
 	r.open()
 	for _, c := range []string{"cost", "context", "clear", "help", "memory", "exit", "doctor", "todos"} {
 		if slices.ContainsFunc(r.m.commands(), func(x command) bool { return x.name == c }) {

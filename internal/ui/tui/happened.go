@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -57,11 +58,14 @@ func (m *Model) event(e event.Event) []effect {
 			m.story.Apply(e)
 			m.hang(e.Body)
 		}
+		if _, began := e.Body.(event.TurnStarted); began {
+			m.turn.began = e.Time
+		}
 		if e.Seq < m.s.After {
 			return nil
 		}
 		m.turn.running = m.st.Running != ""
-		return append(m.ready(), m.readBack()...)
+		return append(m.ready(), append(m.joins(), m.readBack()...)...)
 	}
 	if b, ok := e.Body.(event.TurnEnded); ok {
 		b.Hint = m.helps(b)
@@ -69,6 +73,24 @@ func (m *Model) event(e event.Event) []effect {
 	}
 	m.story.Apply(e)
 	return append(m.pictured(e.Body), m.happened(e)...)
+}
+
+// joins takes up what goes on in a session that was not begun here: what its turn asks,
+// and what runs in the background.
+func (m *Model) joins() (out []effect) {
+	if !m.s.Elsewhere {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
+		b := m.st.Background[id]
+		m.tasks = append(m.tasks, task{start: b, heard: m.story.Tail(b.Call)})
+	}
+	for _, call := range slices.Sorted(maps.Keys(m.st.Pending)) {
+		q := m.st.Pending[call]
+		m.story.Apply(event.Event{Seq: m.st.Seq, Time: m.now, Body: q})
+		out = append(out, m.ask(q)...)
+	}
+	return out
 }
 
 // helps is the hint at the end of a turn: what helps here, before what helps outside.

@@ -88,7 +88,8 @@ func TestHostileNames(t *testing.T) {
 			r.desk.Models, r.desk.Memory, h.Themes = one, func() []Choice { c, _ := one(nil); return c }, func() []string { return []string{bad, "light"} }
 			h.EditFile, h.ReadFile = func(context.Context, string) error { return nil }, func(string) (string, error) { return bad, nil }
 			h.Theme = func(string, bool) (*draw.Theme, error) { return nil, errors.New(bad) }
-			h.Reports = map[string]Report{"login": {About: bad, Args: bad, Choose: one}}
+			h.Reports = map[string]Report{"login": {About: bad, Args: bad, Picks: true}}
+			r.desk.Pick = func(string) []Choice { c, _ := one(nil); return c }
 			h.Hooks = func(context.Context) (string, error) { return "* " + bad, nil }
 			r.desk.Resources = func(context.Context, string, int) []Choice { c, _ := one(nil); return c }
 			r.desk.Arguments = func(context.Context, string, string) []Choice { c, _ := one(nil); return c }

@@ -31,9 +31,12 @@ var update = flag.Bool("update", false, "rewrite the golden frames")
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // nobody has sessions that take everything.
-type nobody struct{}
+type nobody struct{ given []op.Op }
 
-func (nobody) Submit(context.Context, string, op.Op) error { return nil }
+func (n *nobody) Submit(_ context.Context, _ string, o op.Op) error {
+	n.given = append(n.given, o)
+	return nil
+}
 
 // answers are what a desk says.
 type answers struct {
@@ -47,6 +50,8 @@ type answers struct {
 	Read      func() []Choice // of memory files
 	Note      func(file, line string) error
 	Past      []event.Event
+	Report    func(q ask.Report) string
+	Pick      func(name string) []Choice
 	Models    func(ctx context.Context) ([]Choice, error)
 	Sessions  func(ctx context.Context, all bool) ([]Saved, string, error)
 	Find      func(ctx context.Context, words string) (Saved, error)
@@ -132,6 +137,16 @@ func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, 
 		if a.Read != nil {
 			r.Choices = a.Read()
 		}
+	case ask.Report:
+		if a.Report == nil {
+			return r, none
+		}
+		r.Text = a.Report(q)
+	case ask.Pick:
+		if a.Pick == nil {
+			return r, none
+		}
+		r.Choices = a.Pick(q.Name)
 	case ask.Note:
 		err = a.Note(q.File, q.Line)
 	default:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/ui/story"
 )
 
@@ -24,7 +25,7 @@ func (m *Model) reported(it *story.Item) *story.Item {
 
 func (m *Model) reportOf(name string, r Report, args string) []effect {
 	switch {
-	case args == "" && r.Choose != nil:
+	case args == "" && r.Picks:
 		return m.reportOn(name, r)
 	case args == "" && name == "permissions" && m.s != nil:
 		return m.rulesCommand()
@@ -34,7 +35,7 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 		session = shown.ID
 	}
 	run := func(ctx context.Context) func(*Model) []effect {
-		text, err := r.Run(ctx, session, args)
+		text, err := m.textOf(ctx, session, name, r, args)
 		count := func(*Model) []effect { return nil }
 		if err == nil && r.Looks && look != nil && shown != nil {
 			count = looked(ctx, look, shown)
@@ -54,7 +55,7 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 		}
 	}
 	switch {
-	case r.Away == nil || !r.Away(args):
+	case r.Here == nil || !r.Here(args):
 		return []effect{work{run}}
 	case r.Check == nil:
 		return []effect{away{run}}
@@ -70,6 +71,15 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 	}}}
 }
 
+// textOf is what a report comes to.
+func (m *Model) textOf(ctx context.Context, session, name string, r Report, args string) (string, error) {
+	if r.Here != nil && r.Here(args) {
+		return r.Run(ctx, args)
+	}
+	a, err := m.host.Client.Ask(ctx, session, ask.Report{Name: name, Args: args})
+	return a.Text, err
+}
+
 // reportOn has a person choose what a report is about.
 func (m *Model) reportOn(name string, r Report) []effect {
 	d := newMenu(m, "/"+name+" "+r.Args, nil, func(m *Model, c Choice) []effect { return m.reportOf(name, r, c.ID) })
@@ -77,13 +87,13 @@ func (m *Model) reportOn(name string, r Report) []effect {
 	d.hint = "Enter takes it, Esc goes back"
 	m.open(d)
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		all, err := r.Choose(ctx)
+		reply, err := m.host.ask(ctx, nil, ask.Pick{Name: name})
 		return func(m *Model) []effect {
 			if d.loading = false; err != nil {
 				m.close(d)
 				return append(m.fail(err), m.without()...)
 			}
-			d.set(all)
+			d.set(reply.Choices)
 			return nil
 		}
 	}}}

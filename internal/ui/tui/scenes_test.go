@@ -163,9 +163,10 @@ var scenes = []scene{
 		r.open().pass(time.Second)
 	}},
 	{"choose", func(r *rig) { // what /login and the like ask
-		r.m.host.Reports = map[string]Report{"login": {About: "save a provider's key", Args: "[provider]", Choose: func(context.Context) ([]Choice, error) {
-			return []Choice{{ID: "a", Name: "anthropic", About: "or the variable ANTHROPIC_API_KEY", Right: "a key is saved"}, {ID: "e", Name: "e\x1b[2Jvil\u202e"}}, nil
-		}}}
+		r.m.host.Reports = map[string]Report{"login": {About: "save a provider's key", Args: "[provider]", Picks: true}}
+		r.desk.Pick = func(string) []Choice {
+			return []Choice{{ID: "a", Name: "anthropic", About: "or the variable ANTHROPIC_API_KEY", Right: "a key is saved"}, {ID: "e", Name: "e\x1b[2Jvil\u202e"}}
+		}
 		r.open().keys("'/login", "enter")
 	}},
 	{"connect", func(r *rig) {

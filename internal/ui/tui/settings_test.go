@@ -49,9 +49,9 @@ func TestAReportIsTrueWhenItIsShown(t *testing.T) {
 		t.Fatal(wrong)
 	}
 	r.m.host.Look = func(context.Context) (Settings, error) { return Settings{Keys: keys}, nil }
-	edit := Report{Looks: true, Run: func(context.Context, string, string) (string, error) { return "They count now.", nil }}
+	edit := Report{Looks: true, Here: func(string) bool { return true }, Run: func(context.Context, string) (string, error) { return "They count now.", nil }}
 	for _, e := range r.m.reportOf("keybindings", edit, "") {
-		e.(work).run(t.Context())(r.m)
+		e.(away).run(t.Context())(r.m)
 	}
 	if r.has("They count now."); r.m.keys != keys {
 		t.Error("the keys are those of before")

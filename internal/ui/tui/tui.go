@@ -133,7 +133,7 @@ type Host struct {
 	EditFile func(ctx context.Context, path string) error
 	// ReadFile is the text of a file of at most 1 MB.
 	ReadFile func(path string) (string, error)
-	// Reports are commands that print something, by name.
+	// Reports are slash commands that are answered in text, by name.
 	Reports map[string]Report
 	// Hooks lists the hooks that are set, as Markdown.
 	Hooks func(ctx context.Context) (string, error)
@@ -193,20 +193,20 @@ func dataOf[T any](ctx context.Context, h Host, q ask.Query) (v T, err error) {
 	return ask.Data[T](r)
 }
 
-// A Report is a slash command that the host answers with Markdown.
+// A Report is a slash command that is answered with Markdown: see ask.Report.
 type Report struct {
 	About string
 	Args  string // a hint, such as "[file]"
-	// Away reports whether it needs the terminal for itself; nil: never.
-	Away func(args string) bool
-	// Check says what is wrong with the arguments of one that needs the terminal,
-	// before it gets it; nil: nothing can be.
+	Looks bool   // it may have changed settings of the UI
+	// Picks says that something has to be given: a person who gave nothing chooses, of
+	// what ask.Pick lists.
+	Picks bool
+	// Here reports whether it needs this terminal for itself, where Run does it; nil: never.
+	Here func(args string) bool
+	// Check says what is wrong with the arguments, before Run gets the terminal; nil:
+	// nothing can be.
 	Check func(ctx context.Context, args string) error
-	Looks bool // it may have changed settings of the UI
-	// Choose lists what its argument can be; a person who gave none chooses. nil: nothing has to be given.
-	Choose func(ctx context.Context) ([]Choice, error)
-	// Run answers for a session, "" where none is open.
-	Run func(ctx context.Context, session, args string) (string, error)
+	Run   func(ctx context.Context, args string) (string, error)
 }
 
 // Trust is a decision about what a folder brings.

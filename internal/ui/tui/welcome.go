@@ -24,7 +24,7 @@ func (m *Model) welcome() []effect {
 	m.greeted = true
 	out = append(out, m.without()...)
 	out = append(out, m.lost()...)
-	if m.s != nil && m.host.Trust != nil && !m.trusting {
+	if m.s != nil && !m.s.Elsewhere && m.host.Trust != nil && !m.trusting {
 		m.trusting = true
 		out = append(out, work{func(ctx context.Context) func(*Model) []effect {
 			t, err := m.host.Trust(ctx)
