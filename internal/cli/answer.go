@@ -35,6 +35,18 @@ func wantsJSON(cmd *cobra.Command) bool {
 	return yes && err == nil
 }
 
+// scoped is a command with --scope: whose settings it is about. letter is the flag's
+// short form, value is what it is when nobody gives it.
+func scoped(letter, value, about string, c *cobra.Command) *cobra.Command {
+	c.Flags().StringP("scope", letter, value, about)
+	return c
+}
+
+// scopeOf is the value of a scoped command's flag.
+func scopeOf(cmd *cobra.Command) string {
+	return cmd.Flag("scope").Value.String()
+}
+
 // A both is an answer whose text is no table of what its JSON has.
 type both struct {
 	json any

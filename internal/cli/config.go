@@ -115,8 +115,7 @@ func unknownKey(key string) error {
 }
 
 func configSet(sys System, f *runFlags) *cobra.Command {
-	scope := ""
-	c := &cobra.Command{
+	return scoped("", "user", "which file: user, project or local", &cobra.Command{
 		Use: "set KEY VALUE", Short: "Change a setting in a file", Args: cobra.ExactArgs(2),
 		Long: "set writes a value into a settings file and keeps its comments, order and unknown keys.\nVALUE is JSON, or plain text where the setting is text; lists of texts may be written\na,b,c, lists of folders as in PATH (a:b), and lists of objects are JSON. A VALUE that\nbegins with - stands behind --. adze config describe KEY says what a setting takes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -131,27 +130,22 @@ func configSet(sys System, f *runFlags) *cobra.Command {
 			if p := config.CheckValue(key, v); p != nil && p.Severity == config.Error {
 				return usagef(takesHint(key), "%s", p)
 			}
-			return writeSetting(cmd, sys, f, scope, confedit.Edit{Op: confedit.Set, Key: key, Value: v})
+			return writeSetting(cmd, sys, f, confedit.Edit{Op: confedit.Set, Key: key, Value: v})
 		},
-	}
-	c.Flags().StringVar(&scope, "scope", "user", "which file: user, project or local")
-	return c
+	})
 }
 
 func configUnset(sys System, f *runFlags) *cobra.Command {
-	scope := ""
-	c := &cobra.Command{
+	return scoped("", "user", "which file: user, project or local", &cobra.Command{
 		Use: "unset KEY", Short: "Remove a setting from a file", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, ok := config.Canonical(args[0])
 			if !ok {
 				return unknownKey(args[0])
 			}
-			return writeSetting(cmd, sys, f, scope, confedit.Edit{Op: confedit.Unset, Key: key})
+			return writeSetting(cmd, sys, f, confedit.Edit{Op: confedit.Unset, Key: key})
 		},
-	}
-	c.Flags().StringVar(&scope, "scope", "user", "which file: user, project or local")
-	return c
+	})
 }
 
 // settingsFile is the file of a scope.
@@ -163,13 +157,13 @@ func settingsFile(p settings.Paths, scope string) (confedit.Target, error) {
 	return t, nil
 }
 
-// writeSetting changes a settings file and says which.
-func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edits ...confedit.Edit) error {
+// writeSetting changes the settings file of --scope and says which.
+func writeSetting(cmd *cobra.Command, sys System, f *runFlags, edits ...confedit.Edit) error {
 	o, p, _, err := f.loaded(sys, cmd)
 	if err != nil {
 		return err
 	}
-	t, err := settingsFile(p, scope)
+	t, err := settingsFile(p, scopeOf(cmd))
 	if err != nil {
 		return err
 	}
@@ -191,7 +185,7 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 		fmt.Fprintln(sys.Stderr, "adze: "+oneLine(n))
 	}
 	fmt.Fprintln(sys.Stderr, "written to "+clip.Visible(t.Path))
-	if scope != "user" && !trusts(o, t.Path) {
+	if scopeOf(cmd) != "user" && !trusts(o, t.Path) {
 		fmt.Fprintln(sys.Stderr, "adze: this folder is not trusted as it is now: of its files only what forbids counts, until you trust it: adze trust")
 	}
 	return nil
@@ -279,15 +273,14 @@ func printMistakes(sys System, cfg *config.Config, problems []config.Problem) er
 }
 
 func configEdit(sys System, f *runFlags) *cobra.Command {
-	scope := ""
-	c := &cobra.Command{
+	return scoped("", "user", "which file: user, project or local", &cobra.Command{
 		Use: "edit", Short: "Open a settings file in $EDITOR", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, _, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
-			t, err := settingsFile(p, scope)
+			t, err := settingsFile(p, scopeOf(cmd))
 			if err != nil {
 				return err
 			}
@@ -311,9 +304,7 @@ func configEdit(sys System, f *runFlags) *cobra.Command {
 			}
 			return nil
 		},
-	}
-	c.Flags().StringVar(&scope, "scope", "user", "which file: user, project or local")
-	return c
+	})
 }
 
 func first(xs ...string) string {

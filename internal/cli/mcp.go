@@ -199,7 +199,7 @@ func (c *configured) leaves(scope string) string {
 }
 
 type addFlags struct {
-	transport, scope  string
+	transport         string
 	env, headers      []string
 	helper, client    string
 	port              int
@@ -209,7 +209,7 @@ type addFlags struct {
 
 func mcpAdd(sys System, f *runFlags) *cobra.Command {
 	var o addFlags
-	c := &cobra.Command{
+	c := scoped("s", "local", "for whom: local, user or project", &cobra.Command{
 		Use: "add NAME COMMAND [ARGUMENT…] | add --transport http NAME URL", Short: "Configure a server",
 		Long: `add writes a server into a settings file.
 
@@ -238,9 +238,9 @@ when the server starts, so that no secret has to stand in a file.`,
 				return err
 			}
 			defer c.Close()
-			return c.writeServer(cmd.Context(), sys, o.scope, args[0], raw)
+			return c.writeServer(cmd.Context(), sys, scopeOf(cmd), args[0], raw)
 		},
-	}
+	})
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		f := new(failure)
 		if errors.As(usageError(c, err), &f) {
@@ -250,7 +250,6 @@ when the server starts, so that no secret has to stand in a file.`,
 		return err
 	})
 	c.Flags().StringVarP(&o.transport, "transport", "t", "", "stdio, http, sse or ws; a URL is http by itself")
-	c.Flags().StringVarP(&o.scope, "scope", "s", "local", "for whom: local, user or project")
 	c.Flags().StringArrayVarP(&o.env, "env", "e", nil, "a variable of the program: NAME=VALUE")
 	c.Flags().StringArrayVarP(&o.headers, "header", "H", nil, "a header of requests: 'Name: value'")
 	c.Flags().StringVar(&o.helper, "headers-helper", "", "a command that prints further headers, as a JSON object")
@@ -346,8 +345,7 @@ func pairs(flag string, list []string, sep, form string) (map[string]string, err
 }
 
 func mcpAddJSON(sys System, f *runFlags) *cobra.Command {
-	scope := ""
-	c := &cobra.Command{
+	return scoped("s", "local", "for whom: local, user or project", &cobra.Command{
 		Use: "add-json NAME JSON|-", Short: "Configure a server by its JSON", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := []byte(args[1])
@@ -370,16 +368,14 @@ func mcpAddJSON(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			return c.writeServer(cmd.Context(), sys, scope, args[0], raw)
+			return c.writeServer(cmd.Context(), sys, scopeOf(cmd), args[0], raw)
 		},
-	}
-	c.Flags().StringVarP(&scope, "scope", "s", "local", "for whom: local, user or project")
-	return c
+	})
 }
 
 func mcpAddFromDesktop(sys System, f *runFlags) *cobra.Command {
-	scope, yes := "", false
-	c := &cobra.Command{
+	yes := false
+	c := scoped("s", "user", "for whom: local, user or project", &cobra.Command{
 		Use: "add-from-claude-desktop [NAME…]", Short: "Take servers over from Claude Desktop",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := f.servers(sys, cmd)
@@ -387,7 +383,7 @@ func mcpAddFromDesktop(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			if _, err := serverTarget(c.Paths, scope); err != nil {
+			if _, err := serverTarget(c.Paths, scopeOf(cmd)); err != nil {
 				return err
 			}
 			dir, err := os.UserConfigDir()
@@ -406,7 +402,7 @@ func mcpAddFromDesktop(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return failf("correct it, or add the servers by hand: adze mcp add NAME -- COMMAND", "read %s: %v", path, err)
 			}
-			if list, err = c.wanted(sys, scope, list, args); err != nil || len(list) == 0 {
+			if list, err = c.wanted(sys, scopeOf(cmd), list, args); err != nil || len(list) == 0 {
 				return err
 			}
 			for _, e := range list {
@@ -416,14 +412,13 @@ func mcpAddFromDesktop(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			for _, e := range list {
-				if err := c.writeServer(cmd.Context(), sys, scope, e.Name, e.JSON); err != nil {
+				if err := c.writeServer(cmd.Context(), sys, scopeOf(cmd), e.Name, e.JSON); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-	}
-	c.Flags().StringVarP(&scope, "scope", "s", "user", "for whom: local, user or project")
+	})
 	c.Flags().BoolVar(&yes, "yes", false, "without a question")
 	return c
 }

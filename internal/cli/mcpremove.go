@@ -16,8 +16,7 @@ import (
 )
 
 func mcpRemove(sys System, f *runFlags) *cobra.Command {
-	scope := ""
-	c := &cobra.Command{
+	return scoped("s", "", "from which: local, user or project", &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a server from a settings file", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := f.servers(sys, cmd)
@@ -25,11 +24,9 @@ func mcpRemove(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			return c.remove(cmd.Context(), sys, args[0], scope)
+			return c.remove(cmd.Context(), sys, args[0], scopeOf(cmd))
 		},
-	}
-	c.Flags().StringVarP(&scope, "scope", "s", "", "from which: local, user or project")
-	return c
+	})
 }
 
 func (c *configured) remove(ctx context.Context, sys System, name, scope string) error {

@@ -194,12 +194,12 @@ func permissionsList(sys System, f *runFlags) *cobra.Command {
 
 // permissionsChange is add and rm: a rule in a settings file.
 func permissionsChange(sys System, f *runFlags, verb string) *cobra.Command {
-	scope, list := "", ""
+	list := ""
 	short, op := "Add a rule to a settings file", confedit.Add
 	if verb == "rm" {
 		short, op = "Remove a rule from a settings file", confedit.Drop
 	}
-	c := &cobra.Command{
+	c := scoped("", "user", "which file: user, project or local", &cobra.Command{
 		Use: verb + " RULE", Short: short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"allow", "ask", "deny"}, list) {
@@ -221,10 +221,9 @@ func permissionsChange(sys System, f *runFlags, verb string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return writeSetting(cmd, sys, f, scope, confedit.Edit{Op: op, Key: "permissions." + list, Value: raw})
+			return writeSetting(cmd, sys, f, confedit.Edit{Op: op, Key: "permissions." + list, Value: raw})
 		},
-	}
-	c.Flags().StringVar(&scope, "scope", "user", "which file: user, project or local")
+	})
 	c.Flags().StringVar(&list, "to", "allow", "which list: allow, ask or deny")
 	return c
 }

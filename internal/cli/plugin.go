@@ -100,9 +100,8 @@ func (s *shop) told(id string, problems []plugin.Problem) {
 
 func pluginInstall(sys System, f *runFlags) *cobra.Command {
 	var yes bool
-	var scope string
 	var values []string
-	c := &cobra.Command{
+	c := scoped("", "user", "whose settings enable it: user, project or local", &cobra.Command{
 		Use: "install NAME[@MARKETPLACE]", Short: "Show what a plugin would bring, ask, and install it", Args: cobra.ExactArgs(1),
 		Long: `install fetches a plugin, shows everything it would run or allow, and asks. It is
 pinned then: it changes only with adze plugin update, which shows the difference.
@@ -115,7 +114,7 @@ pinned then: it changes only with adze plugin update, which shows the difference
 			if err != nil {
 				return err
 			}
-			if _, err := settingsFile(s.paths, scope); err != nil {
+			if _, err := settingsFile(s.paths, scopeOf(cmd)); err != nil {
 				return err
 			}
 			ctx := cmd.Context()
@@ -126,11 +125,10 @@ pinned then: it changes only with adze plugin update, which shows the difference
 			if err != nil {
 				return err
 			}
-			return errors.Join(s.install(ctx, plan, scope, values, yes), plan.Close())
+			return errors.Join(s.install(ctx, plan, scopeOf(cmd), values, yes), plan.Close())
 		},
-	}
+	})
 	c.Flags().BoolVar(&yes, "yes", false, "install without a question")
-	c.Flags().StringVar(&scope, "scope", "user", "whose settings enable it: user, project or local")
 	c.Flags().StringArrayVar(&values, "set", nil, "an option of the plugin; - reads it from stdin")
 	return c
 }
@@ -333,9 +331,8 @@ func pluginUninstall(sys System, f *runFlags) *cobra.Command {
 }
 
 func pluginEnable(sys System, f *runFlags) *cobra.Command {
-	var scope string
 	var values []string
-	c := &cobra.Command{
+	c := scoped("", "user", "whose settings enable it: user, project or local", &cobra.Command{
 		Use: "enable NAME[@MARKETPLACE]", Short: "Use an installed plugin, and set its options", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, in, err := f.installed(sys, cmd, args[0])
@@ -357,28 +354,24 @@ func pluginEnable(sys System, f *runFlags) *cobra.Command {
 			if err := s.keep(cmd.Context(), in.ID(), o); err != nil {
 				return err
 			}
-			return s.turn(cmd.Context(), in.ID(), scope, true)
+			return s.turn(cmd.Context(), in.ID(), scopeOf(cmd), true)
 		},
-	}
-	c.Flags().StringVar(&scope, "scope", "user", "whose settings enable it: user, project or local")
+	})
 	c.Flags().StringArrayVar(&values, "set", nil, "an option of the plugin; - reads it from stdin")
 	return c
 }
 
 func pluginDisable(sys System, f *runFlags) *cobra.Command {
-	var scope string
-	c := &cobra.Command{
+	return scoped("", "user", "whose settings disable it: user, project or local", &cobra.Command{
 		Use: "disable NAME[@MARKETPLACE]", Short: "Do not use an installed plugin", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, in, err := f.installed(sys, cmd, args[0])
 			if err != nil {
 				return err
 			}
-			return s.turn(cmd.Context(), in.ID(), scope, false)
+			return s.turn(cmd.Context(), in.ID(), scopeOf(cmd), false)
 		},
-	}
-	c.Flags().StringVar(&scope, "scope", "user", "whose settings disable it: user, project or local")
-	return c
+	})
 }
 
 // turn writes whether a plugin is used.

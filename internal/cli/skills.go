@@ -253,8 +253,8 @@ checks the skills of this project and your own. Advice alone is no failure.`,
 }
 
 func skillsNew(sys System, f *runFlags) *cobra.Command {
-	var scope, about string
-	c := &cobra.Command{
+	about := ""
+	c := scoped("", "user", "user (all folders) or project (this repository)", &cobra.Command{
 		Use: "new NAME", Short: "Begin a skill: a folder with a SKILL.md to fill in", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
@@ -265,7 +265,7 @@ func skillsNew(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			base := p.Folders.Config
+			base, scope := p.Folders.Config, scopeOf(cmd)
 			switch scope {
 			case "user":
 			case "project":
@@ -288,8 +288,7 @@ func skillsNew(sys System, f *runFlags) *cobra.Command {
 			}
 			return nil
 		},
-	}
-	c.Flags().StringVar(&scope, "scope", "user", "user (all folders) or project (this repository)")
+	})
 	c.Flags().StringVar(&about, "description", "", "what it does and when to use it")
 	return c
 }

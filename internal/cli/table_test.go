@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -46,5 +50,48 @@ func TestTable(t *testing.T) {
 				t.Errorf("at %d: %s", width, out)
 			}
 		}
+	}
+}
+
+func TestListing(t *testing.T) {
+	type thing struct{ Name string }
+	row := func(t *table, x thing) { t.row(x.Name, "end") }
+	for _, x := range []struct {
+		name             string
+		of               listing[thing]
+		asJSON           bool
+		stdout, onStderr string
+	}{
+		{"rows", listing[thing]{rows: []thing{{"a\tb\x1b[31m"}, {"c"}}, head: []string{"NAME", "X"}, row: row, none: "none"}, false, "NAME          X\n" + `a\tb\x1b[31m` + "  end\nc             end\n", ""},
+		{"no rows", listing[thing]{row: row, none: "none"}, false, "none\n", ""},
+		{"no rows, said on stderr", listing[thing]{row: row, note: "none"}, false, "", "none\n"},
+		{"no rows, nothing said", listing[thing]{row: row}, false, "", ""},
+		{"no rows as JSON", listing[thing]{row: row, none: "none", note: "none"}, true, "[]\n", ""},
+		{"rows as JSON", listing[thing]{rows: []thing{{"c\x1b"}}, row: row}, true, "[\n  {\n    \"Name\": \"c\\u001b\"\n  }\n]\n", ""},
+	} {
+		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stderr bytes.Buffer
+		if err := x.of.print(System{Stdout: &Output{File: out}, Stderr: &stderr}, x.asJSON); err != nil {
+			t.Errorf("%s: %v", x.name, err)
+		}
+		_ = out.Close()
+		stdout, err := os.ReadFile(out.Name())
+		if err != nil || string(stdout) != x.stdout || stderr.String() != x.onStderr {
+			t.Errorf("%s: %q and %q, not %q and %q (%v)", x.name, stdout, &stderr, x.stdout, x.onStderr, err)
+		}
+	}
+}
+
+func TestFailing(t *testing.T) {
+	bad, worse := errors.New("bad"), errors.New("worse")
+	said := func(err error) answer { return failing{both{nil, func() error { return err }}, bad} }
+	if err := said(nil).print(System{}, false); err != bad {
+		t.Errorf("an answer that was printed: %v", err)
+	}
+	if err := said(worse).print(System{}, false); err != worse {
+		t.Errorf("an answer that was not: %v", err)
 	}
 }
