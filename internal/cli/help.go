@@ -194,7 +194,7 @@ func fold(s string, width int) []string {
 var words = map[string]string{
 	"add-dir": "DIR", "allowed-tools": "RULES", "disallowed-tools": "RULES", "tools": "NAMES", "append-system-prompt-file": "FILE", "system-prompt-file": "FILE",
 	"cwd": "DIR", "debug": "AREAS", "effort": "LEVEL", "model": "MODEL", "fallback-model": "MODEL", "small-model": "MODEL", "input-format": "FORMAT",
-	"output-format": "FORMAT", "format": "FORMAT", "json-schema": "SCHEMA", "log-file": "FILE", "key-file": "FILE", "output": "FILE", "batch": "FILE",
+	"output-format": "FORMAT", "format": "FORMAT", "detail": "DETAIL", "json-schema": "SCHEMA", "log-file": "FILE", "key-file": "FILE", "output": "FILE", "batch": "FILE",
 	"settings": "FILE", "setting-sources": "SOURCES", "permission-mode": "MODE", "mode": "MODE", "permission-prompt-tool": "stdio", "resume": "SESSION",
 	"session-id": "UUID", "name": "NAME", "sandbox": "STATE", "max-budget-usd": "USD", "max-turns": "N", "token-budget": "TOKENS", "scope": "SCOPE", "to": "LIST", "dir": "DIR", "revoke": "DIR",
 	"allow": "RULE", "ask": "RULE", "deny": "RULE", "mechanism": "NAME", "from": "PROGRAM", "limit": "N", "days": "N", "by": "KIND", "html": "FILE", "tool": "NAME", "input": "JSON", "only": "KIND",
