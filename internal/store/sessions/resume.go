@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/policy"
@@ -130,7 +131,11 @@ func (l *Opened) open(ctx context.Context, st Store, project string, info store.
 	}
 	var locked *store.LockedError
 	if errors.As(err, &locked) {
-		return &hint.Mistake{Why: fmt.Sprintf("session %s is open in another process (%d on %s)", l.ID, locked.PID, locked.Host), What: "close it there, or go on in a copy: --resume " + l.ID + " --fork-session", Of: err}
+		what := "close it there, or go on in a copy: --resume " + l.ID + " --fork-session"
+		if locked.Host == lease.ThisProcess().Host {
+			what = "adze attach " + l.ID + " shows it here; or " + what
+		}
+		return &hint.Mistake{Why: fmt.Sprintf("session %s is open in another process (%d on %s)", l.ID, locked.PID, locked.Host), What: what, Of: err}
 	}
 	return err
 }
