@@ -73,49 +73,37 @@ func gone(s live.Session, err error) error {
 	return failf("", "session %s: %v", s.ID, err)
 }
 
+// A runs is a session that runs, as adze ps --json has it.
+type runs struct {
+	ask.OpenSession
+	PID int `json:"pid"`
+}
+
 func newPs(sys System, f *runFlags) *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	return answering(sys, &cobra.Command{
 		Use: "ps", Short: "List the sessions that run", Args: cobra.NoArgs,
 		Long: "Lists the sessions that run in your terminals and programs: what they do, for how long,\nwhere, and with which model. attach shows one, tail follows it, send prompts it.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, p, err := reached(sys, f, cmd, ask.Watch)
-			if err != nil {
-				return err
-			}
-			defer all.Close()
-			if asJSON {
-				type running struct {
-					ask.OpenSession
-					PID int `json:"pid"`
-				}
-				out := []running{}
-				for _, s := range all {
-					out = append(out, running{s.OpenSession, s.PID})
-				}
-				return printJSON(sys, out)
-			}
-			if len(all) == 0 {
-				fmt.Fprintln(sys.Stderr, "no session runs; adze sessions list shows those that can be gone on with")
-				return nil
-			}
-			w := sys.table()
-			w.whole = 1
-			fmt.Fprintln(w, "ID\tSTATE\tOPEN\tLAST\tMODEL\tFOLDER\tWHAT")
-			for _, s := range all {
-				what := s.Title
-				if s.Question != "" {
-					what = s.Question
-				}
+	}, func(cmd *cobra.Command, _ []string) (answer, error) {
+		all, p, err := reached(sys, f, cmd, ask.Watch)
+		if err != nil {
+			return nil, err
+		}
+		defer all.Close()
+		out := listing[runs]{
+			note: "no session runs; adze sessions list shows those that can be gone on with", whole: 1,
+			head: []string{"ID", "STATE", "OPEN", "LAST", "MODEL", "FOLDER", "WHAT"},
+			row: func(t *table, s runs) {
 				last := "-"
 				if !s.Changed.IsZero() {
 					last = clip.Age(time.Since(s.Changed))
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Doing, clip.Age(time.Since(s.Since)), last, clip.Visible(s.Model), clip.Visible(paths.Tilde(s.Dir, p.Home)), clip.Line(clip.VisibleText(what), 60))
-			}
-			return w.Flush()
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
+				what := clip.Line(clip.VisibleText(first(s.Question, s.Title)), 60)
+				t.row(s.ID, string(s.Doing), clip.Age(time.Since(s.Since)), last, s.Model, paths.Tilde(s.Dir, p.Home), what)
+			},
+		}
+		for _, s := range all {
+			out.rows = append(out.rows, runs{s.OpenSession, s.PID})
+		}
+		return out, nil
+	})
 }
