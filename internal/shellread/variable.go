@@ -39,12 +39,18 @@ func harmlessValue(name, text string) bool {
 	if want, ok := harmlessValues[name]; ok && slices.Contains(strings.Split(want, "|"), text) {
 		return true
 	}
-	if modes[text] && strings.HasSuffix(name, "_ENV") && name != "VIRTUAL_ENV" && !strings.HasPrefix(name, "CONDA_") && !riskyVariable(name) { // those hold folders of programs
+	if modes[text] && strings.HasSuffix(name, "_ENV") && !holdsPrograms(name) && !riskyVariable(name) {
 		return true
 	}
 	// A time zone: Area/City. Elsewhere TZ may name a file.
 	area, city, ok := strings.Cut(text, "/")
 	return name == "TZ" && ok && area != "" && city != "" && strings.Trim(area+city, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+}
+
+// holdsPrograms reports a variable that names an environment of programs: VIRTUAL_ENV,
+// PYENV_VIRTUAL_ENV, CONDA_DEFAULT_ENV.
+func holdsPrograms(name string) bool {
+	return strings.HasSuffix(name, "VIRTUAL_ENV") || strings.Contains(name, "CONDA_") || strings.Contains(name, "MAMBA_")
 }
 
 // riskyNames are variables that the shell or common programs obey.
