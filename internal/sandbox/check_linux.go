@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -157,14 +156,19 @@ func (sc *scene) beside(s *Sandbox, table *proc.Table, e escape) (Result, string
 	if !e.has(beside) {
 		return sc.try(s, table, e)
 	}
-	c := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "exec " + victim}, Dir: sc.place("$/project"), Env: []string{"PATH=/usr/bin:/bin", "SECRET=x"}, Keep: true}
+	c := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "echo up; exec " + victim}, Dir: sc.place("$/project"), Env: []string{"PATH=/usr/bin:/bin", "SECRET=x"}, Keep: true}
 	_, err := s.Wrap(&c, policy.Needs{})
 	if err != nil {
 		return Skipped, err.Error()
 	}
-	p, err := table.Start(c, io.Discard)
+	up := make(word, 1)
+	p, err := table.Start(c, up)
 	if err != nil {
 		return Skipped, err.Error()
+	}
+	select {
+	case <-up:
+	case <-p.Done():
 	}
 	result, text := sc.try(s, table, e)
 	select {
@@ -175,6 +179,17 @@ func (sc *scene) beside(s *Sandbox, table *proc.Table, e escape) (Result, string
 		<-p.Done()
 	}
 	return result, text
+}
+
+// A word is told when something is written to it, whatever that is.
+type word chan struct{}
+
+func (w word) Write(b []byte) (int, error) {
+	select {
+	case w <- struct{}{}:
+	default:
+	}
+	return len(b), nil
 }
 
 // try runs one attempt inside and looks at the world afterwards.

@@ -339,7 +339,7 @@ const victim = "sleep 61"
 func victimPID() int {
 	list, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range list {
-		if b, err := os.ReadFile(path); err == nil && strings.ReplaceAll(string(b), "\x00", " ") == victim+" " {
+		if b, err := os.ReadFile(path); err == nil && strings.HasSuffix(strings.ReplaceAll(string(b), "\x00", " "), victim+" ") { // or the shell that becomes it
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 			return pid
 		}

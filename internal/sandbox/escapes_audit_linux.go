@@ -99,7 +99,7 @@ var settledEscapes = []escape{
 	{name: "linked-in", what: "make .gemini a link", is: planted, do: func(at, to string) error {
 		return errors.Join(plant(to+"/settings.json", "{}"), os.Symlink("pkg/g", at))
 	}, at: "$/project/.gemini", to: "$/project/pkg/g"},
-	{name: "rewritten", what: "write .mcp.json again and again, and from a process left behind", is: settled | kept, do: script, at: "$/project/.mcp.json",
+	{name: "rewritten", what: "write .mcp.json again and again, and from a process left behind", is: settled | dies | kept, do: script, at: "$/project/.mcp.json",
 		to: "(setsid sh -c 'while :; do echo {} > .mcp.json; rm -f .mcp.json; mkdir -p .windsurf; echo {} > .windsurf/x; done' >/dev/null 2>&1 &) & sleep 0.3",
 		after: func(sc *scene) {
 			if _, err := os.Lstat(sc.place("$/project/.windsurf/x")); err == nil {
