@@ -57,14 +57,14 @@ func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 }
 
 func (c *call) matchRead(rule *compiledRule, e Effect, a Read) bool {
-	if rule.family() != "Read" {
+	if !rule.governs("Read", c.req.Tool) {
 		return false
 	}
 	return c.matchFile(rule, a.Path, a.Named, a.Asked) || e != Allow && a.Tree && !a.List && rule.matchAll(c.rules.Rules, a.Path)
 }
 
 func (c *call) matchWrite(rule *compiledRule, e Effect, a Write) bool {
-	if rule.family() != "Edit" || e == Allow && (a.Blind || a.Remove && a.Tree) {
+	if !rule.governs("Edit", c.req.Tool) || e == Allow && (a.Blind || a.Remove && a.Tree) {
 		return false
 	}
 	if c.matchFile(rule, a.Path, a.Named, a.Asked) {

@@ -310,7 +310,7 @@ func (r Rules) absoluteToo(spec string) bool {
 // folder of its settings, where its author may mean a whole path: first is the folder
 // that it begins with.
 func (r Rules) MeantWhole(rule Rule) (first string, ok bool) {
-	if f := rule.family(); f != "Read" && f != "Edit" || !r.absoluteToo(rule.Spec) {
+	if f := family(rule.Tool); f != "Read" && f != "Edit" || !r.absoluteToo(rule.Spec) {
 		return "", false
 	}
 	first, _, _ = strings.Cut(rule.Spec[1:], "/")

@@ -103,7 +103,7 @@ func checkToolName(name string) error {
 }
 
 func checkSpec(r Rule) error {
-	switch r.family() {
+	switch family(r.Tool) {
 	case "Read", "Edit":
 		if strings.HasPrefix(r.Spec, "!") {
 			return fmt.Errorf("a path rule cannot be negated; write a deny or ask rule instead")
@@ -145,18 +145,32 @@ func family(tool string) string {
 	return tool
 }
 
-// family is what the rule governs. One that forbids a whole tool of a special kind forbids
-// that tool, and not what Edit and Write do.
+// family is what the rule governs. A rule for a special tool that allows is about that
+// tool, and so is one that forbids all of it: neither Glob nor NotebookEdit stands for
+// Read or Write. One that forbids a path for it forbids the path.
 func (r Rule) family() string {
-	if r.Effect != Allow && r.Spec == "" && (r.Tool == "MultiEdit" || r.Tool == "NotebookEdit") {
-		return r.Tool
+	if f := family(r.Tool); r.Tool == f || r.Tool == "Write" || f == "Agent" || r.Effect != Allow && r.Spec != "" {
+		return f
 	}
-	return family(r.Tool)
+	return r.Tool
 }
 
-// notebooks are the files that NotebookEdit edits: whoever forbids the tool does not want
-// them changed with another one.
+// governs reports whether the rule speaks of what a tool does with files of a family.
+func (r Rule) governs(of, tool string) bool {
+	return r.family() == of || r.Tool == tool && family(tool) == of
+}
+
+// notebooks are the files that NotebookEdit and NotebookRead are about, whatever tool
+// edits or reads them here.
 const notebooks = "**/*.ipynb"
+
+// meant is a rule for a tool that adze has not, as the tools have it that do the same.
+func (r Rule) meant() Rule {
+	if r.Spec == "" && (r.Tool == "NotebookEdit" || r.Tool == "NotebookRead") {
+		r.Tool, r.Spec = family(r.Tool), notebooks
+	}
+	return r
+}
 
 // A form is one command of a rule that forbids or asks, in all its spellings.
 type form struct {
@@ -197,13 +211,11 @@ func compileRules(r Rules) compiled {
 		if e < Allow || e > Deny {
 			e = Ask
 		}
-		if rule.family() == "NotebookEdit" {
-			rule.Spec = notebooks
-		}
+		rule = rule.meant()
 		rd := compiledRule{Rule: rule}
 		if shellTool(rule.Tool) {
 			rd.compile(e, r)
-		} else if f := rule.family(); f == "Read" || f == "Edit" {
+		} else if f := family(rule.Tool); f == "Read" || f == "Edit" {
 			rd.places = rule.compilePaths(e, r)
 		}
 		c.by[e] = append(c.by[e], rd)

@@ -125,7 +125,7 @@ func Lint(r Rule) string {
 	switch {
 	case shellTool(r.Tool):
 		return lintCommand(r)
-	case r.family() == "Read", r.family() == "Edit":
+	case family(r.Tool) == "Read", family(r.Tool) == "Edit":
 		return lintPath(r)
 	}
 	return ""

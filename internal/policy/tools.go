@@ -45,7 +45,7 @@ func Dead(r Rule) string {
 		return fmt.Sprintf("there is no tool %q", r.Tool)
 	case shellTool(r.Tool):
 		return deadCommand(r)
-	case r.family() == "Read" || r.family() == "Edit":
+	case family(r.Tool) == "Read" || family(r.Tool) == "Edit":
 		if r.Effect != Allow && pathList(r.Spec) {
 			return "this rule can never match: it names several paths; write a rule for each"
 		}
@@ -58,7 +58,7 @@ func Dead(r Rule) string {
 		if r.Spec != "" {
 			return "this rule can never match: a rule for an MCP tool has no parentheses; write mcp__server__tool"
 		}
-	case r.Spec != "" && !slices.Contains([]string{"Read", "Edit", "Agent", "Skill", "WebSearch", "SlashCommand"}, r.family()):
+	case r.Spec != "" && !slices.Contains([]string{"Read", "Edit", "Agent", "Skill", "WebSearch", "SlashCommand"}, family(r.Tool)):
 		return "this rule can never match: " + r.Tool + " takes nothing in parentheses"
 	}
 	return ""

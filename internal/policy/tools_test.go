@@ -34,7 +34,7 @@ func TestWholly(t *testing.T) {
 		want       bool
 	}{
 		{"Bash", "Bash", true}, {"Bash(*)", "Bash", true}, {"Bash(:*)", "Bash", true}, {"Bash(rm:*)", "Bash", false}, {"Bash", "BashOutput", false},
-		{"Read", "Grep", true}, {"Read", "Glob", true}, {"Read(**)", "Read", false}, {"Edit", "Write", true}, {"Write", "Edit", true}, {"Edit", "MultiEdit", true}, {"MultiEdit", "MultiEdit", true}, {"MultiEdit", "Edit", false}, {"NotebookEdit", "Edit", false}, {"WebFetch", "WebFetch", true}, {"Grep", "Bash", false},
+		{"Read", "Grep", true}, {"Read", "Glob", true}, {"Read(**)", "Read", false}, {"Edit", "Write", true}, {"Write", "Edit", true}, {"Edit", "MultiEdit", true}, {"MultiEdit", "MultiEdit", true}, {"MultiEdit", "Edit", false}, {"NotebookEdit", "Edit", false}, {"WebFetch", "WebFetch", true}, {"Grep", "Bash", false}, {"Grep", "Grep", true}, {"Grep", "Read", false}, {"LS", "Glob", false}, {"NotebookRead", "Read", false},
 		{"TaskStop", "KillShell", true}, {"TaskOutput", "BashOutput", true}, {"TaskOutput", "KillShell", false}, {"ReadMcpResourceTool", "ReadMcpResource", true}, {"KillShell", "TaskStop", false},
 	} {
 		if got := rule(t, "deny "+c.rule).Wholly(c.tool); got != c.want {
@@ -57,6 +57,32 @@ func TestRulesForSpecialEdits(t *testing.T) {
 		v := policy.Decide(rules(t, "deny "+c.rule), policy.AcceptEdits, policy.Request{Tool: c.tool, Actions: []policy.Action{policy.Write{Path: dir + "/" + c.file, Asked: c.file}}})
 		if v.Effect != c.want {
 			t.Errorf("deny %s: %s of %s: %v (%s)", c.rule, c.tool, c.file, v.Effect, v.Reason)
+		}
+	}
+}
+
+// TestRulesForSpecialReads: neither does a rule that allows to search or to list let files be
+// read, nor does one that forbids it take Read away.
+func TestRulesForSpecialReads(t *testing.T) {
+	out := "/elsewhere/id_rsa"
+	for _, c := range []struct {
+		rule, tool, path string
+		want             policy.Effect
+	}{
+		{"allow Glob", "Read", out, policy.Ask}, {"allow Glob", "Bash", out, policy.Ask}, {"allow LS", "Read", out, policy.Ask}, {"allow Grep", "Read", out, policy.Ask}, {"allow NotebookRead", "Read", out, policy.Ask},
+		{"allow Grep(src/**)", "Read", dir + "/src/.env", policy.Ask}, {"allow Grep", "Grep", out, policy.Allow}, {"allow Glob", "Glob", out, policy.Allow}, {"allow Read", "Grep", out, policy.Allow},
+		{"deny Grep", "Read", dir + "/a.go", policy.Allow}, {"deny Grep", "Bash", dir + "/a.go", policy.Allow}, {"deny Grep", "Grep", dir + "/a.go", policy.Deny}, {"deny Glob", "Read", dir + "/a.go", policy.Allow},
+		{"deny Grep(x/**)", "Read", dir + "/x/a.go", policy.Deny}, {"deny Grep(x/**)", "Bash", dir + "/x/a.go", policy.Deny}, {"deny NotebookRead", "Read", dir + "/a.ipynb", policy.Deny}, {"deny Read", "Grep", dir + "/a.go", policy.Deny},
+	} {
+		v := policy.Decide(rules(t, c.rule), policy.Default, policy.Request{Tool: c.tool, Actions: []policy.Action{policy.Read{Path: c.path, Asked: c.path}}})
+		if v.Effect != c.want {
+			t.Errorf("%s: %s of %s: %v (%s)", c.rule, c.tool, c.path, v.Effect, v.Reason)
+		}
+	}
+	for rule, want := range map[string]policy.Effect{"allow NotebookEdit": policy.Ask, "allow MultiEdit": policy.Ask, "allow Edit": policy.Allow, "allow Write": policy.Allow} {
+		v := policy.Decide(rules(t, rule), policy.Default, policy.Request{Tool: "Write", Actions: []policy.Action{policy.Write{Path: dir + "/a.go", Asked: "a.go"}}})
+		if v.Effect != want {
+			t.Errorf("%s: Write: %v (%s)", rule, v.Effect, v.Reason)
 		}
 	}
 }
