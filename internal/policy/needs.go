@@ -67,6 +67,14 @@ func needs(r Rules, as []Action, vs []Verdict, effect Effect) Needs {
 			}
 			looked[w.Path] = looked[w.Path] || !w.Own
 		}
+		if w, ok := a.(Write); ok && w.Below != nil && !w.Within && !w.Mention {
+			for _, p := range w.Below.Paths { // what git brings, or an archive holds
+				if why, _ := protected(r, p.Path); why != "" && !looked[p.Path] {
+					n.Writable = append(n.Writable, p.Path)
+					looked[p.Path] = true
+				}
+			}
+		}
 		if m, ok := a.(Read); ok && vs[i].Check == CheckProtected && !slices.Contains(n.Writable, m.Path) {
 			n.Writable = append(n.Writable, m.Path)
 		}

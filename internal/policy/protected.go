@@ -6,6 +6,16 @@ import (
 	"strings"
 )
 
+// Protects says why writing a file needs a person wherever it is: "" when it steers no
+// program by its name.
+func Protects(file string) string {
+	why, ci := protected(Rules{}, file)
+	if ci {
+		return ""
+	}
+	return why
+}
+
 // NameProtects says why writing a name in a folder needs a person whatever the mode
 // is, by the two names alone: "" when they mean nothing. home adds what has a
 // meaning only in a home folder: the start files of shells and editors, and

@@ -39,6 +39,8 @@ type Script struct {
 	// that the script runs changes none of them.
 	Sets map[string]bool
 	Any  bool
+	// Pulls are the git pull commands that were read.
+	Pulls []programs.Pull
 }
 
 // Read takes script apart as bash would.
@@ -165,7 +167,7 @@ func (r *reader) finish(end state) Script {
 		r.Actions = []policy.Action{policy.None{}}
 	}
 	r.reportUnpinned()
-	s := Script{Actions: r.Actions, ReadOnly: !r.Unclear && !r.Unsafe, Sets: r.sets}
+	s := Script{Actions: r.Actions, ReadOnly: !r.Unclear && !r.Unsafe, Sets: r.sets, Pulls: r.Pulls}
 	s.Any = r.sourced || slices.ContainsFunc(r.Actions, func(a policy.Action) bool {
 		o, unclear := a.(policy.Opaque)
 		return unclear && !o.Listed

@@ -121,14 +121,20 @@ func answers(in *bufio.Reader, ids []string, found func(in *bufio.Reader, id, ki
 }
 
 // Changed lists the files, relative to the top of the worktree, that are not the same in
-// two commits, which are named as git knows them.
+// two commits, which are named as git knows them. A from that ends in ... is the newest
+// commit that both have (git diff-tree --merge-base, since git 2.30).
 func (r Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 	if r.Git == "" || strings.HasPrefix(from, "-") || strings.HasPrefix(to, "-") {
 		return nil, errors.New("there is no git, or no such commit")
 	}
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	c := exec.CommandContext(ctx, r.Git, "--git-dir="+r.GitDir, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to, "--")
+	args := []string{"--git-dir=" + r.GitDir, "diff-tree", "-r", "-z", "--name-only", "--no-renames"}
+	from, base := strings.CutSuffix(from, "...")
+	if base {
+		args = append(args, "--merge-base")
+	}
+	c := exec.CommandContext(ctx, r.Git, append(args, from, to, "--")...)
 	c.Env, c.Dir, c.WaitDelay = r.Env, "/", time.Second
 	out, err := c.Output()
 	if err != nil {

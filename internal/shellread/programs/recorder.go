@@ -33,6 +33,7 @@ type Recorder struct {
 	Piped    bool            // the command's input comes from a pipe
 	Fed      bool            // its arguments come from elsewhere (xargs)
 	links    []madeLink      // links that commands so far make
+	Pulls    []Pull          // what commands so far pull
 	itself   bool            // what is resolved is removed: a link, not what it leads to
 
 	// Of is the command as the script has it that is being read, Pipe and Stage where it

@@ -350,6 +350,9 @@ func (u *Invocation) brings(rest []Word) (why string) {
 	names = names[1:]
 	sure := true // it takes nothing but commits
 	switch command {
+	case "pull":
+		u.pulls(rest[1:], names)
+		return ""
 	case "merge", "rebase":
 		if len(names) == 0 {
 			names = []Word{Lit("@{upstream}")}

@@ -49,6 +49,7 @@ type World struct {
 	// do not have alike; ok is false when that is not known, or one is no commit. nil means
 	// that nobody can look. Only git itself knows, so it is asked, with pinned settings, for
 	// some seconds at the most, and only in a repository where it then runs nothing else.
+	// A from that ends in ... is the newest commit that both have (git merge-base).
 	Changed func(dir, from, to string) (files []string, ok bool)
 	// Tracked lists the files below a folder that its git repository tracks, as
 	// absolute paths; ok is false when that is not known. nil means unknown.

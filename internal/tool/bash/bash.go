@@ -222,6 +222,11 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		return tool.Errorf("the command was not run: it is allowed only inside the sandbox, which is not there any more. Try it again, so that it is judged anew"), nil
 	}
 	confined := b.confined(in)
+	if confined {
+		if r, stop := b.fetched(ctx, s, in, env); stop {
+			return r, nil
+		}
+	}
 	c, h, kept, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
