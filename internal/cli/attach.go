@@ -47,9 +47,8 @@ func newAttach(sys System, f *runFlags) *cobra.Command {
 func (h *uiHost) attached(s live.Session) tui.Host {
 	t := h.host()
 	t.Client = s.Client
-	h.asks(&t)
 	t.Dir = paths.Tilde(s.Dir, s.Home)
-	t.End, t.Keep, t.Lost, t.Trust, t.First = nil, nil, nil, nil, nil
+	t.End, t.Keep, t.Lost, t.First = nil, nil, nil, nil
 	t.Open = func(ctx context.Context, _ tui.Start) (*tui.Session, error) {
 		r, err := s.Client.Ask(ctx, s.ID, ask.Status{})
 		if err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/live"
-	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -204,10 +203,10 @@ func (h *uiHost) tellRest(sys System) {
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
 		Version: h.sys.Version, Dir: paths.Tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes, Stale: h.stale,
-		Client: h.desk, Open: h.open, End: h.end, Look: h.look, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture,
-		Reports: h.shown(), First: h.first, Keyless: is(op.NoModel), Unkeyed: is(op.NoKey), Taken: is(op.Taken),
+		Client: h.desk, Open: h.open, End: h.end, Reports: h.shown(),
+		Looks: tui.Looks{Look: h.look, Theme: h.theme, Themes: h.themes, First: h.first},
+		Tools: tui.Tools{Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture},
 	}
-	h.asks(&t)
 	h.withHistory(&t)
 	if !h.o.spec.Log.None {
 		t.Keep, t.Lost = h.keep, h.lost
@@ -218,9 +217,4 @@ func (h *uiHost) host() tui.Host {
 // first reports whether there are no settings of this person yet.
 func (h *uiHost) first() bool {
 	return !exists(filepath.Join(h.configDir(), "settings.json"))
-}
-
-// is reports whether an error is a refusal of a code.
-func is(c op.Code) func(error) bool {
-	return func(err error) bool { return errors.Is(err, &op.Refusal{Code: c}) }
 }

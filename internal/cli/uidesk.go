@@ -6,8 +6,6 @@ import (
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/text/fastjson"
-	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
 // deskOf answers for the sessions of the terminal UI.
@@ -33,45 +31,4 @@ func (h *uiHost) report(ctx context.Context, session string, q ask.Report) (stri
 		return "", &op.Refusal{Code: op.Unsupported, Text: "/" + q.Name + " needs the terminal that adze runs in"}
 	}
 	return r.run(ctx, session, q.Args)
-}
-
-// asks has the terminal UI ask the desk.
-func (h *uiHost) asks(t *tui.Host) {
-	d := t.Client
-	t.Save = func(key string, value any) error {
-		raw, err := fastjson.Append(nil, value)
-		if err == nil {
-			_, err = d.Ask(context.Background(), "", ask.Save{Key: key, Value: raw})
-		}
-		return err
-	}
-	t.Hooks = func(ctx context.Context) (string, error) {
-		r, err := d.Ask(ctx, "", ask.Hooks{})
-		return r.Text, err
-	}
-	t.Trust = h.trust
-}
-
-// asked is the Data of what answers a question about the run.
-func asked[T any](ctx context.Context, d *desk.Desk, q ask.Query) (v T, err error) {
-	r, err := d.Ask(ctx, "", q)
-	if err != nil {
-		return v, err
-	}
-	return ask.Data[T](r)
-}
-
-// trust is what this folder brings and nobody has decided about.
-func (h *uiHost) trust(ctx context.Context) (*tui.Trust, error) {
-	c, err := asked[ask.Claims](ctx, h.desk, ask.Trust{})
-	if err != nil || c.Sum == "" {
-		return nil, err
-	}
-	decide := func(yes bool) func(context.Context) error {
-		return func(ctx context.Context) error {
-			_, err := h.desk.Ask(ctx, "", ask.Decide{Sum: c.Sum, Trust: yes})
-			return err
-		}
-	}
-	return &tui.Trust{Claims: c, Grant: decide(true), Decline: decide(false)}, nil
 }

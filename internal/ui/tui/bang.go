@@ -33,7 +33,7 @@ func (m *Model) remember(p edit.Prompt) []effect {
 	line := p.Body()
 	d := newMenu(m, "Add this line to", nil, func(m *Model, c Choice) []effect {
 		return []effect{work{func(ctx context.Context) func(*Model) []effect {
-			_, err := m.host.ask(ctx, nil, ask.Note{File: c.ID, Line: line})
+			err := m.host.keep(ctx, ask.Note{File: c.ID, Line: line})
 			return func(m *Model) []effect {
 				if err != nil {
 					m.box.Restore(p)

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -100,9 +101,7 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 		"model":      (*Model).modelCommand,
 		"resume":     (*Model).resumeCommand,
 		"fork":       (*Model).forkCommand,
-	}
-	if m.host.Hooks != nil {
-		out["hooks"] = (*Model).hooksCommand
+		"hooks":      (*Model).hooksCommand,
 	}
 	if m.host.EditFile != nil {
 		out["memory"] = (*Model).memoryCommand
@@ -328,19 +327,25 @@ func (m *Model) vimCommand(string) []effect {
 	return m.save("ui.editor_mode", mode)
 }
 
+// save writes a setting of the person's own file.
+func (h Host) save(ctx context.Context, key string, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return h.keep(ctx, ask.Save{Key: key, Value: raw})
+}
+
 // save writes a setting of the person's own.
 func (m *Model) save(key string, value any) []effect {
-	if m.host.Save == nil {
-		return nil
-	}
 	before, done := m.saved, make(chan struct{})
 	m.saved = done
-	return []effect{work{func(context.Context) func(*Model) []effect {
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		if before != nil { // one after the other: what was chosen last stays
 			<-before
 		}
 		defer close(done)
-		err := m.host.Save(key, value)
+		err := m.host.save(ctx, key, value)
 		return func(m *Model) []effect { return m.fail(err) }
 	}}}
 }

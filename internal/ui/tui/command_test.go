@@ -19,7 +19,6 @@ import (
 // nothing is shown here that no command names.
 func TestCommandsAndViewsMatch(t *testing.T) {
 	r := newRig(t, 80, 24)
-	r.m.host.Hooks = func(context.Context) (string, error) { return "", nil }
 	r.m.host.EditFile = func(context.Context, string) error { return nil }
 	views := r.m.views()
 	for _, c := range contrib.Commands() {

@@ -231,8 +231,8 @@ func TestRuleIsMended(t *testing.T) {
 func TestTrustShowsAll(t *testing.T) {
 	for _, rows := range []int{24, 10} {
 		r := newRig(t, 40, rows)
-		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{".adze/settings.json: hooks: " + longHook}, Changed: "-{}\n+{\"hooks\": 1}\n"}}, nil
+		r.desk.Trust = func() ask.Claims {
+			return ask.Claims{Folder: "~/src/calc", List: []string{".adze/settings.json: hooks: " + longHook}, Changed: "-{}\n+{\"hooks\": 1}\n"}
 		}
 		r.open().pass(time.Second).has("It changed since you trusted it", "No, use none of it", "Yes, I know what it does")
 		all := ""
@@ -255,8 +255,8 @@ func TestTrustShowsAll(t *testing.T) {
 // A folder that brings nothing is asked about for what of the person's waits for it.
 func TestTrustOfAnEmptyFolder(t *testing.T) {
 	r := newRig(t, 80, 24)
-	r.m.host.Trust = func(context.Context) (*Trust, error) {
-		return &Trust{Claims: ask.Claims{Folder: "~/src/calc", Waiting: []string{"tasks starts in a folder of its own"}}, Decline: func(context.Context) error { return nil }}, nil
+	r.desk.Trust = func() ask.Claims {
+		return ask.Claims{Folder: "~/src/calc", Waiting: []string{"tasks starts in a folder of its own"}}
 	}
 	r.open().pass(time.Second).has("Trust ~/src/calc?", "It brings nothing", "tasks starts in a folder of its own", "Yes, my servers may run what is in it")
 	r.keys("enter").has("Your MCP servers stay away from this folder.", "adze trust")
@@ -267,9 +267,10 @@ func TestTrustIsDeclined(t *testing.T) {
 	for key, want := range map[string]int{"enter": 1, "esc": 0} {
 		said := 0
 		r := newRig(t, 80, 24)
-		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{"x"}}, Decline: func(context.Context) error { said++; return nil }}, nil
+		r.desk.Trust = func() ask.Claims {
+			return ask.Claims{Folder: "~/src/calc", List: []string{"x"}}
 		}
+		r.desk.Decide = func(bool) error { said++; return nil }
 		r.keys("'go").open().keys("enter").has("Trust ~/src/calc?")
 		if p, _ := last[op.Prompt](r); p.Text != "go" || said > 0 {
 			t.Errorf("sent %+v, %d times no", p, said)
@@ -289,12 +290,10 @@ func TestTrustIsDeclined(t *testing.T) {
 func TestTrustOpensAnew(t *testing.T) {
 	granted := false
 	r := newRig(t, 80, 24)
-	r.m.host.Trust = func(context.Context) (*Trust, error) {
-		return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{"x"}}, Grant: func(context.Context) error {
-			granted = true
-			return nil
-		}}, nil
+	r.desk.Trust = func() ask.Claims {
+		return ask.Claims{Folder: "~/src/calc", List: []string{"x"}}
 	}
+	r.desk.Decide = func(trust bool) error { granted = trust; return nil }
 	r.open().pass(time.Second).keys("down", "enter")
 	o, ok := r.effects[len(r.effects)-1].(open)
 	if !ok || o.first == nil || granted {

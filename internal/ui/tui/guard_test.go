@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -159,16 +158,15 @@ func TestPromptsChooseNothing(t *testing.T) {
 			r.open()
 		}, true},
 		"no model": {func(r *rig) {
-			r.m.host.Keyless = func(error) bool { return true }
 			r.m.host.Reports = map[string]Report{"login": {}}
-			r.do(openedMsg{nil, errors.New("no model")})
+			r.do(openedMsg{nil, &op.Refusal{Code: op.NoModel, Text: "no model"}})
 		}, false},
 		"no session": {func(r *rig) { r.do(openedMsg{nil, errors.New("damaged")}) }, false},
 		"trust": {func(r *rig) {
-			r.m.host.Trust = func(context.Context) (*Trust, error) {
-				grant := func(context.Context) error { r.t.Error("the folder is trusted"); return nil }
-				return &Trust{Claims: ask.Claims{Folder: "~/calc", List: []string{"hooks: x"}}, Grant: grant, Decline: grant}, nil
+			r.desk.Trust = func() ask.Claims {
+				return ask.Claims{Folder: "~/calc", List: []string{"hooks: x"}}
 			}
+			r.desk.Decide = func(bool) error { r.t.Error("it is decided"); return nil }
 			r.open()
 		}, false},
 		"cost": {func(r *rig) { r.open().event(event.Asked{Call: "x", Title: "dear", About: event.AboutCost}) }, false},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -97,14 +98,14 @@ func (m *Model) recall() []effect { return m.stop(slices.Clone(m.queue)) }
 // hooksCommand lists the hooks that are set, and what they did in this session.
 func (m *Model) hooksCommand(string) []effect {
 	ran := m.hookReport()
-	list := m.host.Hooks
+	s := m.s
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		text, err := list(ctx)
+		r, err := m.host.ask(ctx, s, ask.Hooks{})
 		return func(m *Model) []effect {
 			if err != nil {
 				return m.fail(err)
 			}
-			return m.report("hooks", text+ran)
+			return m.report("hooks", r.Text+ran)
 		}
 	}}}
 }

@@ -90,7 +90,7 @@ func TestHostileNames(t *testing.T) {
 			h.Theme = func(string, bool) (*draw.Theme, error) { return nil, errors.New(bad) }
 			h.Reports = map[string]Report{"login": {About: bad, Args: bad, Picks: true}}
 			r.desk.Pick = func(string) []Choice { c, _ := one(nil); return c }
-			h.Hooks = func(context.Context) (string, error) { return "* " + bad, nil }
+			r.desk.Hooks = func() string { return "* " + bad }
 			r.desk.Resources = func(context.Context, string, int) []Choice { c, _ := one(nil); return c }
 			r.desk.Arguments = func(context.Context, string, string) []Choice { c, _ := one(nil); return c }
 			r.desk.Sessions = func(context.Context, bool) ([]Saved, string, error) {
@@ -98,8 +98,8 @@ func TestHostileNames(t *testing.T) {
 				return []Saved{{Choice: c[0], Title: bad, Branch: bad}}, bad, nil
 			}
 			r.desk.Preview = func(context.Context, string) (string, error) { return bad, nil }
-			h.Trust = func(context.Context) (*Trust, error) {
-				return &Trust{Claims: ask.Claims{Folder: bad, List: []string{bad}, Changed: "+" + bad + "\n", Refused: bad}}, nil
+			r.desk.Trust = func() ask.Claims {
+				return ask.Claims{Folder: bad, List: []string{bad}, Changed: "+" + bad + "\n", Refused: bad}
 			}
 			r.open().pass(time.Second)
 			r.frame()

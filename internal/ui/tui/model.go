@@ -278,7 +278,7 @@ func (m *Model) fail(err error) []effect {
 func (m *Model) opened(in openedMsg) []effect {
 	if in.err != nil {
 		m.gone = in.err
-		if m.host.Keyless == nil || !m.host.Keyless(in.err) { // a menu says it
+		if !refusedBy(in.err, op.NoModel) { // a menu says it
 			m.note("error", in.err.Error(), hint.Of(in.err))
 		}
 		for i := len(m.queue) - 1; i >= 0; i-- { // nothing that was typed is lost

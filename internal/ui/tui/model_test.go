@@ -51,6 +51,10 @@ type answers struct {
 	Note      func(file, line string) error
 	Past      []event.Event
 	Report    func(q ask.Report) string
+	Hooks     func() string
+	Trust     func() ask.Claims
+	Decide    func(trust bool) error
+	Save      func(key, value string) error
 	Pick      func(name string) []Choice
 	Models    func(ctx context.Context) ([]Choice, error)
 	Sessions  func(ctx context.Context, all bool) ([]Saved, string, error)
@@ -137,6 +141,24 @@ func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, 
 		if a.Read != nil {
 			r.Choices = a.Read()
 		}
+	case ask.Hooks:
+		if a.Hooks != nil {
+			r.Text = a.Hooks()
+		}
+	case ask.Trust:
+		if a.Trust != nil {
+			c := a.Trust()
+			c.Sum = "of " + c.Folder
+			r = ask.With(c)
+		}
+	case ask.Decide:
+		if a.Decide != nil {
+			err = a.Decide(q.Trust)
+		}
+	case ask.Save:
+		if a.Save != nil {
+			err = a.Save(q.Key, string(q.Value))
+		}
 	case ask.Report:
 		if a.Report == nil {
 			return r, none
@@ -202,8 +224,8 @@ func newRig(t testing.TB, cols, rows int) *rig {
 	}}
 	h := Host{
 		Version: "1.2.3", Dir: "~/src/calc",
-		NewID:  func() string { r.ids++; return fmt.Sprint("id", r.ids) },
-		Themes: draw.ThemeNames, Client: r.desk,
+		NewID: func() string { r.ids++; return fmt.Sprint("id", r.ids) },
+		Looks: Looks{Themes: draw.ThemeNames}, Client: r.desk,
 	}
 	r.m = newModel(h, Start{}, screen{size: term.Size{Cols: cols, Rows: rows}, dark: true, focused: true})
 	r.m.now = r.now

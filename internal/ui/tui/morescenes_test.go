@@ -54,9 +54,8 @@ var rareScenes = []scene{
 		r.keys("'/resume first", "enter")
 	}},
 	{"sessionless", func(r *rig) {
-		r.m.host.Taken = func(error) bool { return true }
 		r.m.start = Start{Continue: true}
-		r.do(openedMsg{nil, errors.New("another adze (process 4711) writes to this session")})
+		r.do(openedMsg{nil, &op.Refusal{Code: op.Taken, Text: "another adze (process 4711) writes to this session"}})
 	}},
 	{"gone", func(r *rig) {
 		r.do(openedMsg{nil, errors.New("the session is damaged")})
@@ -108,9 +107,7 @@ var rareScenes = []scene{
 	}},
 	{"chord", func(r *rig) { r.open().keys("'half", "ctrl+x") }},
 	{"hooks", func(r *rig) {
-		r.m.host.Hooks = func(context.Context) (string, error) {
-			return "| event | hook |\n|---|---|\n| Stop | `make check` |\n", nil
-		}
+		r.desk.Hooks = func() string { return "| event | hook |\n|---|---|\n| Stop | `make check` |\n" }
 		r.open().keys("'/hooks", "enter")
 	}},
 	{"away", func(r *rig) { r.open().keys("'/resume", "enter", "ctrl+a", "'elsewhere", "enter") }},

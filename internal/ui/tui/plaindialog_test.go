@@ -255,8 +255,8 @@ func TestPlainTrustAndCost(t *testing.T) {
 		r := newRig(t, 80, 24)
 		r.m.screen.plain = true
 		first := false
-		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{"x: y"}}, Grant: func(context.Context) error { return nil }}, nil
+		r.desk.Trust = func() ask.Claims {
+			return ask.Claims{Folder: "~/src/calc", List: []string{"x: y"}}
 		}
 		r.open()
 		want(t, r.said(), "Trust ~/src/calc?", "1 No, use none of it", "The number of one takes it, an empty line decides later.", "1 or 2>")

@@ -164,7 +164,7 @@ func (m *Model) forgetting(r ask.Rule) dialog {
 			return m.rulesCommand()
 		}
 		return []effect{work{func(ctx context.Context) func(*Model) []effect {
-			_, err := m.host.ask(ctx, nil, ask.Forget{Rule: r})
+			err := m.host.keep(ctx, ask.Forget{Rule: r})
 			return func(m *Model) []effect {
 				if err != nil {
 					return m.fail(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/history"
@@ -151,14 +152,14 @@ var scenes = []scene{
 		r.open().pass(time.Second)
 	}},
 	{"trust", func(r *rig) {
-		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{".adze/settings.json: a rule: allow Bash(make:*)", "\x1b[2J.mcp.json: a server: \u202egnp.x"}}}, nil
+		r.desk.Trust = func() ask.Claims {
+			return ask.Claims{Folder: "~/src/calc", List: []string{".adze/settings.json: a rule: allow Bash(make:*)", "\x1b[2J.mcp.json: a server: \u202egnp.x"}}
 		}
 		r.open().pass(time.Second)
 	}},
 	{"trust-changed", func(r *rig) {
-		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Claims: ask.Claims{Folder: "~/src/calc", List: []string{".adze/settings.json: hooks: " + longHook}, Changed: "--- trusted/.adze/settings.json\n+++ now/.adze/settings.json\n@@ -1 +1 @@\n-{}\n+{\"hooks\": " + longHook + "}\n"}}, nil
+		r.desk.Trust = func() ask.Claims {
+			return ask.Claims{Folder: "~/src/calc", List: []string{".adze/settings.json: hooks: " + longHook}, Changed: "--- trusted/.adze/settings.json\n+++ now/.adze/settings.json\n@@ -1 +1 @@\n-{}\n+{\"hooks\": " + longHook + "}\n"}
 		}
 		r.open().pass(time.Second)
 	}},
@@ -187,8 +188,7 @@ var scenes = []scene{
 		r.open().keys("'/theme", "enter", "down", "down")
 	}},
 	{"no-model", func(r *rig) {
-		r.m.host.Keyless = func(error) bool { return true }
-		r.do(openedMsg{nil, errors.New("there is no model")})
+		r.do(openedMsg{nil, &op.Refusal{Code: op.NoModel, Text: "there is no model"}})
 	}},
 	{"tasks", func(r *rig) {
 		r.open().event(event.TaskStarted{ID: "b1", Call: "1", Text: "make watch"}).keys("'/tasks", "enter")

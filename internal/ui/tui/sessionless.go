@@ -1,10 +1,15 @@
 package tui
 
 import (
+	"errors"
 	"slices"
 
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
+
+// refusedBy reports whether a session could not be opened for this reason.
+func refusedBy(err error, why op.Code) bool { return errors.Is(err, &op.Refusal{Code: why}) }
 
 // without asks what to do when there is no session: nothing can be sent until
 // there is one.
@@ -14,7 +19,7 @@ func (m *Model) without() []effect {
 		return nil
 	case slices.ContainsFunc(m.dialogs, func(d dialog) bool { return d.rank() == rankWelcome && d.asks() }):
 		return nil // it is asked
-	case m.host.Keyless != nil && m.host.Keyless(m.gone):
+	case refusedBy(m.gone, op.NoModel):
 		m.open(m.firstModel())
 	default:
 		m.open(m.sessionless())
@@ -28,7 +33,7 @@ func (m *Model) sessionless() dialog {
 	was := m.start
 	named := was.Resume != "" || was.Continue
 	var all []Choice
-	if named && m.host.Taken != nil && m.host.Taken(m.gone) {
+	if named && refusedBy(m.gone, op.Taken) {
 		all = append(all, goInACopy)
 	}
 	if named {
@@ -36,7 +41,7 @@ func (m *Model) sessionless() dialog {
 		all = append(all, Choice{ID: "new", Name: "Begin a new session"})
 	}
 	login, logsIn := m.host.Reports["login"]
-	if m.host.Unkeyed != nil && m.host.Unkeyed(m.gone) {
+	if refusedBy(m.gone, op.NoKey) {
 		if logsIn {
 			all = append(all, Choice{ID: "login", Name: "Save a key"})
 		}

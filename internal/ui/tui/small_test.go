@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,8 +29,8 @@ var longDialogs = []struct {
 		r.open().event(asked("7", words("arg", 60), policy.Verdict{Effect: policy.Ask, Reason: "no rule allows it"}))
 	}, []string{"arg1", "arg2", "arg30", "arg59", "arg60", "asks because"}},
 	{"trust", func(r *rig) {
-		r.m.host.Trust = func(context.Context) (*Trust, error) {
-			return &Trust{Claims: ask.Claims{Folder: "~/calc", List: []string{"hooks: " + words("arg", 60)}}}, nil
+		r.desk.Trust = func() ask.Claims {
+			return ask.Claims{Folder: "~/calc", List: []string{"hooks: " + words("arg", 60)}}
 		}
 		r.open()
 	}, []string{"arg1", "arg2", "arg30", "arg60"}},

@@ -82,8 +82,8 @@ type StatusLine struct {
 // A Choice is one line of a menu.
 type Choice = ask.Choice
 
-// A Host is what the UI can have done outside of the session. A nil function
-// takes what needs it out of the UI.
+// A Host is what the UI has beside its sessions. A nil function takes what needs it out
+// of the UI.
 type Host struct {
 	Version string
 	Dir     string // where adze was started, for people
@@ -101,56 +101,53 @@ type Host struct {
 	End func(session string, next *Start) error
 	// Client has the sessions, and answers what is asked about them and about the run.
 	Client client.Client
+	// Reports are slash commands that are answered in text, by name.
+	Reports map[string]Report
+	Looks
+	Prompts
+	Tools
+}
+
+// Looks is how the UI looks to this person.
+type Looks struct {
 	// Look reads the settings of the UI anew, and keybindings.json.
 	Look func(ctx context.Context) (Settings, error)
-	// Save writes a setting of the person's own file.
-	Save func(key string, value any) error
 	// Theme finds a theme by its name; Themes lists them.
 	Theme  func(name string, dark bool) (*draw.Theme, error)
 	Themes func() []string
+	// First reports whether this person starts adze for the first time.
+	First func() bool
+}
+
+// Prompts are what was typed before.
+type Prompts struct {
 	// Past are earlier prompts; Remember adds one.
 	Past     edit.Past
 	Everyone edit.Past // earlier prompts of all projects
 	Remember func(e history.Entry)
 	// Keep keeps what is in the prompt box on disk, for the case that this
-	// process is killed; Lost is what an earlier one in this folder left so (open is the session that is open), nil
-	// when it left nothing.
+	// process is killed; Lost is what an earlier one in this folder left so, nil when it
+	// left nothing. open is the session that is open.
 	Keep func(session string, p edit.Prompt) error
 	Lost func(ctx context.Context, open string) (*Lost, error)
-	// Edit has the person edit a text in their editor. The terminal is free
-	// while it runs.
-	Edit func(ctx context.Context, text string) (string, error)
-	// Image is the picture on the clipboard.
-	Image func(ctx context.Context) (op.Image, error)
-	// Picture is the picture in a file.
+}
+
+// Tools are those of the person's machine.
+type Tools struct {
+	// Edit has the person edit a text in their editor, EditFile a file. The terminal is
+	// free while it runs.
+	Edit     func(ctx context.Context, text string) (string, error)
+	EditFile func(ctx context.Context, path string) error
+	// ReadFile is the text of a file of at most 1 MB.
+	ReadFile func(path string) (string, error)
+	// Image is the picture on the clipboard, Picture the one in a file.
+	Image   func(ctx context.Context) (op.Image, error)
 	Picture func(ctx context.Context, path string) (op.Image, error)
 	// Browse opens a page in the person's browser.
 	Browse func(ctx context.Context, address string) error
 	// Copy puts text where it can be pasted from beside what the terminal does with
 	// what it was sent, and says where that is; "" where nothing was to be done.
 	Copy func(ctx context.Context, text string, sent bool) (where string, err error)
-	// Open file in the person's editor; the terminal is free meanwhile.
-	EditFile func(ctx context.Context, path string) error
-	// ReadFile is the text of a file of at most 1 MB.
-	ReadFile func(path string) (string, error)
-	// Reports are slash commands that are answered in text, by name.
-	Reports map[string]Report
-	// Hooks lists the hooks that are set, as Markdown.
-	Hooks func(ctx context.Context) (string, error)
-	// First reports whether this person starts adze for the first time.
-	First func() bool
-	// Keyless reports whether a session could not be opened because there is no
-	// model: no key and no local server.
-	Keyless func(error) bool
-	// Unkeyed reports whether a session could not be opened because there is no key
-	// for the model that was named.
-	Unkeyed func(error) bool
-	// Taken reports whether a session could not be opened because another
-	// process has it open.
-	Taken func(error) bool
-	// Trust is what this folder brings that could run or steer, when nobody has
-	// decided about it yet; nil is nothing.
-	Trust func(ctx context.Context) (*Trust, error)
 }
 
 // leave tells a session that nobody is here any more, and ends it where it is ours to end.
@@ -173,6 +170,13 @@ func (h Host) now(ctx context.Context, s *Session) (ask.Facts, error) {
 		return ask.Facts{}, err
 	}
 	return ask.Data[ask.Facts](r)
+}
+
+// keep changes something beside the sessions. What a person chose is kept also when they
+// leave at once.
+func (h Host) keep(ctx context.Context, q ask.Query) error {
+	_, err := h.ask(context.WithoutCancel(ctx), nil, q)
+	return err
 }
 
 // ask asks about a session that is open, or about the run.
@@ -207,14 +211,6 @@ type Report struct {
 	// nothing can be.
 	Check func(ctx context.Context, args string) error
 	Run   func(ctx context.Context, args string) (string, error)
-}
-
-// Trust is a decision about what a folder brings.
-type Trust struct {
-	ask.Claims
-	Grant func(ctx context.Context) error
-	// Decline has it not asked again before it changes; nil cannot.
-	Decline func(ctx context.Context) error
 }
 
 // A paper is what dialogs and items are drawn on.

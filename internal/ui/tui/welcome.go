@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 )
@@ -24,15 +25,15 @@ func (m *Model) welcome() []effect {
 	m.greeted = true
 	out = append(out, m.without()...)
 	out = append(out, m.lost()...)
-	if m.s != nil && !m.s.Elsewhere && m.host.Trust != nil && !m.trusting {
+	if m.s != nil && !m.s.Elsewhere && !m.trusting {
 		m.trusting = true
 		out = append(out, work{func(ctx context.Context) func(*Model) []effect {
-			t, err := m.host.Trust(ctx)
+			c, err := dataOf[ask.Claims](ctx, m.host, ask.Trust{})
 			return func(m *Model) []effect {
-				if err != nil || t == nil {
+				if err != nil || c.Sum == "" { // there is nothing to decide
 					return m.fail(err)
 				}
-				m.open(m.trustMenu(t))
+				m.open(m.trustMenu(c))
 				return nil
 			}
 		}})
@@ -54,11 +55,8 @@ func (m *Model) firstTheme() dialog {
 	d.marked = func(m *Model, c Choice) []effect { return m.setTheme(c.ID) }
 	d.dropped = func(m *Model) []effect {
 		m.screen.chosen = "auto"
-		if m.host.Save == nil {
-			return m.setTheme("auto")
-		}
-		return append(m.setTheme("auto"), work{func(context.Context) func(*Model) []effect {
-			_ = m.host.Save("ui.theme", "auto") // nobody asked for it: where it cannot be written, the next start asks again
+		return append(m.setTheme("auto"), work{func(ctx context.Context) func(*Model) []effect {
+			_ = m.host.save(ctx, "ui.theme", "auto") // nobody asked for it: where it cannot be written, the next start asks again
 			return nil
 		}})
 	}
@@ -93,7 +91,13 @@ func (m *Model) firstModel() dialog {
 	return d
 }
 
-func (m *Model) trustMenu(t *Trust) dialog {
+// decide keeps what a person decided about what a folder brings.
+func (h Host) decide(ctx context.Context, t ask.Claims, trust bool) error {
+	return h.keep(ctx, ask.Decide{Sum: t.Sum, Trust: trust})
+}
+
+func (m *Model) trustMenu(t ask.Claims) dialog {
+	grant := func(ctx context.Context) error { return m.host.decide(ctx, t, true) }
 	all := []Choice{{ID: "no", Name: "No, use none of it", About: "adze works all the same"}}
 	if t.Refused == "" {
 		all = append(all, Choice{ID: "yes", Name: "Yes, I know what it does"})
@@ -111,7 +115,7 @@ func (m *Model) trustMenu(t *Trust) dialog {
 		}
 		if m.s == nil || m.turn.running {
 			return []effect{work{func(ctx context.Context) func(*Model) []effect {
-				err := t.Grant(ctx)
+				err := grant(ctx)
 				return func(m *Model) []effect { return m.fail(err) }
 			}}}
 		}
@@ -119,21 +123,18 @@ func (m *Model) trustMenu(t *Trust) dialog {
 		if m.st.Seq > 0 {
 			again = Start{Resume: m.s.ID}
 		}
-		return []effect{open{start: again, first: t.Grant}} // what is typed from now on waits for the session that has it
+		return []effect{open{start: again, first: grant}} // what is typed from now on waits for the session that has it
 	})
-	d.above = func(p paper, width, rows int) []draw.Line { return t.view(p, width, rows, &d.off) }
+	d.above = func(p paper, width, rows int) []draw.Line { return claimed(t, p, width, rows, &d.off) }
 	d.fixed, d.place, d.careful = true, rankTrust, true
 	d.hint = "Enter takes it, Esc decides later"
 	return d
 }
 
 // declineTrust keeps a no, and says how it becomes a yes.
-func (m *Model) declineTrust(t *Trust) []effect {
-	if t.Decline == nil {
-		return nil
-	}
+func (m *Model) declineTrust(t ask.Claims) []effect {
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		err := t.Decline(ctx)
+		err := m.host.decide(ctx, t, false)
 		return func(m *Model) []effect {
 			switch {
 			case err != nil:
@@ -151,9 +152,9 @@ func (m *Model) declineTrust(t *Trust) []effect {
 // before it to be whole.
 const leastTrust = 8
 
-// view is what a folder brings, exactly and whole, in at most rows lines from
+// claimed is what a folder brings, exactly and whole, in at most rows lines from
 // *off on: what changed since it was trusted, then all of it.
-func (t *Trust) view(p paper, width, rows int, off *reading) []draw.Line {
+func claimed(t ask.Claims, p paper, width, rows int, off *reading) []draw.Line {
 	text, short := "It brings settings that could run programs or loosen what is asked about. Until you trust it, adze uses none of them.", "It could run programs, or ask less:"
 	if t.Changed != "" {
 		text, short = "It changed since you trusted it. Until you trust it again, adze uses none of it.", "It changed since you trusted it:"
