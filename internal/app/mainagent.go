@@ -80,6 +80,10 @@ func (r *Running) opening(text string, p op.Prompt) op.Prompt {
 		before += "\n\n"
 	}
 	p.Text, p.Typed, p.Command = before+p.Text, p.Typed.Behind(len(before)), false
+	p.ImagesAt = slices.Clone(p.ImagesAt)
+	for i := range p.ImagesAt {
+		p.ImagesAt[i] += len(before)
+	}
 	if name, ok := strings.CutPrefix(text, "/"); ok {
 		name, _, _ = strings.Cut(name, " ")
 		p.Command = slices.ContainsFunc(r.Extended().Commands, func(o event.Offer) bool { return o.Name == name })

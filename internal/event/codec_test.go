@@ -44,10 +44,10 @@ func samples() []event.Body {
 	return []event.Body{
 		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7},
 		event.Resumed{Version: "v", Dir: "/d", Torn: 12},
-		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, Attached: attached, Steer: true, Hidden: true, Typed: op.Span{From: 1, To: 2},
+		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, ImagesAt: []int{1}, Attached: attached, Steer: true, Hidden: true, Typed: op.Span{From: 1, To: 2},
 			Read: "r", Skill: &effect.Skill{Name: "s", From: "f", Text: "t", Rules: []string{"r"}, Deny: []string{"d"}, Model: "m", Effort: "e"},
 			Changed: &effect.Changed{Files: []effect.Change{{Path: "/p", Before: effect.Version{Kind: effect.IsFile, Hash: "h"}}}, Missed: []string{"m"}}},
-		event.InputQueued{ID: "i", Text: "t", Typed: op.Span{To: 1}, Images: []llm.Image{img}, Attached: attached, Tokens: 1, Later: true, Command: true},
+		event.InputQueued{ID: "i", Text: "t", Typed: op.Span{To: 1}, Images: []llm.Image{img}, ImagesAt: []int{1}, Attached: attached, Tokens: 1, Later: true, Command: true},
 		event.InputRemoved{ID: "i", Why: "w"},
 		event.TurnStarted{ID: "t", Model: "m", Wish: "w", Mode: policy.PlanMode},
 		event.Replied{

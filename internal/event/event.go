@@ -70,7 +70,8 @@ type (
 		ID       string      `json:"id"`
 		Text     string      `json:"text"`
 		Images   []llm.Image `json:"images,omitempty"`
-		Typed    op.Span     `json:"typed,omitzero"` // what of Text a person typed
+		ImagesAt []int       `json:"imagesAt,omitempty"` // as in op.Prompt
+		Typed    op.Span     `json:"typed,omitzero"`     // what of Text a person typed
 		Attached []Attached  `json:"attached,omitempty"`
 		Steer    bool        `json:"steer,omitempty"`
 		// Read, when not empty, is what the model reads in the place of Text: what a
@@ -89,7 +90,8 @@ type (
 		ID       string      `json:"id"`
 		Text     string      `json:"text"`
 		Images   []llm.Image `json:"images,omitempty"`
-		Typed    op.Span     `json:"typed,omitzero"` // what of Text a person typed
+		ImagesAt []int       `json:"imagesAt,omitempty"` // as in op.Prompt
+		Typed    op.Span     `json:"typed,omitzero"`     // what of Text a person typed
 		Attached []Attached  `json:"attached,omitempty"`
 		Tokens   int         `json:"tokens,omitempty"`  // the budget of the turn that it begins
 		Later    bool        `json:"later,omitempty"`   // it joins no turn that runs

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // CutCall is ToolUse.Bad of a call that the output limit cut off.
@@ -90,6 +91,31 @@ func (ToolUse) part()    {}
 func (ToolResult) part() {}
 func (Image) part()      {}
 func (Document) part()   {}
+
+// Among is a text with images among it, in the order that a model reads them. at is
+// the byte of the text that each image stands before; an image without one, or with
+// one that is none, stands where the image before it does, and the first of all before
+// the text. A line break between the text and an image is left out.
+func Among(text string, images []Image, at []int) []Part {
+	parts := make([]Part, 0, 1+len(images))
+	from := 0
+	say := func(to int) {
+		if s := strings.TrimSuffix(text[from:to], "\n"); s != "" {
+			parts = append(parts, Text{S: s})
+		}
+		from = to
+	}
+	for i, img := range images {
+		if i < len(at) && at[i] > from && at[i] <= len(text) && (at[i] == len(text) || utf8.RuneStart(text[at[i]])) {
+			say(at[i])
+		}
+		parts = append(parts, img)
+	}
+	if from < len(text) {
+		parts = append(parts, Text{S: text[from:]})
+	}
+	return parts
+}
 
 // A Message is one turn of the conversation.
 type Message struct {

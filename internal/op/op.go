@@ -22,6 +22,9 @@ type (
 		ID     string  `json:"id,omitempty"`
 		Text   string  `json:"text,omitempty"`
 		Images []Image `json:"images,omitempty"`
+		// ImagesAt is the byte of Text that each image stands before, in rising order.
+		// Images without one stand before the text.
+		ImagesAt []int `json:"imagesAt,omitempty"`
 		// Typed is what of Text a person typed. Everything else came from elsewhere (a
 		// pipe, a program, a definition) and asks for nothing in a person's name; so
 		// does all of it when nothing is said.

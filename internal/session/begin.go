@@ -168,7 +168,7 @@ func (s *Session) admitAttached(ctx context.Context, q *event.InputQueued, a *Ad
 // accept gives a prompt to the model, and what hooks add to it.
 func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool) error {
 	e := event.InputAccepted{
-		ID: q.ID, Text: q.Text, Typed: q.Typed, Images: append(slices.Clip(q.Images), a.read.Images...), Attached: q.Attached, Steer: steer,
+		ID: q.ID, Text: q.Text, Typed: q.Typed, Images: append(slices.Clip(q.Images), a.read.Images...), ImagesAt: q.ImagesAt, Attached: q.Attached, Steer: steer,
 		Read: a.read.Text, Skill: a.read.Skill,
 	}
 	if a.read.Changed.Any() {

@@ -152,9 +152,9 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 		if err := s.situate(st); err != nil {
 			return err
 		}
-		return s.record(context.Background(), st, event.InputAccepted{ID: o.ID, Text: o.Text, Typed: o.Typed, Images: o.Images, Attached: attached, Steer: true})
+		return s.record(context.Background(), st, event.InputAccepted{ID: o.ID, Text: o.Text, Typed: o.Typed, Images: o.Images, ImagesAt: o.ImagesAt, Attached: attached, Steer: true})
 	}
-	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, Typed: o.Typed, Attached: attached, Tokens: o.Tokens, Later: o.Later, Command: o.Command}); err != nil {
+	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, ImagesAt: o.ImagesAt, Typed: o.Typed, Attached: attached, Tokens: o.Tokens, Later: o.Later, Command: o.Command}); err != nil {
 		return err
 	}
 	if st.cancel == nil && !st.rewinding {

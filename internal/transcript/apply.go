@@ -199,7 +199,7 @@ func (s State) answered(b event.Answered) State {
 func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 	s, queued := s.unqueue(b.ID)
 	if b.Text == "" && len(b.Images) == 0 {
-		b.Text, b.Images, b.Attached = queued.Text, queued.Images, queued.Attached
+		b.Text, b.Images, b.ImagesAt, b.Attached = queued.Text, queued.Images, queued.ImagesAt, queued.Attached
 	}
 	if !b.Hidden {
 		if s.First == "" {
@@ -215,14 +215,10 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 	if b.Skill != nil {
 		s = s.used(*b.Skill)
 	}
-	b.Text = cmp.Or(b.Read, b.Text)
-	parts := make([]llm.Part, 0, 1+len(b.Images)+2*len(b.Attached))
-	for _, img := range b.Images {
-		parts = append(parts, img)
+	if b.Read != "" {
+		b.Text, b.ImagesAt = b.Read, nil
 	}
-	if b.Text != "" {
-		parts = append(parts, llm.Text{S: b.Text})
-	}
+	parts := llm.Among(b.Text, b.Images, b.ImagesAt)
 	for _, a := range b.Attached {
 		if a.Text != "" {
 			parts = append(parts, llm.Text{S: a.Text})

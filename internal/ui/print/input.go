@@ -201,16 +201,19 @@ func prompt(message json.RawMessage) (p prompted, err error) {
 		return p, errors.New(`"message.content" is neither a string nor a list of blocks`)
 	}
 	var texts []string
+	after := 0 // texts joined so far
 	for i, b := range blocks {
 		switch b.Type {
 		case "text":
 			texts = append(texts, b.Text)
+			after += len(b.Text) + len("\n")
 		case "image":
 			data, err := base64.StdEncoding.DecodeString(b.Source.data())
 			if err != nil || b.Source.Type != "base64" {
 				return p, fmt.Errorf("block %d: an image needs a base64 source", i+1)
 			}
 			p.Images = append(p.Images, op.Image{Media: b.Source.Media, Data: data})
+			p.ImagesAt = append(p.ImagesAt, after)
 		case "document":
 			if why := p.document(b); why != "" {
 				p.left = append(p.left, fmt.Sprintf("block %d was left out: %s", i+1, why))
@@ -220,6 +223,9 @@ func prompt(message json.RawMessage) (p prompted, err error) {
 		}
 	}
 	p.Text = strings.Join(texts, "\n")
+	for i, at := range p.ImagesAt {
+		p.ImagesAt[i] = min(at, len(p.Text)) // no line break is behind the last text
+	}
 	if n := len(texts); n > 1 && slashed(texts[n-1]) {
 		p.last = strings.TrimSpace(texts[n-1])
 	}

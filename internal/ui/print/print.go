@@ -301,7 +301,7 @@ func (r *runner) give(ctx context.Context, in Input) error {
 		if in.last != "" && r.slash(op.Prompt{Text: in.last}).Command {
 			before := strings.TrimSuffix(strings.TrimSpace(p.Text), in.last)
 			p.Text, p.With = in.last, append([]op.Text{{Name: "what stands before the command", Text: before}}, p.With...)
-			p.Typed = op.All(p.Text)
+			p.Typed, p.ImagesAt = op.All(p.Text), nil
 		}
 		if p.Quiet {
 			r.any = true

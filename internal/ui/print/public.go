@@ -20,6 +20,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 )
 
@@ -249,9 +250,13 @@ func (t *Public) apply(e event.Event) {
 		}
 		var said any = b.Text
 		if len(b.Images) > 0 {
-			blocks := []any{map[string]any{"type": "text", "text": b.Text}}
-			for _, im := range b.Images {
-				blocks = append(blocks, image(im.Media, im.Data))
+			var blocks []any
+			for _, part := range llm.Among(b.Text, b.Images, b.ImagesAt) {
+				if im, ok := part.(llm.Image); ok {
+					blocks = append(blocks, image(im.Media, im.Data))
+				} else if text, ok := part.(llm.Text); ok {
+					blocks = append(blocks, map[string]any{"type": "text", "text": text.S})
+				}
 			}
 			said = blocks
 		}
