@@ -100,14 +100,17 @@ func (p Plan) Tools(set tool.Set, always ...string) tool.Set {
 	if p.def.Tools == nil && len(denied) == 0 && !p.child {
 		return set
 	}
-	return set.Only(func(name string) bool {
+	return set.Meant(func(names ...string) bool {
+		has := func(list []string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return covers(list, name) })
+		}
 		switch {
-		case slices.Contains(always, name):
+		case slices.Contains(always, names[0]):
 			return true
-		case covers(denied, name), p.child && slices.Contains(withoutPerson, name):
+		case has(denied), p.child && slices.Contains(withoutPerson, names[0]):
 			return false
 		}
-		return p.def.Tools == nil || covers(wants, name)
+		return p.def.Tools == nil || has(wants)
 	})
 }
 

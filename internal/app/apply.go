@@ -78,7 +78,9 @@ func (r *Running) turns(cfg *config.Config, rules policy.Rules) *agent.Loop {
 func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, error) {
 	set, err := r.kit.Narrowed(r.profile, cfg.Tools, rules, r.ext.Contributions()...)
 	if r.spec.Tools != nil {
-		set = set.Only(func(name string) bool { return name == r.kit.Structured || slices.Contains(r.spec.Tools, name) })
+		set = set.Meant(func(names ...string) bool {
+			return names[0] == r.kit.Structured || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.spec.Tools, name) })
+		})
 	}
 	return r.plan(cfg).Tools(set, r.kit.Always()...), err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -46,8 +47,10 @@ func (w *World) ready() {
 // mcp__server__tool, either with * in it. Ones that are there and have no tool are among missing.
 func (w *World) AwaitTools(ctx context.Context, rules []string) (missing []mcp.Status) {
 	return w.await(ctx, true, func(s servers.Server) bool {
-		tools := nameable("mcp__" + s.Name)
-		return s.Transport != servers.Host && slices.ContainsFunc(rules, func(rule string) bool { return mayName(rule, tools) || mayName(rule, "mcp__"+s.Name) })
+		real := "mcp__" + mcp.RealName(s)
+		return s.Transport != servers.Host && slices.ContainsFunc(rules, func(rule string) bool {
+			return mayName(rule, policy.Nameable(real)) || mayName(rule, real) || mayName(rule, "mcp__"+s.Name)
+		})
 	})
 }
 

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/hook"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
@@ -62,23 +63,67 @@ func (x *Session) parse(raw json.RawMessage, at hook.Place) (list []hook.Hook, b
 // Approve calls the tool that a flag names to answer questions of permission, and
 // returns its text. A server of a repository does not answer them.
 func (x *Session) Approve(ctx context.Context, tool string, input json.RawMessage) (string, error) {
+	var begun, all []string
 	for _, s := range x.conf.World.Status() {
-		name, ok := strings.CutPrefix(tool, nameable("mcp__"+s.Server.Name)+"__")
-		switch {
-		case !ok:
-		case s.Server.Keyless:
-			return "", fmt.Errorf("the MCP server %s came with a repository, so it answers no questions of permission", clip.Line(clip.Visible(s.Server.Name), 100))
-		default:
-			return x.callTool(ctx, s.Server.Name, name, input)
+		if all = append(all, s.Server.Name); mayName(tool, policy.Nameable("mcp__"+mcp.RealName(s.Server))) {
+			begun = append(begun, s.Server.Name)
 		}
 	}
-	return "", fmt.Errorf("there is no MCP server with the tool %s", clip.Line(clip.Visible(tool), 100))
+	if len(begun) == 0 { // it may be by the name that models use
+		begun = all
+	}
+	x.conf.World.Await(ctx, begun...) // for as long as the question may take
+	t, server, ok := x.served(tool)
+	if !ok {
+		return "", fmt.Errorf("no MCP server that is connected has the tool %s", clip.Line(clip.Visible(tool), 100))
+	}
+	for _, s := range x.conf.World.Status() {
+		if s.Server.Name == server && s.Server.Keyless {
+			return "", fmt.Errorf("the MCP server %s came with a repository, so it answers no questions of permission", clip.Line(clip.Visible(server), 100))
+		}
+	}
+	return said(x.run(ctx, t, input, nil))
+}
+
+// served is the tool of a server that a full name means, and its server: that which models
+// call so, or the only one that is called so otherwise.
+func (x *Session) served(full string) (found tool.Tool, server string, ok bool) {
+	n := 0
+	for _, c := range x.conf.World.Served() {
+		for _, t := range c.Tools {
+			switch s := t.Spec(); {
+			case s.Name == full:
+				return t, c.From.Name, true
+			case slices.Contains(s.Others, full):
+				found, server = t, c.From.Name
+				n++
+			}
+		}
+	}
+	return found, server, n == 1
 }
 
 // callTool calls a tool of a server that is connected, for a hook.
 func (x *Session) callTool(ctx context.Context, server, name string, input json.RawMessage) (string, error) {
 	x.conf.World.Await(ctx, server) // one that connects is waited for as long as the hook may take
-	res, err := x.Call(ctx, nameable("mcp__"+server+"__"+name), input, nil)
+	for _, s := range x.conf.World.Status() {
+		full := "mcp__" + mcp.RealName(s.Server) + "__" + name
+		for _, c := range x.conf.World.Served() {
+			if s.Server.Name != server || c.From.Name != server {
+				continue
+			}
+			for _, t := range c.Tools {
+				if spec := t.Spec(); spec.Name == full || slices.Contains(spec.Others, full) {
+					return said(x.run(ctx, t, input, nil))
+				}
+			}
+		}
+	}
+	return "", fmt.Errorf("no MCP server that is connected has the tool %s", clip.Line(clip.Visible("mcp__"+server+"__"+name), 100))
+}
+
+// said is the text of a result, or what it says as an error.
+func said(res tool.Result, err error) (string, error) {
 	if err == nil && res.IsErr {
 		err = errors.New(clip.Line(clip.Visible(res.Text), 500))
 	}
@@ -88,31 +133,21 @@ func (x *Session) callTool(ctx context.Context, server, name string, input json.
 // Call calls a tool that MCP servers bring, by its full name, outside of any turn. judge, when it is not nil, is
 // asked before it runs; what it says ends the call.
 func (x *Session) Call(ctx context.Context, full string, input json.RawMessage, judge func(tool.Plan) error) (tool.Result, error) {
-	for _, c := range x.conf.World.Served() {
-		for _, t := range c.Tools {
-			if t.Spec().Name != full {
-				continue
-			}
-			env := x.conf.Fork.Loop().Env
-			plan, err := t.Plan(input, env)
-			if err == nil && judge != nil {
-				err = judge(plan)
-			}
-			if err != nil {
-				return tool.Result{}, err
-			}
-			return t.Run(ctx, input, env)
-		}
+	t, _, ok := x.served(full)
+	if !ok {
+		return tool.Result{}, fmt.Errorf("no MCP server that is connected has the tool %s", clip.Line(clip.Visible(full), 100))
 	}
-	return tool.Result{}, fmt.Errorf("no MCP server that is connected has the tool %s", clip.Line(clip.Visible(full), 100))
+	return x.run(ctx, t, input, judge)
 }
 
-// nameable is a name of the characters that tools' names have.
-func nameable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, name)
+func (x *Session) run(ctx context.Context, t tool.Tool, input json.RawMessage, judge func(tool.Plan) error) (tool.Result, error) {
+	env := x.conf.Fork.Loop().Env
+	plan, err := t.Plan(input, env)
+	if err == nil && judge != nil {
+		err = judge(plan)
+	}
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return t.Run(ctx, input, env)
 }

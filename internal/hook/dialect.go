@@ -200,6 +200,9 @@ func (d Dialect) names(e Event, subject string) (out []string) {
 
 // Spoken is what the hook reads of an event, in its dialect.
 func (h Hook) Spoken(text []byte, now time.Time) []byte {
+	if h.as != "" {
+		text = calledAs(text, h.as)
+	}
 	var in map[string]any
 	if h.Dialect == "" {
 		return h.named(text)
@@ -234,6 +237,23 @@ func (h Hook) Spoken(text []byte, now time.Time) []byte {
 		if h.Event == Stop {
 			in["prompt_response"] = in["last_assistant_message"]
 		}
+	}
+	out, err := json.Marshal(in)
+	if err != nil {
+		return text
+	}
+	return append(out, '\n')
+}
+
+// calledAs is an event with another name of its tool.
+func calledAs(text []byte, name string) []byte {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(text, &in) != nil || in["tool_name"] == nil {
+		return text
+	}
+	var err error
+	if in["tool_name"], err = json.Marshal(name); err != nil {
+		return text
 	}
 	out, err := json.Marshal(in)
 	if err != nil {

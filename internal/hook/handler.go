@@ -93,6 +93,7 @@ type Hook struct {
 	match matcher
 	rule  *policy.Rule
 	idle  []string // what of it has no effect, and why
+	as    string   // in Matching's answer, the name of a tool of an MCP server by which the hook is told of it
 	// broken is why a guard cannot be asked, because of a mistake in what it is.
 	broken error
 }

@@ -104,6 +104,9 @@ func (s Set) Matching(in Input, at Scene) (out []Hook) {
 		if h.Agent != "" && h.Agent != at.Agent || !h.matches(in.Subject(), at) || h.rule != nil && !at.does(*h.rule, in.Subject()) {
 			continue
 		}
+		if names := h.names(in.Subject(), at); names != nil && strings.HasPrefix(in.Subject(), "mcp__") {
+			h.as = names[max(0, slices.IndexFunc(names, h.match.knows))]
+		}
 		if k := h.identity(); !seen[k] {
 			seen[k] = true
 			out = append(out, h)
@@ -112,9 +115,22 @@ func (s Set) Matching(in Input, at Scene) (out []Hook) {
 	return out
 }
 
+// names are what the subject of the hook's event may be called in its matcher: a tool of an
+// MCP server by all of its names, first that of its settings and its server.
+func (h Hook) names(subject string, at Scene) []string {
+	if h.Event.Subject() == "tool_name" {
+		for _, a := range at.Actions {
+			if c, ok := a.(policy.Call); ok && c.Names(policy.Deny)[0] == subject {
+				return append([]string{c.Published()}, c.Names(policy.Deny)...)
+			}
+		}
+	}
+	return h.Dialect.names(h.Event, subject)
+}
+
 // matches reports whether a subject is what the hook is about.
 func (h Hook) matches(subject string, at Scene) bool {
-	names := h.Dialect.names(h.Event, subject)
+	names := h.names(subject, at)
 	return slices.ContainsFunc(names, h.match.matches) || slices.ContainsFunc(h.match.rules, func(r policy.Rule) bool {
 		return slices.Contains(names, r.Tool) && at.does(r, subject)
 	})

@@ -15,6 +15,8 @@ import (
 // and what is said of a matcher that is read otherwise than it is written.
 func TestToolMatchers(t *testing.T) {
 	exec := func(words ...string) []policy.Action { return []policy.Action{policy.Exec{Argv: words}} }
+	const called, published = "mcp__plugin_compound-engineeri_512062__remove", "mcp__plugin_compound-engineering_context7__remove"
+	long := []policy.Action{policy.Call{Server: "plugin_compound-engineeri_512062", Tool: "remove", RealServer: "plugin_compound-engineering_context7", RealTool: "remove"}}
 	for _, c := range []struct {
 		matcher, tool string
 		does          []policy.Action
@@ -43,6 +45,12 @@ func TestToolMatchers(t *testing.T) {
 		{"bash", "Bash", exec("ls"), "Bash", `the matcher "bash" is read as "Bash"`},
 		{"^(edit|Write)$", "Edit", nil, "Edit", `is read as "^(Edit|Write)$"`},
 		{"mcp__a__(b|c)", "mcp__a__c", nil, "mcp__a__c", ""},
+		{published, called, long, published, ""},
+		{"mcp__plugin_compound-engineering_.*__remove", called, long, published, ""},
+		{"mcp__.*__remove", called, long, published, ""},
+		{"*", called, long, published, ""},
+		{called, called, long, called, ""},
+		{"mcp__plugin_compound-engineering_context7__read", called, long, "", ""},
 	} {
 		group, _ := json.Marshal(map[string]any{"matcher": c.matcher, "hooks": []any{map[string]any{"type": "command", "command": "x"}}})
 		list, bad := hook.Parse("PreToolUse", group, hook.Place{From: "settings.json"})

@@ -151,7 +151,9 @@ func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules, more
 	}
 	set, err := k.narrow(all, t)
 	keep := offered(rules)
-	set = set.Only(func(name string) bool { return name == k.Structured || keep(name) })
+	set = set.Meant(func(names ...string) bool {
+		return names[0] == k.Structured || !slices.ContainsFunc(names, func(name string) bool { return !keep(name) })
+	})
 	if p == prompt.Small {
 		set = Small(set)
 	}
@@ -182,13 +184,17 @@ func (k Kit) narrow(set tool.Set, t config.Tools) (tool.Set, error) {
 			return set, &hint.Mistake{Why: fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), What: "the tools are " + strings.Join(names, ", ")}
 		}
 	}
-	return set.Only(func(name string) bool {
-		meant := func(n string) bool { return slices.Contains(policy.Names(name), n) }
+	return set.Meant(func(names ...string) bool {
+		name := names[0]
+		meant := func(n string) bool { return slices.Contains(policy.Names(name), n) || slices.Contains(names, n) }
 		switch {
 		case name == k.Structured:
 			return true
 		case slices.ContainsFunc(t.Disallowed, func(n string) bool {
-			return meant(n) || ofServer(n) && strings.HasPrefix(name, strings.TrimSuffix(n, "*")) && (strings.HasSuffix(n, "*") || strings.HasPrefix(name, n+"__"))
+			return meant(n) || ofServer(n) && slices.ContainsFunc(names, func(name string) bool {
+				stem, all := strings.CutSuffix(n, "*")
+				return all && strings.HasPrefix(name, stem) || strings.HasPrefix(name, n+"__")
+			})
 		}):
 			return false
 		case ofServer(name): // the list is of adze's own

@@ -113,39 +113,6 @@ func matchNet(rule Rule, e Effect, n Net) bool {
 	return e != Allow && strings.HasSuffix(host, "."+want)
 }
 
-// matchMCP knows mcp__server, mcp__server__* and mcp__server__tool, by the names that
-// models use or the real ones. A real name that could be one that models use, of
-// another server or tool, allows nothing, nor do two that do not say where the
-// server's ends.
-func matchMCP(rule Rule, e Effect, a Call) bool {
-	if !strings.HasPrefix(rule.Tool, "mcp__") || rule.Spec != "" {
-		return false
-	}
-	servers, tools := []string{a.Server}, []string{a.Tool}
-	clear := !strings.Contains(a.RealServer+"."+a.RealTool, "__")
-	for _, x := range []struct {
-		names *[]string
-		real  string
-	}{{&servers, a.RealServer}, {&tools, a.RealTool}} {
-		if x.real != "" && (e != Allow || clear && strings.ContainsFunc(x.real, notOfModels)) {
-			*x.names = append(*x.names, x.real)
-		}
-	}
-	for _, s := range servers {
-		for _, t := range tools {
-			if rule.Tool == "mcp__"+s || wordMatch(rule.Tool, "mcp__"+s+"__"+t) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// notOfModels reports a character that stands in no name that models use.
-func notOfModels(c rune) bool {
-	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-'
-}
-
 // wordMatch matches a name against a pattern in which * is any run.
 func wordMatch(pattern, name string) bool {
 	return wildMatch(strings.ReplaceAll(pattern, "*", string(star)), name)

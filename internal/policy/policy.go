@@ -208,6 +208,7 @@ type (
 	Call struct {
 		Server, Tool         string
 		RealServer, RealTool string
+		Shared               bool // another server has the same real name, as far as names of tools tell
 
 		ReadOnly bool // the server says so, and a person set that it is believed
 	}

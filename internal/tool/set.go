@@ -245,11 +245,17 @@ func (s Set) Files() (all FileUse) {
 // last those that it loaded. It is worked out once for a set, and must not be changed.
 func (s Set) Specs() []llm.Spec { return slices.Clip(s.specs) }
 
-// Only returns the tools for which keep is true.
+// Only returns the tools for which keep is true of the name.
 func (s Set) Only(keep func(name string) bool) Set {
+	return s.Meant(func(names ...string) bool { return keep(names[0]) })
+}
+
+// Meant returns the tools for which keep is true of all names that lists may mean them by,
+// their own first.
+func (s Set) Meant(keep func(names ...string) bool) Set {
 	var list []entry
 	for _, e := range s.list {
-		if keep(e.spec.Name) {
+		if keep(append([]string{e.spec.Name}, e.spec.Others...)...) {
 			list = append(list, e)
 		}
 	}

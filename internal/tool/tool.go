@@ -25,6 +25,7 @@ const (
 // A Spec describes a tool.
 type Spec struct {
 	Name        string
+	Others      []string        // further names by which lists and flags may mean a tool of an MCP server (policy.Call.Names)
 	Description string          // for the model; from an embedded .md
 	Schema      json.RawMessage // a JSON Schema object; Typed derives it from its input
 	Limit       int             // characters of Result.Text; 0 is DefaultLimit

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/servers"
 )
 
@@ -90,7 +91,7 @@ func FuzzNames(f *testing.F) {
 		for _, part := range parts {
 			names, _ := toolNames(part, []string{t1, t2})
 			for _, n := range names {
-				if seen[n] || len(n) > maxName || reduce(n) != n {
+				if seen[n] || len(n) > maxName || policy.Nameable(n) != n {
 					t.Fatalf("%q of %q %q %q %q", n, s1, s2, t1, t2)
 				}
 				seen[n] = true

@@ -104,18 +104,18 @@ func New(c Config) *Hub {
 }
 
 // acquire is the server of this configuration for a view, with this part in the names of
-// its tools. One that another view uses is shared, unless programs of it run in the
+// its tools, and whether it is shared. One that another view uses is shared, unless programs of it run in the
 // folder of that view.
-func (h *Hub) acquire(v *View, c servers.Server, part string) *server {
+func (h *Hub) acquire(v *View, c servers.Server, part string, shared bool) *server {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.servers {
-		if s.part == part && same(s.conf, c) && (!local(c) || s.at.Dir == v.conf.Dir) {
+		if s.part == part && s.shared == shared && same(s.conf, c) && (!local(c) || s.at.Dir == v.conf.Dir) {
 			s.join(v)
 			return s
 		}
 	}
-	s := newServer(h, c, part, v)
+	s := newServer(h, c, part, shared, v)
 	if h.closed { // it is not connected any more
 		s.gone.Store(true)
 		close(s.done)

@@ -7,27 +7,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
-// Bounds of the names that models call tools by, in characters. Providers take
-// 64 of letters, digits, "_" and "-".
+// Bounds of the names that models call tools by, in characters.
 const (
-	maxName   = 64
-	maxPart   = 32 // of a server's part
+	maxName   = policy.MaxToolName
+	maxPart   = policy.MaxServerPart
 	hashChars = 6
 )
-
-// reduce makes a name of the characters that providers take. It may be "".
-func reduce(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, name)
-}
 
 // short is a name with at most max characters, and always with a mark of what it
 // stands for in the place of its end.
@@ -44,8 +34,8 @@ func serverParts(list []servers.Server) []string {
 	out := make([]string, len(list))
 	taken := map[string]bool{}
 	for i, s := range list {
-		name := realName(s)
-		part := reduce(name)
+		name := RealName(s)
+		part := policy.Nameable(name)
 		for strings.Contains(part, "__") {
 			part = strings.ReplaceAll(part, "__", "_")
 		}
@@ -62,9 +52,24 @@ func serverParts(list []servers.Server) []string {
 	return out
 }
 
-// realName is what a server is called where it is configured, and by whom: no server of
+// shared reports which servers cannot be told from another one of the list by their real
+// names, as far as names of tools tell.
+func shared(list []servers.Server) []bool {
+	count := map[string]int{}
+	name := func(s servers.Server) string { return strings.ReplaceAll(policy.Nameable(RealName(s)), "__", "_") }
+	for _, s := range list {
+		count[name(s)]++
+	}
+	out := make([]bool, len(list))
+	for i, s := range list {
+		out[i] = count[name(s)] > 1
+	}
+	return out
+}
+
+// RealName is what a server is called where it is configured, and by whom: no server of
 // a plugin has the name of a person's own.
-func realName(s servers.Server) string {
+func RealName(s servers.Server) string {
 	if s.Plugin != "" && !strings.HasPrefix(s.Name, "plugin") {
 		return "plugin_" + s.Plugin + "_" + s.Name
 	}
@@ -83,7 +88,7 @@ func toolNames(part string, names []string) (out, notes []string) {
 		taken[name] = true
 	}
 	for i, name := range names { // what fits keeps its name, whatever comes before it
-		if name != "" && reduce(name) == name && len(name) <= room && !taken[name] {
+		if name != "" && policy.Nameable(name) == name && len(name) <= room && !taken[name] {
 			give(i, name)
 		}
 	}
@@ -91,7 +96,7 @@ func toolNames(part string, names []string) (out, notes []string) {
 		if out[i] != "" {
 			continue
 		}
-		was := reduce(name)
+		was := policy.Nameable(name)
 		if was == "" || len(was) > room || taken[was] {
 			was = short(was, name, room)
 		}
@@ -99,7 +104,7 @@ func toolNames(part string, names []string) (out, notes []string) {
 			was = short(was, fmt.Sprint(name, n), room)
 		}
 		give(i, was)
-		if prefix+was != prefix+reduce(name) {
+		if prefix+was != prefix+policy.Nameable(name) {
 			notes = append(notes, fmt.Sprintf("%s is called %s", quote(name), out[i]))
 		}
 	}

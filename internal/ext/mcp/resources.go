@@ -335,7 +335,7 @@ func (v *View) resourceTools() []tool.Tool {
 				return p, errors.New(line(err.Error(), 2000))
 			}
 			if !v.listedURI(in.Server, in.URI) { // what the model made up may tell the server something
-				p.Actions = []policy.Action{policy.Call{Server: s.part, Tool: ReadResource, RealServer: realName(s.conf)}}
+				p.Actions = []policy.Action{s.call(ReadResource, "")}
 				p.View = view.Text{S: fmt.Sprintf("The resource %s of the MCP server %s", clip.Visible(in.URI), clip.Visible(in.Server))}
 			}
 			return p, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/schema"
+	"github.com/adze-agent/adze/internal/policy"
 )
 
 // maxOffered is how many tools a server may give a model that it asks.
@@ -131,10 +132,10 @@ func (q *sampler) tools(list []*sdk.Tool) (out []llm.Spec, err error) {
 
 // told is what a model is told as the name of a server's tool.
 func (*sampler) told(name string) string {
-	if n := reduce(name); n == name && len(n) <= maxName {
+	if n := policy.Nameable(name); n == name && len(n) <= maxName {
 		return n
 	}
-	return short(reduce(name), name, maxName)
+	return short(policy.Nameable(name), name, maxName)
 }
 
 // message is one message of a request.

@@ -14,7 +14,7 @@ import (
 // A schema that providers refuse is repaired, or its tool is left out with a reason;
 // what was approved is what the server gave.
 func TestSchemasOfTools(t *testing.T) {
-	s := newServer(&Hub{}, servers.Server{Name: "s"}, "s", (&Hub{}).View(ViewConfig{}))
+	s := newServer(&Hub{}, servers.Server{Name: "s"}, "s", false, (&Hub{}).View(ViewConfig{}))
 	for in, left := range map[string]string{
 		`{"type":"object","properties":{"p":{"$ref":"#/$defs/P"}},"$defs":{"P":{"type":"array"}}}`: "",
 		`{"type":"object","oneOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}`:              "",
@@ -55,7 +55,7 @@ func TestSchemasInOrder(t *testing.T) {
 	if err := json.Unmarshal([]byte(sent), &v); err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(&Hub{}, servers.Server{Name: "s"}, "s", (&Hub{}).View(ViewConfig{}))
+	s := newServer(&Hub{}, servers.Server{Name: "s"}, "s", false, (&Hub{}).View(ViewConfig{}))
 	with, err := s.remote(&sdk.Tool{Name: "t", InputSchema: v}, "mcp__s__t", &k)
 	if err != nil {
 		t.Fatal(err)

@@ -33,14 +33,15 @@ const (
 // A server is one that is configured. Its goroutine, run, owns its connection:
 // nobody else makes or ends one.
 type server struct {
-	hub  *Hub
-	at   Ground
-	conf servers.Server
-	part string // its part in the names of its tools
-	stop context.CancelFunc
-	done chan struct{} // closed when nothing of it is left
-	gone atomic.Bool   // it is not configured any more
-	poke chan struct{} // wakes run: wants is not empty
+	hub    *Hub
+	at     Ground
+	conf   servers.Server
+	part   string // its part in the names of its tools
+	shared bool   // see shared
+	stop   context.CancelFunc
+	done   chan struct{} // closed when nothing of it is left
+	gone   atomic.Bool   // it is not configured any more
+	poke   chan struct{} // wakes run: wants is not empty
 	// asksTheOlderWay: it is spoken to in an older protocol, see olderQuestion.
 	asksTheOlderWay atomic.Bool
 
@@ -64,8 +65,8 @@ type wants struct {
 	joined         []*View // use it from now on
 }
 
-func newServer(h *Hub, c servers.Server, part string, v *View) *server {
-	s := &server{hub: h, at: v.conf.Ground, conf: c, part: part, views: []*View{v}, done: make(chan struct{}), poke: make(chan struct{}, 1), turn: make(chan struct{})}
+func newServer(h *Hub, c servers.Server, part string, shared bool, v *View) *server {
+	s := &server{hub: h, at: v.conf.Ground, conf: c, part: part, shared: shared, views: []*View{v}, done: make(chan struct{}), poke: make(chan struct{}, 1), turn: make(chan struct{})}
 	s.state, s.why = s.rest()
 	return s
 }

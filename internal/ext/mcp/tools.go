@@ -82,6 +82,12 @@ func (l *link) tools(ctx context.Context) (out []*remote, notes []string, err er
 	return out, notes, nil
 }
 
+// call is a call of a tool by what models call it, and by the server's own word for it, if
+// it has any.
+func (s *server) call(part, name string) policy.Call {
+	return policy.Call{Server: s.part, Tool: part, RealServer: RealName(s.conf), RealTool: name, Shared: s.shared}
+}
+
 // remote makes a tool of what the server says of it.
 func (s *server) remote(t *sdk.Tool, name string, order *schemas) (*remote, error) {
 	given, err := json.Marshal(t.InputSchema)
@@ -104,6 +110,7 @@ func (s *server) remote(t *sdk.Tool, name string, order *schemas) (*remote, erro
 	r.title = cmp.Or(r.title, line(t.Name, 80))
 	r.person, _ = t.Meta[metaPerson].(bool)
 	r.spec = tool.Spec{Name: name, Description: text(t.Description, maxDescription), Schema: fit, Again: r.readOnly, Deferrable: !s.conf.AlwaysLoad}
+	r.spec.Others = s.call(r.part, r.name).Names(policy.Deny)[1:]
 	if n, ok := t.Meta[metaLimit].(float64); ok && n >= 1 {
 		r.spec.Limit = int(min(n, maxLimit))
 	}
@@ -162,8 +169,10 @@ func (r *remote) Plan(in json.RawMessage, _ tool.Env) (tool.Plan, error) {
 	if err != nil {
 		return tool.Plan{}, err
 	}
+	does := r.s.call(r.part, r.name)
+	does.ReadOnly = r.readOnly && r.s.conf.TrustAnnotations
 	p := tool.Plan{
-		Actions:  []policy.Action{policy.Call{Server: r.s.part, Tool: r.part, RealServer: realName(r.s.conf), RealTool: r.name, ReadOnly: r.readOnly && r.s.conf.TrustAnnotations}},
+		Actions:  []policy.Action{does},
 		Title:    r.s.conf.Name + ": " + named(r.part, r.title),
 		Parallel: r.readOnly,
 	}

@@ -155,19 +155,19 @@ func (v *View) Use(list []servers.Server) {
 		return
 	}
 	list = byName(list)
-	parts := serverParts(list)
+	parts, twins := serverParts(list), shared(list)
 	if all := byName(v.conf.Among); len(all) > 0 {
-		given := serverParts(all)
+		given, among := serverParts(all), shared(all)
 		for i, s := range list {
 			if at := slices.IndexFunc(all, func(x servers.Server) bool { return x.Name == s.Name }); at >= 0 {
-				parts[i] = given[at]
+				parts[i], twins[i] = given[at], among[at]
 			}
 		}
 	}
 	was := v.uses
 	v.uses = nil
 	for i, c := range list {
-		v.uses = append(v.uses, use{v.hub.acquire(v, c, parts[i]), c})
+		v.uses = append(v.uses, use{v.hub.acquire(v, c, parts[i], twins[i]), c})
 	}
 	if left := v.drop(was); len(left) > 0 {
 		v.hub.leaving.Go(v.conf.Changed)
