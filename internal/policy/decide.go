@@ -337,6 +337,9 @@ func (c *call) immune(a Action) (Verdict, bool) {
 			}
 			return Verdict{Effect: Ask, Reason: "this would remove " + lost, Check: CheckRemoval, Part: a.Path}, true
 		}
+		if at := c.repository(a); at != "" {
+			return Verdict{Effect: Ask, Reason: "this would remove the git repository in " + c.show("", at) + ", with commits and stashes that may be nowhere else", Check: CheckRemoval, Part: a.Path}, true
+		}
 		if name := device(a.Path); name != "" {
 			return Verdict{Effect: Ask, Reason: "this would write to the device " + name + ", and what is on it would be lost", Check: CheckRemoval, Part: a.Path}, true
 		}

@@ -52,6 +52,24 @@ func (c *call) stands(rule *compiledRule, a Write) (found string, sure surety) {
 	return "", maybeIs
 }
 
+// repository is the folder of a git repository that a removal would take along, "" when none
+// is seen. A rule that names what is removed allows that as well. A .git that is a file has
+// its repository elsewhere.
+func (c *call) repository(a Write) string {
+	if !a.Remove || !a.Tree || a.Moved || a.Standing == nil || c.inAny(c.rules.Writable, a.Path) || a.Arg && c.covered != nil && c.covered.says(a.Asked) {
+		return ""
+	}
+	paths, _ := a.Standing.Look()
+	for _, p := range paths {
+		if rest, in := below(a.Path, p); in {
+			if at, _, in := strings.Cut("/"+rest, "/.git/"); in {
+				return a.Path + at
+			}
+		}
+	}
+	return ""
+}
+
 // matchEntry reports whether the rule names file itself: of one in a folder that the rule
 // names, the folder was asked about as well.
 func (r *compiledRule) matchEntry(rules Rules, file string) bool {

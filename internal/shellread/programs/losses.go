@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // A loss is a form of a program that destroys something which cannot be brought back:
@@ -230,8 +231,12 @@ func (u *Invocation) empties(ws []Word) {
 	default:
 		return
 	}
+	var keep func(world.Entry) bool
+	if u.name == "rsync" && slices.ContainsFunc(ws, func(w Word) bool { return strings.Contains(w.Text, "exclude") }) && slices.ContainsFunc(ws, func(w Word) bool { return strings.HasSuffix(strings.TrimSuffix(w.Text, "/"), ".git") }) {
+		keep = func(e world.Entry) bool { return !strings.Contains("/"+e.Name+"/", "/.git/") }
+	}
 	for _, w := range names {
-		u.put(w, policy.Write{Remove: true, Tree: true, Maybe: true})
+		u.putStanding(w, policy.Write{Remove: true, Tree: true, Maybe: true}, func(dir string) *policy.Standing { return u.r.standing(dir, false, keep) })
 	}
 }
 
