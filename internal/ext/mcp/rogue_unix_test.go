@@ -252,7 +252,7 @@ func TestRogues(t *testing.T) {
 	}{
 		{"big", "it sent a message of more than 16.8 MB", "failed"},
 		{"deep", "more than 200 levels deep", "failed"},
-		{"kind", "no such result: content.0.text: expected a text", "connected"},
+		{"kind", "no such result: isError: expected true or false", "connected"},
 		{"kind-content", "no such result: content: expected a list", "connected"},
 		{"twice", "two members of one name", "failed"},
 		{"folded", "the member “Result” in the place of \"result\"", "failed"},

@@ -409,7 +409,7 @@ func (w *whole) Read(b []byte) (int, error) {
 				return 0, w.c.blame(err)
 			}
 		}
-		w.text = bytes.NewReader(raw)
+		w.text = bytes.NewReader(mended(raw))
 	}
 	return w.text.Read(b)
 }
@@ -417,25 +417,30 @@ func (w *whole) Read(b []byte) (int, error) {
 // Close implements io.Closer.
 func (w *whole) Close() error { return w.from.Close() }
 
-// events is a body of server-sent events. Each is looked at when it is complete,
-// before its last line is passed on.
+// events is a body of server-sent events. Each is looked at, and passed on, when it is
+// complete.
 type events struct {
 	c    *courier
 	from *bufio.Reader
 	io.Closer
 	line, data []byte
+	other      []byte // lines of the event that are no data
 	out        []byte
+	err        error
 }
 
 // Read implements io.Reader.
 func (e *events) Read(b []byte) (int, error) {
 	for len(e.out) == 0 {
+		if e.err != nil {
+			return 0, e.err
+		}
 		part, err := e.from.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
 			err = nil
 		}
 		e.line = append(e.line, part...)
-		if len(e.line)+len(e.data) > maxMessage+1024 {
+		if len(e.line)+len(e.data)+len(e.other) > maxMessage+1024 {
 			return 0, e.c.blame(errTooLarge)
 		}
 		if len(part) > 0 && part[len(part)-1] == '\n' {
@@ -444,8 +449,8 @@ func (e *events) Read(b []byte) (int, error) {
 			}
 			e.line = e.line[:0]
 		}
-		if e.out = part; len(part) == 0 && err != nil {
-			return 0, err
+		if err != nil { // what has begun is no event: nobody looked at it
+			e.err = err
 		}
 	}
 	n := copy(b, e.out)
@@ -460,14 +465,25 @@ func (e *events) complete(line []byte) error {
 		return nil
 	}
 	if len(line) > 0 {
+		e.other = append(append(e.other, line...), '\n')
 		return nil
 	}
 	raw := bytes.TrimSpace(e.data)
-	e.data = nil
-	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' { // the address that SSE begins with
-		return nil
+	if len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') { // not the address that SSE begins with
+		if err := e.c.l.look.came(raw); err != nil {
+			return err
+		}
+		raw = mended(raw)
 	}
-	return e.c.l.look.came(raw)
+	e.out = append(e.out[:0], e.other...)
+	if len(raw) > 0 {
+		for l := range bytes.SplitSeq(raw, []byte("\n")) {
+			e.out = append(append(append(e.out, "data: "...), l...), '\n')
+		}
+	}
+	e.out = append(e.out, '\n')
+	e.data, e.other = nil, nil
+	return nil
 }
 
 // helped are the headers that a command of the configuration prints.
