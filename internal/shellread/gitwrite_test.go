@@ -104,3 +104,38 @@ func TestGitSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestSubmoduleSettings: git submodule update writes the settings of each submodule that is
+// listed, also of those in submodules.
+func TestSubmoduleSettings(t *testing.T) {
+	w := world.World{
+		Dir:  "/w",
+		Repo: func(dir string) (string, string, bool) { return "/w/.git", "/w/.git", dir == "/w" },
+		Text: func(p string) (string, bool) {
+			text, ok := map[string]string{
+				"/w/.gitmodules":     "[submodule \"a/b\"]\n\tpath = lib\n\turl = u\n[submodule \"../x\"]\n\tpath = y\n",
+				"/w/lib/.gitmodules": "[submodule \"in\"]\n\tpath = in\n",
+			}[p]
+			return text, ok
+		},
+	}
+	for command, want := range map[string]string{
+		"git submodule update":                    "/w/.git/modules/a/b/config /w/.git/modules/a/b/modules/in/config",
+		"git submodule update --init --recursive": "/w/.git/modules/a/b/config /w/.git/modules/a/b/modules/in/config /w/.git/config",
+		"git pull --recurse-submodules":           "/w/.git/modules/a/b/config /w/.git/modules/a/b/modules/in/config",
+		"git pull":                                "",
+	} {
+		var got []string
+		for _, a := range shellread.Read(command, w).Actions {
+			if wr, ok := a.(policy.Write); ok && wr.Own {
+				if !wr.Routine {
+					t.Errorf("%s: %s is not what git writes every day", command, wr.Path)
+				}
+				got = append(got, wr.Path)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package programs
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ func (u *Invocation) gitSteers(ws []Word) {
 // routineFlags are flags of routine commands that name no program.
 var routineFlags = strings.Fields(`-u --set-upstream -f --force --force-with-lease --force-if-includes --tags --follow-tags -q --quiet -v --verbose -n --no-verify --dry-run --progress --no-progress --all --atomic -t --track --no-track
 -b -B -c -C --create --force-create -m -M --move --copy --unset-upstream --set-upstream-to --init --recursive --depth --jobs -j --remote --rebase --no-rebase --ff-only --ff --no-tags --prune -p -d --delete --detach --orphan --cone --no-cone
---merge --checkout --recommend-shallow --single-branch --lock --reason --guess --no-guess --name --branch -a -r --signoff --no-edit --autostash --no-commit -uf -fu -uq -qu -qb -qc -qt -b -qB -qC`)
+--merge --checkout --recurse-submodules --recommend-shallow --single-branch --lock --reason --guess --no-guess --name --branch -a -r --signoff --no-edit --autostash --no-commit -uf -fu -uq -qu -qb -qc -qt -b -qB -qC`)
 
 // gitAlone reports whether a git command, of which flags stand before the subcommand and
 // args behind it, starts no program but git's own: nothing names one, on the line or in
@@ -187,7 +188,9 @@ func (g gitWrite) steer(command string) {
 	case "push":
 		settings = g.has("-u", "--set-upstream")
 	case "fetch", "pull":
-		settings = g.has("--set-upstream")
+		if settings = g.has("--set-upstream"); g.has("--recurse-submodules") {
+			g.inSubmodules(path.Dir(g.git), "modules", maxNested)
+		}
 	case "branch":
 		settings = g.has("-u", "--set-upstream-to", "--unset-upstream", "-m", "-M", "--move", "-c", "-C", "--copy", "--edit-description") || !g.has("-d", "-D", "--delete", "-r", "-a", "-l", "--list", "--contains", "--merged", "--no-merged") && g.tracks()
 	case "checkout":
@@ -279,15 +282,46 @@ func (g gitWrite) worktree() {
 	}
 }
 
+// maxNested bounds submodules in submodules.
+const maxNested = 4
+
+// inSubmodules are the settings of the submodules that a working tree lists: git writes
+// there where they are checked out, each time.
+func (g gitWrite) inSubmodules(top, modules string, depth int) {
+	if g.u.r.World.Text == nil || depth == 0 {
+		return
+	}
+	text, _ := g.u.r.World.Text(path.Join(top, ".gitmodules")) // there is none, mostly
+	name := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if n, ok := strings.CutPrefix(line, "[submodule \""); ok {
+			name = strings.TrimSuffix(n, "\"]")
+		}
+		key, at, ok := strings.Cut(line, "=")
+		if !ok || strings.TrimSpace(key) != "path" || name == "" || !filepath.IsLocal(name) {
+			continue
+		}
+		in := path.Join(modules, name)
+		g.write(in, "config")
+		if at = strings.TrimSpace(at); filepath.IsLocal(at) {
+			g.inSubmodules(path.Join(top, at), path.Join(in, "modules"), depth-1)
+		}
+	}
+}
+
 func (g gitWrite) submodule() {
 	verb := g.verb()
 	if verb == "" || verb == "status" || verb == "summary" || verb == "foreach" {
 		return
 	}
-	if verb == "update" && !g.has("--init", "--remote") {
-		return
-	}
 	g.routine = verb == "update" || verb == "init" || verb == "add"
+	if verb == "update" {
+		g.inSubmodules(path.Dir(g.git), "modules", maxNested)
+		if !g.has("--init", "--remote") {
+			return
+		}
+	}
 	g.write("config")
 	switch verb {
 	case "add", "set-url", "set-branch":
