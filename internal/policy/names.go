@@ -182,6 +182,10 @@ var homeNames = sync.OnceValue(func() []string {
 // programs.
 func SystemPlaces() []string { return slices.Concat(systemPlaces, programPlaces) }
 
+// HoldsPrograms reports whether a folder is one of the system's for programs, or in one:
+// what is in it is protected wherever a session works.
+func HoldsPrograms(dir string) bool { return firstAbove(programPlaces, filepath.ToSlash(dir)) != "" }
+
 // RunAtLogin says why writing file needs a person when it is in one of
 // LoginPlaces or SystemPlaces; "" when it is not.
 func RunAtLogin(home, file string) string {

@@ -178,7 +178,7 @@ func pinPath(value string, roots []string, safe func(string) bool) string {
 	var keep []string
 	for _, dir := range filepath.SplitList(value) {
 		inside := func(root string) bool { return paths.Within(root, dir) }
-		if !filepath.IsAbs(dir) || slices.ContainsFunc(roots, inside) || safe != nil && !safe(dir) {
+		if !filepath.IsAbs(dir) || !System(dir) && (slices.ContainsFunc(roots, inside) || safe != nil && !safe(dir)) {
 			continue
 		}
 		keep = append(keep, dir)

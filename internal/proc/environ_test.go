@@ -133,3 +133,19 @@ func TestOfProvider(t *testing.T) {
 		}
 	}
 }
+
+// TestPathBelowTheWorkspace: a session above the system's programs finds them, and none of
+// a folder that others may write.
+func TestPathBelowTheWorkspace(t *testing.T) {
+	if !System("/usr/bin") {
+		t.Skip("there is no folder of programs that only root may write")
+	}
+	mine := t.TempDir()
+	env := Pin([]string{"PATH=" + mine + ":/usr/bin"}, []string{"/"}, func(string) bool { return false }, nil)
+	if got := Getenv(env, "PATH"); got != "/usr/bin" {
+		t.Errorf("PATH=%s", got)
+	}
+	if file, ok := Lookup("env", mine+":/usr/bin", []string{"/"}); !ok || file != "/usr/bin/env" {
+		t.Errorf("%s %v", file, ok)
+	}
+}

@@ -13,7 +13,7 @@ import (
 )
 
 // Lookup finds a program in the folders of searchPath, skipping relative
-// folders and those inside avoid: a repository must not decide what runs.
+// folders and those inside avoid that are no [System] ones: a repository must not decide what runs.
 func Lookup(name, searchPath string, avoid []string) (string, bool) {
 	names := []string{name}
 	if runtime.GOOS == "windows" {
@@ -21,7 +21,7 @@ func Lookup(name, searchPath string, avoid []string) (string, bool) {
 	}
 	for _, dir := range filepath.SplitList(searchPath) {
 		inside := func(root string) bool { return paths.Within(root, dir) }
-		if !filepath.IsAbs(dir) || slices.ContainsFunc(avoid, inside) {
+		if !filepath.IsAbs(dir) || slices.ContainsFunc(avoid, inside) && !System(dir) {
 			continue
 		}
 		for _, n := range names {

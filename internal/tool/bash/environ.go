@@ -207,7 +207,7 @@ func elsewhere(name, path string, avoid []string) string {
 			return fmt.Sprintf("PATH names the folder %q, which is another one in each folder", dir)
 		}
 		if file := filepath.Join(dir, name); proc.Executable(file) {
-			if inside(avoid, file) || inside(avoid, dir) {
+			if !proc.System(dir) && (inside(avoid, file) || inside(avoid, dir)) {
 				return "PATH leads to " + file + " for it"
 			}
 			return ""
