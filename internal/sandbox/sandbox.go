@@ -138,6 +138,7 @@ type Sandbox struct {
 	level  Level
 	mech   mechanism
 	temp   string // made by New; "" when it was given
+	run    string // made by New, in place of a folder that cannot be made; "" else
 	proxy  *netproxy.Proxy
 	// auditor is nil without a mechanism.
 	auditor *auditor
@@ -203,7 +204,10 @@ func New(ctx context.Context, c Config) (*Sandbox, error) {
 		if s.temp != "" {
 			_ = safe.RemoveAll(s.temp) // nothing ran in it
 		}
-		s.temp, s.policy = "", Policy{}
+		if s.run != "" {
+			_ = safe.RemoveAll(s.run)
+		}
+		s.temp, s.run, s.policy = "", "", Policy{}
 		s.silence()
 		if c.Settings.FailIfUnavailable {
 			return nil, unavailable{s.level}
@@ -242,12 +246,49 @@ func (s *Sandbox) plan() error {
 		return err
 	}
 	s.config.Temp = temp
+	if err := s.places(); err != nil {
+		return err
+	}
 	s.names = watch.WatchNames(maxStirred, func(path string) bool {
 		t := s.hears.Load()
 		return t != nil && t.matters(path)
 	})
 	s.policy = newPolicy(s.config, s.names)
 	return nil
+}
+
+// places makes the folders that adze keeps for sandboxes. Where a home folder cannot be
+// written (a container's), temporary ones stand in: caches start anew, and what a crash
+// leaves is not settled by the next start.
+func (s *Sandbox) places() error {
+	if c := s.config.Cache; c != "" && !takes(filepath.Join(real(c), "sandbox", key(s.config.Dir))) {
+		s.config.Cache = ""
+	}
+	if takes(s.config.Run) {
+		return nil
+	}
+	dir, err := os.MkdirTemp(s.config.TempRoot, "adze-run-")
+	if err != nil {
+		return err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	s.run, s.config.Run = dir, dir
+	s.config.State = append(slices.Clone(s.config.State), dir)
+	return nil
+}
+
+// takes makes a folder, and reports whether it takes files.
+func takes(dir string) bool {
+	if os.MkdirAll(dir, 0o700) != nil {
+		return false
+	}
+	f, err := os.CreateTemp(dir, ".adze-")
+	if err != nil {
+		return false
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
 // prepare starts the mechanism, when there is one; errBroken is that there is none
@@ -447,6 +488,9 @@ func (s *Sandbox) Close() error {
 		errs = append(errs, s.proxy.Close())
 	}
 	settled.Wait()
+	if s.run != "" {
+		errs = append(errs, safe.RemoveAll(s.run))
+	}
 	if s.temp != "" {
 		errs = append(errs, safe.RemoveAll(s.temp))
 	}

@@ -716,3 +716,26 @@ print("own")`
 		}
 	}
 }
+
+// TestFoldersThatCannotBeMade: where the home folder cannot be written, temporary folders
+// stand in, hidden from commands and gone at the end; what is protected is, there too.
+func TestFoldersThatCannotBeMade(t *testing.T) {
+	c := testConfig(t, "bwrap")
+	file := filepath.Join(filepath.Dir(c.Dir), "file")
+	put(t, file, "")
+	c.Cache, c.Run = filepath.Join(file, "cache"), filepath.Join(file, "run") // also root cannot make these
+	s := open(t, c)
+	if out, code := sh(t, s, `echo x > "$XDG_CACHE_HOME" || mkdir -p "$XDG_CACHE_HOME" && echo '{}' > .mcp.json && echo made`); code != 0 || !strings.Contains(out, "made") {
+		t.Errorf("%d %s", code, out)
+	}
+	found := s.Found()
+	if len(found) != 1 || found[0].At == "" || !exists(found[0].At) {
+		t.Fatalf("%+v", found)
+	}
+	if out, code := sh(t, s, "cat "+found[0].At); code == 0 {
+		t.Errorf("a command reads what was taken away: %s", out)
+	}
+	if err := s.Close(); err != nil || exists(found[0].At) {
+		t.Errorf("%v %v", err, exists(found[0].At))
+	}
+}
