@@ -126,7 +126,7 @@ func names(list []string) (out []string) {
 // covers reports whether a list has a tool: by one of its names (policy.Names), or as one of an MCP server.
 func covers(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(n string) bool {
-		if !strings.HasPrefix(n, "mcp__") {
+		if n = policy.WholeServer(n); !strings.HasPrefix(n, "mcp__") {
 			return slices.Contains(policy.Names(name), n)
 		}
 		if stem, all := strings.CutSuffix(n, "*"); all {

@@ -62,6 +62,7 @@ func (w *World) AwaitAll(ctx context.Context) (missing []mcp.Status) {
 
 // mayName reports whether a rule may be of the tools that begin so.
 func mayName(rule, tools string) bool {
+	rule = policy.WholeServer(rule)
 	if before, _, wild := strings.Cut(rule, "*"); wild && len(before) <= len(tools) {
 		return strings.HasPrefix(tools, before)
 	}

@@ -192,6 +192,7 @@ func (k Kit) narrow(set tool.Set, t config.Tools) (tool.Set, error) {
 			return true
 		case slices.ContainsFunc(t.Disallowed, func(n string) bool {
 			return meant(n) || ofServer(n) && slices.ContainsFunc(names, func(name string) bool {
+				n := policy.WholeServer(n)
 				stem, all := strings.CutSuffix(n, "*")
 				return all && strings.HasPrefix(name, stem) || strings.HasPrefix(name, n+"__")
 			})

@@ -32,6 +32,7 @@ func TestMCPNames(t *testing.T) {
 		{"mcp__plugin_compound-engineering_context7", long, true, true}, {"mcp__plugin_compound-engineering_context7__remove", long, true, true}, {"mcp__plugin_compound-engineering_context7__*", long, true, true},
 		{"mcp__plugin_compound-engineering_context7__remov", long, false, false}, {"mcp__plugin_compound-engineeri_512062__remove", long, true, true}, {"mcp__plugin_compound-engineering_context7__remove", shared, true, false},
 		{"mcp__claude_ai_a_connector_with_a_name__read", dotted, true, true}, {"mcp__claude_ai_a_connector_with_a_name", dotted, true, true}, {"mcp__s__" + much, tool, true, true}, {"mcp__s__" + much + "x", tool, false, false},
+		{"mcp__s:*", plain, true, true}, {"mcp__s__read:*", plain, true, true}, {"mcp__t:*", plain, false, false}, {"mcp__s:read", plain, false, false}, {"mcp__plugin_compound-engineering_context7:*", long, true, true},
 		{"mcp__a.__b", unclear, true, false}, {"mcp__a.__b__c.d", unclear, true, false}, {"mcp__a_b", unclear, true, true},
 	} {
 		for effect, want := range map[Effect]bool{Deny: c.deny, Ask: c.deny, Allow: c.allow} {
@@ -41,6 +42,24 @@ func TestMCPNames(t *testing.T) {
 			}
 			if got := matchMCP(rule, effect, c.call); got != want {
 				t.Errorf("%s %s of %+v: %v", effect, c.rule, c.call, got)
+			}
+		}
+	}
+}
+
+// TestDeadMCP: a rule for tools of MCP servers that can match nothing says so.
+func TestDeadMCP(t *testing.T) {
+	for text, want := range map[string]string{
+		"mcp__s": "", "mcp__s:*": "", "mcp__*": "", "mcp__s__*": "", "mcp__s__t": "", "mcp__plugin:a:b": "", "mcp__plugin:a:b:*": "", "mcp__a.b": "",
+		"mcp__context7:tool": "mcp__context7__tool", "mcp__": "no server", "mcp____t": "no server", "mcp__:*": "no server", "mcp__s__": "no tool", "mcp__s(x)": "parentheses",
+	} {
+		for _, e := range []Effect{Allow, Ask, Deny} {
+			r, err := ParseRule(text, e, User, "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := Dead(r); (got == "") != (want == "") || !strings.Contains(got, want) {
+				t.Errorf("%s %s: %q", e, text, got)
 			}
 		}
 	}

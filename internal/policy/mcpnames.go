@@ -76,13 +76,39 @@ func (c Call) words(e Effect) (servers, tools []string) {
 	return servers, tools
 }
 
-// matchMCP knows mcp__server, mcp__server__* and mcp__server__tool, by all names (see
-// Call.Names).
+// WholeServer is a text that names tools of MCP servers without the ":*" of "mcp__server:*",
+// by which files mean all tools of a server.
+func WholeServer(text string) string {
+	if strings.HasPrefix(text, "mcp__") {
+		return strings.TrimSuffix(text, ":*")
+	}
+	return text
+}
+
+// deadMCP says why a rule for tools of MCP servers can match nothing.
+func deadMCP(r Rule) string {
+	rest := strings.TrimPrefix(WholeServer(r.Tool), "mcp__")
+	switch {
+	case r.Spec != "":
+		return "this rule can never match: a rule for an MCP tool has no parentheses; write mcp__server__tool"
+	case rest == "" || strings.HasPrefix(rest, "__"):
+		return "this rule can never match: it names no server; write mcp__server or mcp__server__tool, mcp__* for all"
+	case strings.HasSuffix(rest, "__"):
+		return "this rule can never match: it names no tool; all tools of the server are mcp__" + strings.TrimRight(rest, "_")
+	case strings.Contains(rest, ":") && !strings.HasPrefix(rest, "plugin:"): // of plugins' servers the names have it
+		return "this rule can never match: a colon parts no server from its tool; write mcp__" + strings.Replace(rest, ":", "__", 1)
+	}
+	return ""
+}
+
+// matchMCP knows mcp__server, mcp__server:*, mcp__server__* and mcp__server__tool, by all
+// names (see Call.Names).
 func matchMCP(rule Rule, e Effect, a Call) bool {
 	if !strings.HasPrefix(rule.Tool, "mcp__") || rule.Spec != "" {
 		return false
 	}
 	servers, _ := a.words(e)
-	return slices.ContainsFunc(servers, func(s string) bool { return rule.Tool == "mcp__"+s }) ||
-		slices.ContainsFunc(a.Names(e), func(name string) bool { return wordMatch(rule.Tool, name) })
+	want := WholeServer(rule.Tool)
+	return slices.ContainsFunc(servers, func(s string) bool { return want == "mcp__"+s }) ||
+		slices.ContainsFunc(a.Names(e), func(name string) bool { return wordMatch(want, name) })
 }

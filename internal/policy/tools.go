@@ -55,9 +55,7 @@ func Dead(r Rule) string {
 			return "this rule can never match: WebFetch takes domain:host"
 		}
 	case strings.HasPrefix(r.Tool, "mcp__"):
-		if r.Spec != "" {
-			return "this rule can never match: a rule for an MCP tool has no parentheses; write mcp__server__tool"
-		}
+		return deadMCP(r)
 	case r.Spec != "" && !slices.Contains([]string{"Read", "Edit", "Agent", "Skill", "WebSearch", "SlashCommand"}, family(r.Tool)):
 		return "this rule can never match: " + r.Tool + " takes nothing in parentheses"
 	}
