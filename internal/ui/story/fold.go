@@ -11,17 +11,30 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 )
 
+// missed reports whether b is a piece of a reply whose beginning nobody here heard, as
+// one hears who comes in the middle of it. The whole reply is told when it has ended.
+func (s *Story) missed(b event.Body) bool {
+	switch b.(type) {
+	case event.TextDelta, event.ThinkingDelta, event.PartDone:
+		return !s.began
+	}
+	return false
+}
+
 // Apply folds one event.
 func (s *Story) Apply(e event.Event) {
+	if s.missed(e.Body) {
+		return
+	}
 	switch b := e.Body.(type) {
 	case event.SessionStarted:
 		s.id = b.ID
 	case event.InputAccepted:
 		s.said(e.Seq, e.Time, b)
 	case event.TurnStarted:
-		s.running, s.Reply, s.live = true, len(s.Items), false
+		s.running, s.Reply, s.live, s.began = true, len(s.Items), false, false
 	case event.ReplyStarted:
-		s.Reply, s.live = len(s.Items), true
+		s.Reply, s.live, s.began = len(s.Items), true, true
 	case event.TextDelta:
 		s.delta(Spoke, b.At, b.S, e.Time)
 	case event.ThinkingDelta:

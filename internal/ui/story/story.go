@@ -99,6 +99,7 @@ type Story struct {
 	Items []*Item
 	Reply int  // the first item of the reply that is being made
 	live  bool // that reply came as deltas
+	began bool // the beginning of a reply was heard in this turn
 	ByID  map[string]*Call
 	// Printed is how many items were handed to the terminal's scrollback. They
 	// do not change any more.

@@ -35,6 +35,29 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// TestWhoComesInTheMiddle: who begins to read in the middle of a reply is told it once, as a whole.
+func TestWhoComesInTheMiddle(t *testing.T) {
+	for name, pieces := range map[string][]event.Body{
+		"before its text":     {event.TextDelta{S: "One. "}, event.TextDelta{At: 5, S: "Two."}},
+		"in its text":         {event.TextDelta{At: 5, S: "Two."}, event.PartDone{Part: llm.Text{S: "One. Two."}}},
+		"behind its thinking": {event.PartDone{Part: llm.Thinking{S: "Hm."}}, event.TextDelta{S: "One. Two."}},
+	} {
+		s, p, got := story.New(), story.Paper{O: draw.Options{Width: 60}}, ""
+		bodies := append([]event.Body{event.TurnStarted{ID: "t"}}, pieces...)
+		bodies = append(bodies, event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "One. Two."}}}},
+			event.ReplyStarted{}, event.TextDelta{S: "Three."}, event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "Three."}}}}, event.TurnEnded{ID: "t"})
+		for i, b := range bodies {
+			s.Apply(event.Event{Seq: event.Seq(i + 1), Body: b})
+			for _, l := range s.Next(p) {
+				got += strings.TrimRight(l.String(), " ") + "\n"
+			}
+		}
+		if want := "● One. Two.\n\n● Three.\n"; got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
 // Calls that only look fold into one line in whatever order they start.
 func TestFoldsWhatStartsOutOfOrder(t *testing.T) {
 	for _, order := range []string{"123", "132", "213", "312", "321"} {
