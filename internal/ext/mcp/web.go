@@ -48,8 +48,27 @@ type courier struct {
 
 	mu     sync.Mutex // guards what follows
 	status int        // of the last answer
+	no     denial     // the last
 	why    error      // what it did wrong
 }
+
+// A denial is an answer with a status of 400 and above.
+type denial struct {
+	status  int
+	message string // what its body says, in a line; "" for nothing
+}
+
+// A refused is an error of the library for a denial, whose body it drops.
+type refused struct {
+	error
+	no denial
+}
+
+func (r *refused) Error() string {
+	return fmt.Sprintf("%d %s: %s", r.no.status, http.StatusText(r.no.status), r.no.message)
+}
+
+func (r *refused) Unwrap() error { return r.error }
 
 // newCourier makes the courier of a connection. An error says what is wrong with
 // its configuration.
@@ -296,6 +315,16 @@ func (c *courier) looked(req *http.Request, resp *http.Response) io.ReadCloser {
 	case resp.StatusCode == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "":
 		_ = resp.Body.Close()
 		return http.NoBody // it forgot the session, whatever else it says
+	case resp.StatusCode >= 400:
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // what came before an error is what is known
+		no := denial{resp.StatusCode, line(llmwire.ReadFault(raw).Message, 300)}
+		if req.Header.Get("Last-Event-ID") != "" {
+			no.message = "its stream ended without the answer, and it does not take up the stream again"
+		}
+		c.mu.Lock()
+		c.no = no
+		c.mu.Unlock()
+		return reader{bytes.NewReader(raw), resp.Body}
 	case resp.StatusCode >= 300:
 		return reader{io.LimitReader(resp.Body, maxRefusal), resp.Body}
 	case kind == "text/event-stream":
@@ -321,7 +350,7 @@ func (c *courier) blame(err error) error {
 // a secret.
 func (c *courier) because(err error) error {
 	c.mu.Lock()
-	why, status := c.why, c.status
+	why, status, no := c.why, c.status, c.no
 	c.mu.Unlock()
 	u := new(url.Error)
 	sign := signing(err)
@@ -336,6 +365,8 @@ func (c *courier) because(err error) error {
 		return errForgotten
 	case errors.As(err, &u):
 		return fmt.Errorf("%w: it cannot be reached: %w", errEnded, u.Err)
+	case no.message != "" && strings.HasSuffix(err.Error(), http.StatusText(no.status)): // not that of another request
+		return &refused{err, no}
 	}
 	return err
 }
