@@ -328,8 +328,8 @@ func (c *call) immune(a Action) (Verdict, bool) {
 		if why := foreign(a.Asked); why != "" && !a.Maybe {
 			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: CheckPath, Part: a.Path}, true
 		}
-		if a.Whole && c.req.Sandboxed {
-			return Verdict{Effect: Ask, Reason: "git would change files in all of " + a.Path + ", and commands may write only a part of it: the other files would stay as they are, and the next commit would undo them; --add-dir " + a.Path + " lets it write them all", Check: CheckRemoval, Part: a.Path}, true
+		if a.Halves != "" && c.req.Sandboxed {
+			return Verdict{Effect: Ask, Reason: a.Halves, Check: CheckRemoval, Part: a.Path}, true
 		}
 		if lost := vital(c.rules.Rules, a); lost != "" {
 			if a.Content && !strings.HasPrefix(lost, "everything") {

@@ -178,9 +178,9 @@ type (
 		Below *Below
 		// Within means that something below Path is written, not known what.
 		Within bool
-		// Whole, of what is Within, means that Path is the top of a work tree of which only
-		// a part may be written, and that the command changes files outside that part.
-		Whole bool
+		// Halves, of what is Within, says that the sandbox lets the command do only a part of
+		// what it does below Path, and what would be lost by that; "" when it does not.
+		Halves string
 		// Own means that the program which is run keeps its settings there (git
 		// config): what allows the command, a rule or the mode bypassPermissions,
 		// allows this as well, although it is protected.

@@ -66,3 +66,36 @@ func TestGitWhole(t *testing.T) {
 		t.Errorf("with the top added: %s (%s)", v.Effect, v.Reason)
 	}
 }
+
+// TestGitWorktreeHalves: to take a worktree away in the sandbox is a question in every mode,
+// because git could do only half of it.
+func TestGitWorktreeHalves(t *testing.T) {
+	w := world.World{
+		Dir: "/w", Home: "/h", Dirs: []string{"/w"},
+		Glob: func(p string) []string {
+			if slices.Contains([]string{"/w/.git", "/w/wt/.git", "/w/wt/.", "/w/.git/worktrees/named/."}, p) {
+				return []string{p}
+			}
+			return []string{}
+		},
+		Repo: func(string) (string, string, bool) { return "/w/.git", "/w/.git", true },
+	}
+	asks := func(command string, sandboxed bool) bool {
+		r := policy.Rules{Dir: "/w", Dirs: w.Dirs, Home: "/h"}
+		v := policy.Decide(r, policy.Bypass, policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions, Sandboxed: sandboxed})
+		return v.Effect == policy.Ask && strings.Contains(v.Reason, "dangerously_disable_sandbox")
+	}
+	for _, c := range []string{"git worktree remove wt", "git worktree remove /w/wt", "git worktree remove ./wt/", "git worktree remove named", "git worktree move wt wt2", "git -C /w worktree remove wt && ls", "git worktree remove $x"} {
+		if !asks(c, true) {
+			t.Errorf("%s: no question", c)
+		}
+		if asks(c, false) {
+			t.Errorf("%s: a question without the sandbox", c)
+		}
+	}
+	for _, c := range []string{"git worktree add wt2 && git worktree remove wt2", "git worktree prune", "git worktree list", "git worktree lock wt"} {
+		if asks(c, true) {
+			t.Errorf("%s: a question", c)
+		}
+	}
+}

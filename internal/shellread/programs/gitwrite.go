@@ -279,6 +279,26 @@ func (g gitWrite) worktree() {
 		}
 	case "remove", "move", "prune", "repair", "lock", "unlock":
 		g.write("worktrees")
+		if g.verb() == "remove" || g.verb() == "move" {
+			g.halves()
+		}
+	}
+}
+
+// halves adds that a worktree which is there is taken away or moved: the sandbox keeps its
+// .git file in its place, and git goes on with what it has of it in its own folder.
+func (g gitWrite) halves() {
+	for _, w := range gitOperands(g.args) {
+		at := w.Text
+		if !path.IsAbs(at) {
+			at = path.Join(g.dir, at)
+		}
+		if w.Is(g.verb()) || w.Kind == Exact && !g.u.r.there(Lit(path.Join(at, ".git")), g.u.dirs) && !g.u.r.IsFolder(path.Join(g.common, "worktrees", path.Base(at))) {
+			continue
+		}
+		why := "git worktree " + g.verb() + " cannot change the folder of the worktree in the sandbox, and would take away what git has of it (HEAD, index, reflog) all the same; it can be done outside of the sandbox, with dangerously_disable_sandbox"
+		g.u.Actions = append(g.u.Actions, policy.Write{Path: g.dir, Named: g.dir, Asked: g.dir, Arg: true, Within: true, Maybe: true, Halves: why})
+		return
 	}
 }
 
