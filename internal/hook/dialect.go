@@ -166,12 +166,15 @@ func (at Place) compile(e Event, text string) (m matcher, err error) {
 	case e.Subject() != "tool_name" || text == "" || text == "*":
 		return compile(text)
 	case at.Dialect == "":
-		return compileTools(text, at)
+		if m, err = compileTools(text, at); err == nil && m.expr != nil {
+			err = possible(m.expr.String())
+		}
+		return m, err
 	}
 	if m.expr, err = regexp.Compile(text); err != nil {
 		return m, fmt.Errorf("it cannot be used as a pattern (RE2 syntax, without look-around and back references): %w", err)
 	}
-	return m, nil
+	return m, possible(text)
 }
 
 // names are what a subject is called in the dialect, none when it has no name there
