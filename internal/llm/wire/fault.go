@@ -290,7 +290,7 @@ func classify(status int, f Fault) llm.Kind {
 
 // Wordings for a prompt that does not fit, in lower case: Anthropic, OpenAI,
 // Gemini, xAI, Mistral, Groq, Together, vLLM, SGLang, TGI, llama.cpp, LM Studio, Ollama,
-// Bedrock, Moonshot, MiniMax, Z.ai, DeepInfra, DashScope, Copilot.
+// Bedrock, Moonshot, MiniMax, Z.ai, DeepInfra, DashScope, Copilot, Zhipu (code 1261).
 var tooLongWords = []string{
 	"prompt is too long", "prompt too long", "exceed context limit", "exceeds context limit", "context_length_exceeded",
 	"maximum context length", "exceeds the context window", "context window exceeds", "exceeds the model's context",
@@ -300,7 +300,7 @@ var tooLongWords = []string{
 	"input is too long", "input too long", "exceeded model token limit", "too many input tokens", "input tokens exceed",
 	"max_new_tokens` must be <=", "request_too_large", "string_above_max_length", "model_context_window_exceeded",
 	"context the overflows", "prompt exceeds max length", "longer than the model's context length", "inputs` must have less than",
-	"exceeds maximum input length", "range of input length should be", "max_prompt_tokens_exceeded", "context shift is disabled",
+	"exceeds maximum input length", "range of input length should be", "输入长度超过", "max_prompt_tokens_exceeded", "context shift is disabled",
 }
 
 var (

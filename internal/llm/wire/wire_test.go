@@ -249,6 +249,7 @@ func TestClassify(t *testing.T) {
 		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"input length and max_tokens exceed context limit: 190000 + 32000 > 200000"}}`, llm.TooLong},
 		{413, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, llm.TooLong},
 		{400, `{"error":{"message":"too many","code":"context_length_exceeded"}}`, llm.TooLong},
+		{400, `{"error":{"message":"输入长度超过限制","code":"1261"}}`, llm.TooLong},
 		{400, `{"error":{"message":"Your input exceeds the context window of this model."}}`, llm.TooLong},
 		{400, `[{"error":{"code":400,"message":"The input token count (5) exceeds the maximum number of tokens allowed (4).","status":"INVALID_ARGUMENT"}}]`, llm.TooLong},
 		{400, `{"code":"x","error":"This model's maximum prompt length is 131072 but the request contains 200000 tokens."}`, llm.TooLong},
