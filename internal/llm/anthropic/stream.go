@@ -20,6 +20,7 @@ type decoder struct {
 type block struct {
 	slot      *wire.Slot // nil: a kind of block this version does not know
 	signature []byte     // raw inside of the JSON string
+	input     string     // of a call, as its beginning has it: deltas replace it
 }
 
 // Event implements wire.Decoder.
@@ -88,6 +89,9 @@ func (d *decoder) EOF(out *wire.Out) error {
 }
 
 func (d *decoder) finish(out *wire.Out) {
+	for i := range d.blocks { // gateways leave out content_block_stop
+		d.blocks[i].began(out)
+	}
 	d.reply.Finish(d.stop, d.usage, d.model, d.id, out)
 }
 
@@ -216,7 +220,8 @@ func (d *decoder) start(index int, body []byte, out *wire.Out) error {
 	case "tool_use":
 		slot = d.reply.Call(b.ID, b.Name, out)
 		if len(b.Input) > 2 && b.Input[0] == '{' && string(b.Input) != "{}" { // sent whole
-			slot.Add(string(b.Input), out)
+			d.blocks[index].input = string(b.Input)
+			out.Keep(len(b.Input))
 		}
 	}
 	d.blocks[index].slot = slot
@@ -280,9 +285,18 @@ func (d *decoder) close(index int, out *wire.Out) {
 	if index < 0 || index >= len(d.blocks) || d.blocks[index].slot == nil {
 		return
 	}
-	b := d.blocks[index]
+	b := &d.blocks[index]
 	if len(b.signature) > 0 {
 		b.slot.Opaque = append(append(json.RawMessage{'"'}, b.signature...), '"')
 	}
+	b.began(out)
 	b.slot.Close(out)
+}
+
+// began gives a call the input that its beginning has, where no delta came.
+func (b *block) began(out *wire.Out) {
+	if b.input != "" && b.slot.Len() == 0 {
+		b.slot.Add(b.input, out)
+	}
+	b.input = ""
 }
