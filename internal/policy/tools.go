@@ -89,6 +89,9 @@ func miswritten(r Rule) string {
 	if strings.Contains(s, ":*\n") {
 		return "this rule can never match: it holds several lines; write a rule for each command"
 	}
+	if parts := strings.Split(s, ", "); len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !strings.HasSuffix(p, "*") || strings.ContainsAny(p, "\"'") }) {
+		return "this rule can never match what it means: it names several commands; write a rule for each"
+	}
 	return ""
 }
 
@@ -133,7 +136,7 @@ func deadStep(r Rule, p commandPattern) string {
 		return ""
 	}
 	if at := strings.IndexAny(words[0], "{}^!"); r.Effect != Allow && len(words[0]) > 1 && (at >= 0 || strings.HasSuffix(words[0], ",")) {
-		return fmt.Sprintf("this rule can never match: no program has the name %q; write a rule for each command", words[0])
+		return fmt.Sprintf("this rule can never match: no program has the name %q; write a rule for each command", strings.ReplaceAll(words[0], string(star), "*"))
 	}
 	if name, _, colon := strings.Cut(words[0], ":"); colon {
 		if strings.HasSuffix(words[0], ":"+string(star)) { // of that, Lint says more
