@@ -306,12 +306,17 @@ func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {
 // recordTime bounds the look for what a call changed.
 const recordTime = 10 * time.Second
 
-// record looks at what a call may change. It returns nil for one that only reads.
+// record looks at what a call may change. One that only reads may still be the first after
+// a task in the background has ended.
 func (c *calls) record(k *call, plan tool.Plan) func(context.Context) effect.Changed {
-	if c.r.Record == nil || plan.Parallel {
+	if c.r.Record == nil {
 		return nil
 	}
-	end, note := c.r.Record(k.ctx, plan.Actions)
+	actions := plan.Actions
+	if plan.Parallel {
+		actions = nil
+	}
+	end, note := c.r.Record(k.ctx, actions)
 	if note != "" {
 		c.emit(event.Noted{Level: "warning", Text: note})
 	}

@@ -143,19 +143,25 @@ func TestInterruptedAtTheEndOfAReply(t *testing.T) {
 	}
 }
 
-// What cannot be kept of files before a call is told, once a call.
+// What cannot be kept of files before a call is told, once a call. Of a call that only reads
+// nothing is said to change.
 func TestRecordSaysWhatItCannotKeep(t *testing.T) {
 	for _, note := range []string{"", "the folder is too large"} {
 		var j jobs
 		r := newRig(t, []tool.Tool{j.tool("act", false, false), j.tool("look", true, false)}, fake.Use(do("a", "act", job{}), do("b", "look", job{})), fake.Say("done"))
 		asked := 0
-		r.loop.Record = func(context.Context, []policy.Action) (func(context.Context) effect.Changed, string) {
-			asked++
+		r.loop.Record = func(_ context.Context, actions []policy.Action) (func(context.Context) effect.Changed, string) {
+			if asked++; asked == 2 {
+				if actions != nil {
+					t.Errorf("a call that only reads changes %v", actions)
+				}
+				return nil, ""
+			}
 			return nil, note
 		}
 		r.run(t)
 		n := said[event.Noted](r.host)
-		if asked != 1 || (note == "") != (len(n) == 0) || note != "" && n[0] != (event.Noted{Level: "warning", Text: note}) {
+		if asked != 2 || (note == "") != (len(n) == 0) || note != "" && n[0] != (event.Noted{Level: "warning", Text: note}) {
 			t.Errorf("asked %d times, told %v", asked, n)
 		}
 	}

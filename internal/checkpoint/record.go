@@ -91,8 +91,23 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 		if len(others) > 0 {
 			out.Files = joinChanges(others, out.Files)
 		}
+		if !whole && r.owes() {
+			_, late, note := r.marks(ctx)
+			r.ended()
+			if out.Files = joinChanges(late, out.Files); note != "" {
+				out.Missed = append(out.Missed, note)
+			}
+		}
 		return out
 	}, note
+}
+
+// owes reports whether what an earlier call left running has ended, and nobody looked since
+// at what it changed.
+func (r *Recorder) owes() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pending && !(r.Beside != nil && r.Beside())
 }
 
 // linked reports whether a file has several names.

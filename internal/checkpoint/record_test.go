@@ -104,6 +104,38 @@ func TestRecorderBetweenCalls(t *testing.T) {
 	}
 }
 
+// What a task in the background changed after its call is recorded with the call during
+// which it ended, or the next, also when that call only reads.
+func TestRecorderAfterATaskEnded(t *testing.T) {
+	dir := tempTree(t)
+	shell(t, dir, `printf a >a; printf b >b`)
+	tree, blobs := newTree(t, dir)
+	busy := true
+	r := &checkpoint.Recorder{Trees: []*checkpoint.Tree{tree}, Blobs: blobs, Beside: func() bool { return busy }}
+	end, _ := r.Begin(context.Background(), []policy.Action{policy.Exec{Argv: []string{"x"}}})
+	end(context.Background())
+	end, _ = r.Begin(context.Background(), nil)
+	shell(t, dir, `printf c >a; rm b`)
+	busy = false
+	c := end(context.Background())
+	if len(c.Files) != 2 {
+		t.Fatalf("%d changes, want 2", len(c.Files))
+	}
+	if _, _, err := checkpoint.Restore(context.Background(), blobs, checkpoint.Back(c.Files)); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != name {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	end, _ = r.Begin(context.Background(), nil)
+	shell(t, dir, `printf d >a`)
+	if c := end(context.Background()); len(c.Files) != 0 {
+		t.Errorf("a person's change counts: %v", c.Files)
+	}
+}
+
 // Changes of one path by several calls are one: from the first to the last.
 func TestBack(t *testing.T) {
 	file := func(hash string) effect.Version { return effect.Version{Kind: effect.IsFile, Hash: hash} }
