@@ -106,6 +106,7 @@ type outcome struct {
 	stop        llm.Stop // of the reply, "" when there was none
 	calls       int      // calls of the reply that ran or were refused
 	cut         int      // of them, those that the output limit cut off
+	declined    string   // what a refused reply said, and why it was refused
 	empty       bool     // the reply said nothing, or only reasoned
 	written     string   // the tool of a call that came as text, "" when there is none
 	acted       bool     // one of them has done something

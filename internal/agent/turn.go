@@ -313,7 +313,7 @@ func (r *run) ending(e End, o outcome) Outcome {
 		out.Text = "the provider refused an image or a document, and it is not the conversation's only problem"
 		out.Hint = "leave the image out, or make it smaller"
 	case Refused:
-		out.Text = "the provider declined to answer"
+		out.Text = "the provider declined to answer" + o.declined
 		out.Hint = "word the request differently, or use another model"
 	case StructuredRetries:
 		out.Text = fmt.Sprintf("no answer that fits the schema after %d tries", maxStructuredTries+1)
@@ -326,6 +326,17 @@ func (r *run) ending(e End, o outcome) Outcome {
 	case InstructionsTooLong, Completed, ToolDeferred, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming, InterruptedTools, InterruptedSummary:
 	}
 	return out
+}
+
+// declined is what is told of a refused reply besides that it was.
+func declined(f llm.Finished) (told string) {
+	if f.Why != "" {
+		told = " (" + f.Why + ")"
+	}
+	if said := clip.Line(clip.Visible(strings.TrimSpace(f.Message.Text())), 500); said != "" {
+		told += "; it had said: " + said
+	}
+	return told
 }
 
 // step is one reply and the calls it wants.
@@ -349,6 +360,9 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 	o := outcome{stop: rep.fin.Stop, tokens: rep.fin.Usage.Out, calls: calls.len()}
 	if rep.fin.Stop == llm.MaxTokens || rep.fin.Stop == llm.WindowFull {
 		o.cut = calls.cut()
+	}
+	if rep.fin.Stop == llm.Refused {
+		o.declined = declined(rep.fin)
 	}
 	o.empty = empty(rep.fin.Message)
 	if o.calls == 0 {

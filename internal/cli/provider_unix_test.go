@@ -474,10 +474,10 @@ func TestStructuredAnswerIsForced(t *testing.T) {
 // is a conversation that each provider takes.
 func TestRefusedReplyWithACall(t *testing.T) {
 	for w := range wires {
-		p := provide(t, w, saying(llm.Refused, llm.ToolUse{ID: "call_1", Name: "Read", Input: json.RawMessage(`{"file_path":"f.txt"}`)}), saying("", llm.Text{S: "fine"}))
+		p := provide(t, w, saying(llm.Refused, llm.Text{S: "that is not for me"}, llm.ToolUse{ID: "call_1", Name: "Read", Input: json.RawMessage(`{"file_path":"f.txt"}`)}), saying("", llm.Text{S: "fine"}))
 		pl := newPlace(t)
 		pl.put("f.txt", "content\n")
-		if out, err := pl.asking(w, p).CombinedOutput(); codeOf(err) != 1 || !strings.Contains(string(out), "declined to answer") || len(p.sent()) != 1 {
+		if out, err := pl.asking(w, p).CombinedOutput(); codeOf(err) != 1 || !strings.Contains(string(out), "declined to answer") || !strings.Contains(string(out), "that is not for me") || len(p.sent()) != 1 {
 			t.Fatalf("%s: %v, %d requests: %s", w, err, len(p.sent()), out)
 		}
 		out, err := pl.asking(w, p, "-c").CombinedOutput()

@@ -252,6 +252,7 @@ type (
 		ID      string // the provider's id of the reply
 		NoTools bool   // the server takes no tools for this model, so it was told of none
 		Note    string // what a person should know of that, once; else ""
+		Why     string // the provider's own name for why it refused, "" when it gave none
 	}
 )
 

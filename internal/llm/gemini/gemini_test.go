@@ -94,7 +94,7 @@ func TestEnds(t *testing.T) {
 		return llmtest.Collect(t, context.Background(), New(Config{Config: wire.Config{Transport: &canned{body: body}}}), hello())
 	}
 	for _, reason := range []string{"SAFETY", "RECITATION", "PROHIBITED_CONTENT"} {
-		if g := run(parts("", reason)); g.Err != nil || g.Finished.Stop != llm.Refused {
+		if g := run(parts("", reason)); g.Err != nil || g.Finished.Stop != llm.Refused || g.Finished.Why != reason {
 			t.Errorf("%s: %+v %v", reason, g.Finished, g.Err)
 		}
 	}

@@ -58,7 +58,8 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 				BlockReason string `json:"blockReason"`
 			}
 			if json.Unmarshal(s.Raw(), &f) == nil && f.BlockReason != "" {
-				d.stop, d.ended = llm.Refused, true
+				d.ended = true
+				d.reply.RefuseFor(f.BlockReason)
 			}
 		case "modelVersion":
 			if v, ok := s.Str(); ok {
@@ -121,7 +122,7 @@ func (d *decoder) end(reason string) {
 	case "MAX_TOKENS":
 		d.stop = llm.MaxTokens
 	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
-		d.stop = llm.Refused
+		d.reply.RefuseFor(reason)
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE", "TOO_MANY_TOOL_CALLS":
 		// What the model wrote was lost at the server; another try may do better.
 		d.lost = wire.Fault{Begun: true, Type: "server_error", Message: "the model wrote a call that its own server could not read (" + reason + ")"}

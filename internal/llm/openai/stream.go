@@ -65,16 +65,15 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 	}
 	it := d.items[index]
 	switch kind {
-	case "response.output_text.delta", "response.function_call_arguments.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		if it == nil && kind == "response.output_text.delta" { // of an item that was not announced
+	case "response.output_text.delta", "response.refusal.delta", "response.function_call_arguments.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		refusal := kind == "response.refusal.delta"
+		if refusal {
+			d.reply.Refuse()
+		}
+		if it == nil && (refusal || kind == "response.output_text.delta") { // of an item that was not announced
 			it = &item{slot: d.reply.Text(out)}
 			d.items[index] = it
 		}
-		if it != nil && it.slot != nil {
-			it.slot.JSON(delta, out)
-		}
-	case "response.refusal.delta":
-		d.reply.Refuse()
 		if it != nil && it.slot != nil {
 			it.slot.JSON(delta, out)
 		}

@@ -24,6 +24,7 @@ type Reply struct {
 	handed  int
 	calls   int
 	refused bool
+	why     string // see llm.Finished.Why
 	ended   bool
 }
 
@@ -112,6 +113,9 @@ func (r *Reply) Thought(text string, out *Out) {
 
 // Refuse makes the reply end as refused, whatever the stream says later.
 func (r *Reply) Refuse() { r.refused = true }
+
+// RefuseFor is Refuse with the provider's own name for why.
+func (r *Reply) RefuseFor(why string) { r.refused, r.why = true, clean(why, 100) }
 
 func (r *Reply) unique(id string) string {
 	n := r.calls
@@ -282,7 +286,7 @@ func (r *Reply) Finish(stop llm.Stop, u llm.Usage, model, id string, out *Out) {
 	case stop == "":
 		stop = llm.EndTurn
 	}
-	out.Put(llm.Finished{Message: msg, Stop: stop, Usage: u.Bounded(), Model: model, ID: id})
+	out.Put(llm.Finished{Message: msg, Stop: stop, Usage: u.Bounded(), Model: model, ID: id, Why: r.why})
 }
 
 // Input turns the text a model wrote as a call's input into a JSON value.
