@@ -302,14 +302,13 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 	return t, err
 }
 
-// namedNow are the tools that flags and variables of this start name.
+// namedNow are the tools that flags and variables of this start want. One that is only denied
+// is missed by nobody.
 func namedNow(cfg *config.Config) (out []string) {
 	now := func(o config.Origin) bool { return o.Scope == config.Flag || o.Scope == config.EnvVar }
-	for _, list := range [][]config.Rule{cfg.Permissions.Allow, cfg.Permissions.Deny} {
-		for _, r := range list {
-			if name, _, _ := strings.Cut(r.Text, "("); now(r.Origin) {
-				out = append(out, name)
-			}
+	for _, r := range cfg.Permissions.Allow {
+		if name, _, _ := strings.Cut(r.Text, "("); now(r.Origin) {
+			out = append(out, name)
 		}
 	}
 	if s, ok := cfg.Setting("tools.allowed"); ok && now(s.Origin) {
