@@ -243,7 +243,7 @@ func (r *runner) answer(ctx context.Context, in reply) {
 	p, err := in.permission()
 	if err != nil {
 		r.warn(err.Error())
-		r.submitAnswer(ctx, op.Answer{Call: b.Call, By: "host", Comment: err.Error()})
+		r.submitAnswer(ctx, op.Answer{Call: b.Call, By: "host", Comment: err.Error(), Exact: true}) // no person said no
 		return
 	}
 	if p.Behavior == "deny" {

@@ -114,7 +114,7 @@ func TestHostAnswers(t *testing.T) {
 			if err != nil || res.Ended.How != event.Done {
 				t.Fatalf("%+v, %v", res, err)
 			}
-			if got := d.result(t, "c1"); !strings.Contains(got, c.result) {
+			if got := d.result(t, "c1"); !strings.Contains(got, c.result) || strings.HasPrefix(c.result, "could not") && strings.Contains(got, "person said no") {
 				t.Errorf("the model reads %q", got)
 			}
 			asked := d.lines(t, "control_request")
