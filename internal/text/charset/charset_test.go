@@ -164,3 +164,20 @@ func TestDecode(t *testing.T) {
 		}
 	}
 }
+
+// Source code has signs of units in a word or two of its comments.
+func TestUnits(t *testing.T) {
+	for _, text := range []string{"/* range: ±5 µm at 20 °C */\n", "// 3 µs\n", "wait(5); // 10 µs ± 2\n"} {
+		b, err := named(t, "windows-1252").Encode(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, got, ok := Find(b); !ok || got != text {
+			t.Errorf("%q: %v, %q", text, e, got)
+		}
+	}
+	b, err := named(t, "ISO-8859-2").Encode("// ľudia\n")
+	if e, got, ok := Find(b); err != nil || ok && got != "// ľudia\n" {
+		t.Errorf("%v, %q, %v", e, got, err)
+	}
+}

@@ -194,6 +194,8 @@ func fits(before, r, after rune) bool {
 		return false
 	case unicode.IsMark(r):
 		return true
+	case r == 'µ': // a letter of no script, before a unit; its byte is a Slovak ľ, mostly before a vowel
+		return !unicode.IsLetter(before) && !strings.ContainsRune("aáeéiíoóuúyý", after)
 	case unicode.IsLetter(r):
 		if unicode.IsUpper(r) && unicode.IsLower(before) {
 			return false
