@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,7 +23,10 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 		return Agent{}, &Problem{Line: h.line[key], Text: fmt.Sprintf(format, args...)}
 	}
 	name := h.oneLine("name", 100)
-	if name == "" {
+	if name == "" && !h.has("name") && h.has("description") { // people's files have it in their own name alone
+		name = callable(strings.TrimSuffix(path.Base(filepath.ToSlash(f.path)), ".md"))
+	}
+	if name == "" || name == "." {
 		return wrong("name", "an agent needs a name")
 	}
 	if callable(name) != name || strings.ContainsAny(name, ":") {

@@ -147,7 +147,7 @@ func TestWildAgents(t *testing.T) {
 		"---\nname: r\ndescription: d\ntools: '*'\n---\np": `r "d" "p" []    0`,
 		"---\nname: r\ndescription: d\ntools: []\n---\np":  `r "d" "p" []    0`,
 		"---\nname: r\ndescription: d\nmodel: opus\neffort: high\npermissionMode: plan\nmaxTurns: 20\nmemory: project\nisolation: worktree\ncolor: red\nskills: [a, b]\nmcpServers: [db]\nbackground: true\ninitialPrompt: go\ndisallowedTools: Write\n---\np": `r "d" "p" [] opus high plan 20 [a b] ["db"] project true worktree red go [Write]`,
-		"---\ndescription: d\n---\np": ":0 an agent needs a name",
+		"---\ndescription: d\n---\np": `x "d" "p" []    0`,
 		"---\nname: r\n---\np":        ":0 it needs a description",
 		"no front matter":             ":0 an agent needs a name",
 		"---\nname: r\ndescription: d\npermissionMode: manual\n---\np":           `r "d" "p" []   default 0`,
