@@ -17,8 +17,9 @@ func (s *Story) missed(b event.Body) bool {
 	switch b.(type) {
 	case event.TextDelta, event.ThinkingDelta, event.PartDone:
 		return !s.began
+	default: // all else is whole
+		return false
 	}
-	return false
 }
 
 // Apply folds one event.
