@@ -133,7 +133,7 @@ func (l *Opened) open(ctx context.Context, st Store, project string, info store.
 	if errors.As(err, &locked) {
 		what := "close it there, or go on in a copy: --resume " + l.ID + " --fork-session"
 		if locked.Host == lease.ThisProcess().Host {
-			what = "adze attach " + l.ID + " shows it here; or " + what
+			what = "adze attach " + hint.Shell(l.ID) + " shows it here; or " + what
 		}
 		return &hint.Mistake{Why: fmt.Sprintf("session %s is open in another process (%d on %s)", l.ID, locked.PID, locked.Host), What: what, Of: err}
 	}
