@@ -43,10 +43,10 @@ var wires = map[wireName]llmtest.Wire{
 type provider struct {
 	URL  string
 	said map[string]any // further settings of the provider "local"
-	// refuse is what a body is refused with, "" for nothing; nil: none is. A refused one takes no reply.
-	refuse func(body map[string]any) string
 
-	mu      sync.Mutex        // guards the rest
+	mu sync.Mutex // guards the rest
+	// refuse is what a body is refused with, "" for nothing; nil: none is. A refused one takes no reply.
+	refuse  func(body map[string]any) string
 	answers map[string]string // what other paths answer
 	replies []llmtest.Step
 	bodies  []string
@@ -83,12 +83,15 @@ func provide(t *testing.T, w wireName, replies ...llmtest.Step) *provider {
 			http.NotFound(rw, r)
 			return
 		}
-		if p.refuse != nil {
+		p.mu.Lock()
+		refuse := p.refuse
+		p.mu.Unlock()
+		if refuse != nil {
 			var all map[string]any
 			if err := json.Unmarshal(body, &all); err != nil {
 				t.Error(err)
 			}
-			if why := p.refuse(all); why != "" {
+			if why := refuse(all); why != "" {
 				rw.Header().Set("Content-Type", "application/json")
 				rw.WriteHeader(http.StatusBadRequest)
 				_, _ = io.WriteString(rw, wires[w].ErrorBody(http.StatusBadRequest, why))
@@ -495,7 +498,7 @@ func TestRefusedReplyWithACall(t *testing.T) {
 func TestServerWithoutTools(t *testing.T) {
 	for w := range wires {
 		p := provide(t, w, saying("", llm.Text{S: "hi"}))
-		p.refuse = func(body map[string]any) string {
+		refuse := func(body map[string]any) string {
 			if body["tools"] != nil {
 				return "tools is not supported by this model"
 			}
@@ -508,6 +511,9 @@ func TestServerWithoutTools(t *testing.T) {
 			}
 			return ""
 		}
+		p.mu.Lock()
+		p.refuse = refuse
+		p.mu.Unlock()
 		pl := newPlace(t)
 		for n, args := range [][]string{nil, {"-c"}, {"-c", "--output-format", "stream-json"}} {
 			out, err := pl.asking(w, p, args...).CombinedOutput()
