@@ -85,7 +85,7 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 	case err != nil:
 		return false, r.failed(c, st, clip.Line(err.Error(), 300))
 	}
-	e := event.Compacted{Trigger: c.Trigger, Tokens: window.Estimate(st), Before: c.Before, From: c.From}
+	e := event.Compacted{Trigger: c.Trigger, Tokens: r.used(st), Before: c.Before, From: c.From}
 	switch {
 	case c.Before > 0:
 		e.From = st.Seq + 1
@@ -123,7 +123,7 @@ func (r *run) fromNotes(ctx context.Context, c Compaction, st transcript.State, 
 		return e, false
 	}
 	shares := window.SharesOf(effective, overhead).In(window.Ratio(st))
-	e = event.Compacted{Trigger: c.Trigger, Tokens: window.Estimate(st), From: from, Notes: through}
+	e = event.Compacted{Trigger: c.Trigger, Tokens: r.used(st), From: from, Notes: through}
 	e, after := r.boundary(ctx, st, e, prompt.Section{Name: "session_notes", Text: clip.Middle(text, 4*shares.Summary, "")}, shares, overhead)
 	return e, after.Gauge().Bytes < st.Gauge().Bytes
 }
@@ -192,7 +192,7 @@ func (r *run) summary(ctx context.Context, target Target, c Compaction, shares w
 	ms, ratio := req.Messages, window.Ratio(st)
 	words := max(100, shares.Summary*6/10)
 	question := func() string { return prompt.Compact(prompt.Summary{Words: words, Focus: c.Focus, Part: c.Part}) }
-	used := window.Estimate(st) + clip.Tokens(len(question()))
+	used := r.used(st) + clip.Tokens(len(question()))
 	most := maxSummaryReply
 	if target.Cap > 0 {
 		most = min(most, target.Cap)

@@ -87,6 +87,15 @@ func TestCompaction(t *testing.T) {
 					t.Errorf("%d steps", out.Steps)
 				}
 			}},
+		{name: "a server that counts nothing", change: func(r *rig) {
+			small(r)
+			r.host.tools, _ = tool.NewSet(returning(tool.Spec{Name: "keep", Limit: tool.NoLimit, Description: strings.Repeat("a word ", 1500)}, func(tool.Env) tool.Result {
+				return tool.Result{Text: strings.Repeat("x", 7000)}
+			}))
+		}, replies: append(calls(3, 0, 0), summary, fake.Say("done")), end: agent.Completed, requests: 5, done: 1},
+		{name: "a server that counts only what is new", change: small, replies: []fake.Reply{
+			used(2500, use("k0", "keep")), used(100, use("k1", "keep")), used(100, use("k2", "keep")), summary, fake.Say("done"),
+		}, end: agent.Completed, requests: 5, done: 1},
 		{name: "too long: compacted, once", replies: append(calls(2, 0, 10), tooLong, summary, fake.Say("done")), end: agent.Completed, requests: 5, done: 1,
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
 				if e := said[event.Compacted](r.host)[0]; e.Trigger != event.CauseTooLong {

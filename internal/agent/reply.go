@@ -58,7 +58,7 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 		if r.lessOutput(failed, &req) {
 			continue
 		}
-		if failed.MayBeTooLong(window.Estimate(r.Host.State()), target.Window) {
+		if failed.MayBeTooLong(r.used(r.Host.State()), target.Window) {
 			failed.Kind = llm.TooLong
 		}
 		if again, werr := r.pause(ctx, failed, &t, target); werr != nil {
@@ -96,7 +96,7 @@ func (r *run) pause(ctx context.Context, failed *llm.Error, t *tries, target Tar
 
 func (r *run) request(target Target) llm.Request {
 	st := r.Host.State()
-	most := window.Reply(max(target.Cap, r.cap), target.Window, window.Estimate(st))
+	most := window.Reply(max(target.Cap, r.cap), target.Window, r.used(st))
 	r.asked = most
 	return llm.Request{
 		Clear: r.clearing(target), Model: target.Name, System: r.Instructions(), Tools: r.specs(), Names: r.names(), Force: r.force, MaxTokens: most,

@@ -35,7 +35,7 @@ func (r *run) room(ctx context.Context, target Target) (*Outcome, error) {
 	}
 	var err error
 	st := r.Host.State()
-	used := window.Estimate(st)
+	used := r.used(st)
 	if !target.Edits {
 		used += st.Gauge().Cleared // another provider was not asked to leave that out
 	}
@@ -58,7 +58,7 @@ func (r *run) room(ctx context.Context, target Target) (*Outcome, error) {
 		if _, err := r.compact(ctx, Compaction{Trigger: event.CauseFull}); err != nil || ctx.Err() != nil {
 			return nil, err
 		}
-		used = window.Estimate(r.Host.State())
+		used = r.used(r.Host.State())
 	}
 	if window.Blocking(used, effective) {
 		if used, err = r.clear(window.Drain(r.Host.State(), r.again), used); err != nil {
@@ -69,7 +69,7 @@ func (r *run) room(ctx context.Context, target Target) (*Outcome, error) {
 		if _, err := r.squeeze(used-restAt(effective), window.Ratio(r.Host.State())); err != nil {
 			return nil, err
 		}
-		used = window.Estimate(r.Host.State())
+		used = r.used(r.Host.State())
 	}
 	if !window.Blocking(used, effective) {
 		return nil, nil
@@ -78,6 +78,16 @@ func (r *run) room(ctx context.Context, target Target) (*Outcome, error) {
 	return &Outcome{Reason: BlockingLimit,
 		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective) + text,
 		Hint: again + "give it less at once, start a new session, or use a model with a larger window: --model …"}, nil
+}
+
+// used is about how many tokens the next request has. Where a server does not say what
+// its requests had, instructions and tools are estimated as well.
+func (r *run) used(st transcript.State) int {
+	n := window.Estimate(st)
+	if st.Gauge().Tokens == 0 && !st.Answered.IsZero() {
+		n += window.Overhead(r.Instructions(), r.specs())
+	}
+	return n
 }
 
 // restAt is how many tokens a conversation is to have that was too long: there is
@@ -117,7 +127,7 @@ func (r *run) squeezed(failed *llm.Error) (ok bool, err error) {
 	target, st := r.Host.Model(), r.Host.State()
 	effective := window.Effective(target.Window, target.Cap)
 	bytes := st.Gauge().Bytes + 4*window.Overhead(r.Instructions(), r.specs())
-	used, limit := max(window.Estimate(st), bytes/4, target.Window), 0
+	used, limit := max(r.used(st), bytes/4, target.Window), 0
 	if failed != nil {
 		if n, l := window.Counted(failed.Err.Error(), r.asked); n > 0 {
 			used, limit = n, window.Effective(l, target.Cap)
@@ -242,5 +252,5 @@ func (r *run) clear(calls []string, used int) (int, error) {
 	if err := r.Host.Emit(event.Cleared{Calls: calls}); err != nil {
 		return used, err
 	}
-	return window.Estimate(r.Host.State()), nil
+	return r.used(r.Host.State()), nil
 }

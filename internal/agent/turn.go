@@ -406,7 +406,7 @@ func (r *run) results(ctx context.Context, calls *calls, o outcome, said llm.Mes
 		o.stopped = true
 	}
 	if text := calls.fresh(); text != "" { // before prompts that wait join the conversation
-		if err := r.Host.Emit(event.Compacted{Trigger: event.CausePlan, Text: text, Tokens: window.Estimate(r.Host.State())}); err != nil {
+		if err := r.Host.Emit(event.Compacted{Trigger: event.CausePlan, Text: text, Tokens: r.used(r.Host.State())}); err != nil {
 			return outcome{}, err
 		}
 	}

@@ -160,11 +160,14 @@ func (c conversation) replied(seq event.Seq, b event.Replied) conversation {
 		}
 		parts = append(parts, p)
 	}
-	c.gauge = c.gauge.request(b.Usage)
+	counted := c.gauge.believes(b.Usage)
+	if counted {
+		c.gauge = c.gauge.request(b.Usage)
+	}
 	if len(parts) > 0 {
 		c = c.push(seq, parts)
 	}
-	if b.Usage.Prompt() > 0 {
+	if counted {
 		c.gauge.Tokens, c.gauge.At = b.Usage.Prompt()+b.Usage.Out, c.gauge.Bytes
 	}
 	c.round = round
@@ -293,12 +296,18 @@ func (c conversation) turnEnded(seq event.Seq, deferred bool) conversation {
 	return c
 }
 
+// mostBytes are more than one token of a conversation stands for.
+const mostBytes = 32
+
+// believes reports whether a server's count can be of the whole request. Some say none,
+// or count only what they did not have in a cache.
+func (g Gauge) believes(u llm.Usage) bool {
+	return u.Prompt() > 0 && u.Cleared+u.Prompt() >= g.Bytes/mostBytes
+}
+
 // request notes the size of a request when its reply came.
 func (g Gauge) request(u llm.Usage) Gauge {
 	prompt := u.Prompt()
-	if prompt <= 0 {
-		return g
-	}
 	if dt, db := prompt-g.prompt, g.Bytes-g.sent; g.prompt > 0 && !g.cut && u.Cleared == 0 && dt > 0 && db > 0 {
 		g.GrownTokens += dt
 		g.GrownBytes += db
