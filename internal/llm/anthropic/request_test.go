@@ -82,6 +82,19 @@ func TestNoBudgetInAForeignToolLoop(t *testing.T) {
 	}
 }
 
+// A refusal says why.
+func TestRefusalSaysWhy(t *testing.T) {
+	for details, want := range map[string]string{
+		`null`: "", `{"type":"refusal","category":"cyber","explanation":"of a policy"}`: "cyber: of a policy", `{"category":null,"explanation":"of a policy"}`: "of a policy", `{"category":"bio"}`: "bio", `7`: "",
+	} {
+		m := New(Config{Config: wire.Config{Transport: llmtest.Body(`data: {"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":` + details + "}}\n\ndata: {\"type\":\"message_stop\"}\n\n")}})
+		g := llmtest.Collect(t, context.Background(), m, llm.Request{Model: "m", Messages: []llm.Message{user("q")}})
+		if g.Err != nil || g.Finished.Stop != llm.Refused || g.Finished.Why != want {
+			t.Errorf("%s: %+v %v", details, g.Finished, g.Err)
+		}
+	}
+}
+
 func TestRedactedThinkingAndStops(t *testing.T) {
 	for reason, want := range map[string]llm.Stop{"pause_turn": llm.Paused, "model_context_window_exceeded": llm.WindowFull, "refusal": llm.Refused, "stop_sequence": llm.EndTurn, "brand_new": llm.EndTurn} {
 		stream := `data: {"type":"content_block_start","index":0,"content_block":{"type":"redacted_thinking","data":"Emw+/=\u003d"}}` + "\n\n" +

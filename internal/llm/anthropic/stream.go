@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/wire"
@@ -140,7 +141,8 @@ func (d *decoder) begin(message []byte, out *wire.Out) error {
 func (d *decoder) messageDelta(data []byte, out *wire.Out) error {
 	var m struct {
 		Delta struct {
-			StopReason string `json:"stop_reason"`
+			StopReason string                                             `json:"stop_reason"`
+			Details    wire.Loose[struct{ Category, Explanation string }] `json:"stop_details"`
 		}
 		Usage wire.Loose[usage]
 		Edits wire.Loose[*struct {
@@ -161,6 +163,9 @@ func (d *decoder) messageDelta(data []byte, out *wire.Out) error {
 	}
 	if m.Delta.StopReason != "" {
 		d.stop = stopOf(m.Delta.StopReason)
+	}
+	if why := m.Delta.Details.Is; d.stop == llm.Refused && why.Category+why.Explanation != "" {
+		d.reply.RefuseFor(strings.Trim(why.Category+": "+why.Explanation, ": "))
 	}
 	out.Put(llm.Progress{ID: d.id, Model: d.model, Usage: d.usage})
 	return nil

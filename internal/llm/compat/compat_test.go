@@ -120,6 +120,11 @@ func TestOddStreams(t *testing.T) {
 			t.Errorf("%s: %q %q %+v %v", name, g.Text, g.Thinking, g.Finished, g.Err)
 		}
 	}
+	for _, reason := range []string{"content_filter", "refusal", "safety"} {
+		if g := run(t, say(`{"content":"hi"}`)+strings.Replace(finish, "tool_calls", reason, 1)); g.Err != nil || g.Finished.Stop != llm.Refused || g.Finished.Why != reason {
+			t.Errorf("%s: %+v %v", reason, g.Finished, g.Err)
+		}
+	}
 	for name, c := range map[string]struct {
 		body string
 		kind llm.Kind

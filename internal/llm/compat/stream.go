@@ -161,7 +161,7 @@ func (d *decoder) end(reason string) error {
 	case "length", "max_tokens", "model_length", "max_output_tokens":
 		d.stop = llm.MaxTokens
 	case "content_filter", "refusal", "safety", "sensitive":
-		d.stop = llm.Refused
+		d.reply.RefuseFor(reason)
 	case "error", "network_error":
 		return wire.Fault{Type: "server_error", Message: "the server gave up in the middle of the reply"}
 	case "insufficient_system_resource":

@@ -67,6 +67,12 @@ func TestRefusalAndFailure(t *testing.T) {
 	if g.Err != nil || g.Finished.Stop != llm.Refused || g.Text != "I will not" {
 		t.Errorf("%+v %v", g.Finished, g.Err)
 	}
+	for reason, want := range map[string]llm.Stop{`"content_filter"`: llm.Refused, `"max_output_tokens"`: llm.MaxTokens, `"brand_new"`: llm.Refused, `null`: llm.MaxTokens} {
+		g := run(t, `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":`+reason+`}}}`)
+		if g.Err != nil || g.Finished.Stop != want || want == llm.Refused && g.Finished.Why != strings.Trim(reason, `"`) {
+			t.Errorf("%s: %+v %v", reason, g.Finished, g.Err)
+		}
+	}
 	for body, want := range map[string]llm.Kind{
 		`{"type":"response.failed","response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"slow"}}}`:            llm.RateLimited,
 		`{"type":"response.failed","response":{"status":"failed","error":{"code":"context_length_exceeded","message":"no"}}}`:          llm.TooLong,

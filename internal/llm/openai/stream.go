@@ -265,13 +265,11 @@ func (d *decoder) finish(body []byte, out *wire.Out) (bool, error) {
 		}
 	}
 	stop := llm.EndTurn
-	switch {
-	case r.Incomplete.Reason == "max_output_tokens":
+	switch reason := r.Incomplete.Reason; {
+	case reason == "max_output_tokens", reason == "" && r.Status == "incomplete":
 		stop = llm.MaxTokens
-	case r.Incomplete.Reason == "content_filter":
-		stop = llm.Refused
-	case r.Status == "incomplete":
-		stop = llm.MaxTokens
+	case reason != "":
+		d.reply.RefuseFor(reason)
 	}
 	d.reply.Finish(stop, n, d.model, d.id, out)
 	return true, nil

@@ -115,7 +115,7 @@ func (r *Reply) Thought(text string, out *Out) {
 func (r *Reply) Refuse() { r.refused = true }
 
 // RefuseFor is Refuse with the provider's own name for why.
-func (r *Reply) RefuseFor(why string) { r.refused, r.why = true, clean(why, 100) }
+func (r *Reply) RefuseFor(why string) { r.refused, r.why = true, clean(why, 300) }
 
 func (r *Reply) unique(id string) string {
 	n := r.calls
