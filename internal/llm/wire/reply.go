@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
 )
@@ -291,8 +292,9 @@ func (r *Reply) Finish(stop llm.Stop, u llm.Usage, model, id string, out *Out) {
 
 // Input turns the text a model wrote as a call's input into a JSON value.
 // Nothing at all is an empty object, and control characters within strings are written as
-// JSON wants them: local models leave line breaks as they are. What is not JSON becomes a JSON string,
-// and bad says what is wrong.
+// JSON wants them: local models leave line breaks as they are. A string that holds an object
+// is that object: no tool takes a string. What is not JSON becomes a JSON string, and bad says
+// what is wrong.
 func Input(text string) (in json.RawMessage, bad string) {
 	raw := bytes.TrimSpace([]byte(text))
 	if len(raw) == 0 {
@@ -302,10 +304,15 @@ func Input(text string) (in json.RawMessage, bad string) {
 	var v json.RawMessage
 	err := json.Unmarshal(raw, &v)
 	if err != nil {
-		if escaped := escapeControls(raw); json.Unmarshal(escaped, &v) == nil {
-			return escaped, ""
+		if raw = escapeControls(raw); json.Unmarshal(raw, &v) != nil {
+			return quote(text), fmt.Sprintf("the input is not valid JSON: %v", err)
 		}
-		return quote(text), fmt.Sprintf("the input is not valid JSON: %v", err)
+	}
+	var inner string
+	if raw[0] == '"' && json.Unmarshal(raw, &inner) == nil {
+		if in, bad := Input(inner); bad == "" && strings.TrimSpace(inner) != "" && in[0] == '{' {
+			return in, ""
+		}
 	}
 	return raw, ""
 }
