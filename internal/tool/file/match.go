@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -96,8 +98,17 @@ func (d *document) replaceAll(spans []span, text func(was string) string) docume
 	return d.same(b.String())
 }
 
+// A like says what is taken as equal.
+type like uint8
+
+const (
+	quotes like = 1 << iota // of any shape
+	ends                    // blanks at line ends, and none
+	forms                   // a letter with an accent, however it is encoded; blanks that do not break
+)
+
 // find returns where old stands in text, not overlapping. Only when it stands
-// nowhere, quotes of any shape and blanks at line ends are taken as equal.
+// nowhere, more is taken as equal, the least first.
 func find(text, old string) (spans []span, loose string) {
 	if spans = indexAll(text, old); len(spans) > 0 {
 		return spans, ""
@@ -106,18 +117,24 @@ func find(text, old string) (spans []span, loose string) {
 		return nil, ""
 	}
 	for _, l := range []struct {
-		name           string
-		quotes, blanks bool
-	}{{"the shape of quotes", true, false}, {"blanks at line ends", false, true}, {"quotes and blanks at line ends", true, true}} {
-		a, pos := loosen(text, l.quotes, l.blanks)
-		b, _ := loosen(old, l.quotes, l.blanks)
+		name string
+		like like
+	}{
+		{"the shape of quotes", quotes}, {"blanks at line ends", ends}, {"quotes and blanks at line ends", quotes | ends},
+		{"how accents or no-break spaces are encoded", forms}, {"the encoding of accents, quotes and blanks", forms | quotes | ends},
+	} {
+		a, pos := loosen(text, l.like)
+		b, _ := loosen(old, l.like)
 		if strings.TrimSpace(b) == "" {
 			continue
 		}
-		if found := indexAll(a, b); len(found) > 0 {
-			for i, s := range found {
-				found[i] = span{int(pos[s.from]), int(pos[s.to])}
+		var found []span
+		for _, s := range indexAll(a, b) {
+			if from, to := pos[s.from], pos[s.to]; from >= 0 && to >= 0 {
+				found = append(found, span{int(from), int(to)})
 			}
+		}
+		if len(found) > 0 {
 			return found, l.name
 		}
 	}
@@ -139,20 +156,40 @@ func indexAll(text, old string) []span {
 	}
 }
 
-// loosen returns s with straight quotes and without blanks at line ends, and
-// for each offset of the result, its end included, the offset in s.
-func loosen(s string, quotes, blanks bool) (string, []int32) {
+// loosen returns s with what is alike written in one way: straight quotes, no blanks at
+// line ends, letters composed with their accents. pos has for each offset of the
+// result, its end included, the offset in s; -1 where it is within what was composed.
+func loosen(s string, as like) (out string, pos []int32) {
 	b := make([]byte, 0, len(s))
-	pos := make([]int32, 0, len(s)+1)
+	pos = make([]int32, 0, len(s)+1)
+	put := func(s string, at int) {
+		for k := range len(s) {
+			b = append(b, s[k])
+			pos = append(pos, int32(at))
+			at = -1
+		}
+	}
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if q := straight(r); quotes && q != 0 {
-			b = append(b, q)
-			pos = append(pos, int32(i))
+		if q := straight(r); as&quotes != 0 && q != "" {
+			put(q, i)
 			i += n
 			continue
 		}
-		if blanks && (r == ' ' || r == '\t') {
+		if as&forms != 0 && (r == '\u00a0' || r == '\u2007' || r == '\u202f') {
+			put(" ", i)
+			i += n
+			continue
+		}
+		if as&forms != 0 && (r >= utf8.RuneSelf || i+1 < len(s) && s[i+1] >= utf8.RuneSelf) {
+			whole := s[i : i+norm.NFC.NextBoundaryInString(s[i:], true)]
+			if c := norm.NFC.String(whole); c != whole {
+				put(c, i)
+				i += len(whole)
+				continue
+			}
+		}
+		if as&ends != 0 && (r == ' ' || r == '\t') {
 			end := i
 			for end < len(s) && (s[end] == ' ' || s[end] == '\t') {
 				end++
@@ -172,43 +209,55 @@ func loosen(s string, quotes, blanks bool) (string, []int32) {
 }
 
 // straight maps typographic quotes to ASCII.
-func straight(r rune) byte {
+func straight(r rune) string {
 	switch r {
 	case '‘', '’', '‚', '‛':
-		return '\''
+		return "'"
 	case '“', '”', '„', '‟':
-		return '"'
+		return `"`
 	}
-	return 0
+	return ""
 }
 
 // inStyle fits text, the replacement of old, to was, which stands for old in
 // the file: what old and text share at their ends stays as the file has it,
-// and quotes between take the file's shape.
+// and what is between takes the file's shape of quotes and form of accents.
 func inStyle(was, old, text string) string {
-	a, posA := loosen(was, true, true)
-	b, _ := loosen(old, true, true)
-	c, posC := loosen(text, true, true)
+	as := quotes | ends
+	a, posA := loosen(was, as)
+	b, _ := loosen(old, as)
+	if a != b {
+		as |= forms
+		a, posA = loosen(was, as)
+		b, _ = loosen(old, as)
+	}
 	if a != b {
 		return text
+	}
+	c, posC := loosen(text, as)
+	within := func(atA, atC int) bool {
+		return posA[atA] < 0 || posC[atC] < 0 || atA < len(a) && !utf8.RuneStart(a[atA]) || atC < len(c) && !utf8.RuneStart(c[atC])
 	}
 	n := min(len(b), len(c))
 	head := 0
 	for head < n && b[head] == c[head] {
 		head++
 	}
-	for head > 0 && head < n && !utf8.RuneStart(b[head]) {
+	for head > 0 && within(head, head) {
 		head--
 	}
 	tail := 0
 	for tail < n-head && b[len(b)-1-tail] == c[len(c)-1-tail] {
 		tail++
 	}
-	for tail > 0 && !utf8.RuneStart(b[len(b)-tail]) {
+	for tail > 0 && within(len(a)-tail, len(c)-tail) {
 		tail--
 	}
-	mid := text[posC[head]:posC[len(c)-tail]]
-	return was[:posA[head]] + curl(mid, was) + was[posA[len(a)-tail]:]
+	mid := curl(text[posC[head]:posC[len(c)-tail]], was)
+	if !norm.NFC.IsNormalString(was) && norm.NFD.IsNormalString(was) {
+		mid = norm.NFD.String(mid)
+	}
+	return was[:posA[head]] + mid + was[posA[len(a)-tail]:]
 }
 
 // curl gives straight quotes in s the typographic shape that like uses.
@@ -361,7 +410,7 @@ func lineRange(a, b int) string {
 func squeezeAll(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
-		s, _ := loosen(l, true, false)
+		s, _ := loosen(l, quotes|forms)
 		out[i] = strings.Join(strings.Fields(s), " ")
 	}
 	return out
@@ -410,11 +459,11 @@ func firstDifference(want, have []string, line int) string {
 		case strings.Join(strings.Fields(w), " ") == strings.Join(strings.Fields(h), " "):
 			return "white space inside the line" + at
 		}
-		sw, _ := loosen(w, true, true)
-		sh, _ := loosen(h, true, true)
+		sw, _ := loosen(w, quotes|ends|forms)
+		sh, _ := loosen(h, quotes|ends|forms)
 		switch {
 		case sw == sh:
-			return "quotes" + at
+			return "quotes, blanks or the encoding of accents" + at
 		case strings.EqualFold(w, h):
 			return "upper and lower case" + at
 		}
