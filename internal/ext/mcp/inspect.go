@@ -36,10 +36,12 @@ type inspector struct {
 	now     func() time.Time
 	schemas schemas
 
-	mu    sync.Mutex // guards what follows
-	last  int64      // the highest number of a request of ours
-	since time.Time  // when the second began that count is of
-	count int
+	mu   sync.Mutex // guards what follows
+	last int64      // the highest number of a request of ours
+	// unknown is the protocol that the server said, where nobody knows it.
+	unknown string
+	since   time.Time // when the second began that count is of
+	count   int
 }
 
 func newInspector(now func() time.Time) *inspector { return &inspector{now: now} }
@@ -151,11 +153,10 @@ func (i *inspector) envelope(raw []byte) error {
 // answer checks the number of an answer. An answer that nobody waits for any more
 // is no offence; one that nobody asked for is.
 func (i *inspector) answer(id json.RawMessage) error {
-	var n int64
 	if string(id) == "null" || len(id) == 0 {
 		return nil // an error that is about no request
 	}
-	if err := json.Unmarshal(id, &n); err != nil || n < 1 || n > i.last {
+	if n, _, err := answerTo(id); err != nil || n < 1 || n > i.last {
 		return offended("it answered a request that was never sent (%s)", quote(clip.Line(string(id), 40)))
 	}
 	return nil

@@ -99,7 +99,7 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.hub.conf.Timeout)
 	defer cancel()
-	version, older := "", error(nil)
+	version, older, again := "", error(nil), false
 	if s.asksTheOlderWay.Load() {
 		version = legacy
 	}
@@ -124,6 +124,14 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 		if ctx.Err() == nil && version == "" && errors.Is(err, errEnded) && s.conf.Transport == servers.Stdio {
 			version = legacy // it did not bear the question of the newest protocol
 			continue
+		}
+		if (s.conf.Transport == servers.Stdio || s.conf.Transport == servers.Host) && !again && answered(err) != nil && ctx.Err() == nil { // it may not be ready yet
+			again = true
+			select {
+			case <-time.After(firstDelay):
+				continue
+			case <-ctx.Done():
+			}
 		}
 		if ctx.Err() == context.DeadlineExceeded {
 			why := ""
@@ -397,6 +405,7 @@ func (l *link) offers(ctx context.Context) (o offer, err error) {
 		}
 		o.notes = append(o.notes, more...)
 	}
+	o.notes = append(o.notes, l.look.protocolNote(o.protocol)...)
 	if caps.Logging != nil && r.ProtocolVersion <= legacy {
 		_ = l.session.SetLoggingLevel(ctx, &sdk.SetLoggingLevelParams{Level: "info"}) // it then says what it likes
 	}

@@ -32,6 +32,7 @@ type stage struct {
 	began time.Time
 	mute  string // a method that is never answered
 	down  bool   // nothing gets through
+	early int    // so often it refuses to begin
 }
 
 func newStage() *stage { return &stage{began: time.Now()} }
@@ -61,6 +62,9 @@ func (s *stage) host(ctx context.Context, _ string, raw json.RawMessage) (json.R
 	if q.Method == s.mute {
 		<-ctx.Done()
 		return nil, ctx.Err()
+	}
+	if q.Method == "initialize" && len(s.seen("initialize")) <= s.early {
+		return json.RawMessage(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"error":{"code":-32603,"message":"not ready yet"}}`), nil
 	}
 	if q.Method == "tools/call" && s.calls != nil {
 		answer, ok := s.calls(q)
@@ -216,6 +220,42 @@ func TestMuteToTheNewest(t *testing.T) {
 		}
 		r.Close()
 	})
+}
+
+// A server on this machine that is not ready is asked once more.
+func TestNotReadyYet(t *testing.T) {
+	for early, want := range map[int]string{1: "connected", 2: "failed"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage()
+			s.early = early
+			r := start(t, func(c *hubConfig) { c.Host = s.host }, onStage)
+			r.ready(t)
+			if st := r.status(t, "s"); string(st.State) != want || want == "failed" && !strings.Contains(st.Why, "not ready yet") || !slices.Equal(s.seen("initialize"), []string{"0", "1"}) {
+				t.Errorf("%+v %v", st, s.came)
+			}
+			r.Close()
+		})
+	}
+}
+
+// A protocol that nobody knows is no reason not to speak to a server.
+func TestUnknownProtocol(t *testing.T) {
+	for said, spoken := range map[string]string{"2024-10-07": "2024-11-05", "2099-01-01": "2025-11-25"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage()
+			s.mode = said
+			r := start(t, func(c *hubConfig) { c.Host = s.host }, onStage)
+			r.ready(t)
+			want := "it speaks protocol “" + said + "”, which adze does not know; adze speaks to it in " + spoken
+			if st := r.status(t, "s"); st.State != "connected" || st.Protocol != spoken || !slices.Contains(st.Notes, want) {
+				t.Errorf("%+v", st)
+			}
+			if res := run(t, r.tool(t, "mcp__s__go"), `{}`); res.Text != "done" {
+				t.Errorf("%+v", res)
+			}
+			r.Close()
+		})
+	}
 }
 
 func TestReconnecting(t *testing.T) {

@@ -440,7 +440,7 @@ func (w *whole) Read(b []byte) (int, error) {
 				return 0, w.c.blame(err)
 			}
 		}
-		w.text = bytes.NewReader(mended(raw))
+		w.text = bytes.NewReader(w.c.l.look.mended(raw))
 	}
 	return w.text.Read(b)
 }
@@ -504,7 +504,7 @@ func (e *events) complete(line []byte) error {
 		if err := e.c.l.look.came(raw); err != nil {
 			return err
 		}
-		raw = mended(raw)
+		raw = e.c.l.look.mended(raw)
 	}
 	e.out = append(e.out[:0], e.other...)
 	if len(raw) > 0 {

@@ -91,7 +91,7 @@ func (w *wire) arrive(raw []byte) bool {
 		}
 	}
 	for _, one := range list {
-		m, err := jsonrpc.DecodeMessage(mended(one))
+		m, err := jsonrpc.DecodeMessage(w.look.mended(one))
 		if err != nil {
 			w.finish(offended("it sent something that is no message: %v", err))
 			return false
