@@ -94,6 +94,29 @@ type (
 	}
 	// Hooks: Text is the hooks that are set.
 	Hooks struct{}
+	// Servers: Data is a list of Server, the MCP servers, and Text shows it; with Name, all
+	// that is known of that one. With Do, something is done with it, and Text says what came of
+	// that.
+	Servers struct {
+		Name string   `json:"name,omitempty"`
+		Do   ServerDo `json:"do,omitempty"`
+	}
+	// Offers: Data is what the session has beside adze's own, as the event "extended" has
+	// it, and Text shows the commands or the agents of it.
+	Offers struct {
+		Of OfferKind `json:"of,omitempty"`
+	}
+	// Style has an output style count from the next session on: Text says so. ask.Pick lists
+	// them.
+	Style struct {
+		Name string `json:"name"`
+	}
+	// Folders: Text lists the folders that may be used as the working one may be. With Add,
+	// one more can, until adze ends or with Keep from now on, and Text says so.
+	Folders struct {
+		Add  string `json:"add,omitempty"`
+		Keep bool   `json:"keep,omitzero"`
+	}
 	// Report gives the command of adze that a slash command stands for, with the flags,
 	// settings, rules and mode of this run: Text is what it prints.
 	Report struct {
@@ -142,6 +165,10 @@ func (Rules) query()      {}
 func (Forget) query()     {}
 func (Save) query()       {}
 func (Hooks) query()      {}
+func (Servers) query()    {}
+func (Offers) query()     {}
+func (Style) query()      {}
+func (Folders) query()    {}
 func (Report) query()     {}
 func (Pick) query()       {}
 func (Aside) query()      {}
@@ -214,6 +241,10 @@ var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
 	op.KindOf[Query, Forget]("forget"),
 	op.KindOf[Query, Save]("save"),
 	op.KindOf[Query, Hooks]("hooks"),
+	op.KindOf[Query, Servers]("servers"),
+	op.KindOf[Query, Offers]("offers"),
+	op.KindOf[Query, Style]("style"),
+	op.KindOf[Query, Folders]("folders"),
 	op.KindOf[Query, Report]("report"),
 	op.KindOf[Query, Pick]("pick"),
 	op.KindOf[Query, Aside]("aside"),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,7 @@ var every = []ask.Query{
 	ask.Rename{ID: "1", Title: "a \"title\""}, ask.Diff{}, ask.Context{}, ask.Files{}, ask.Resources{Part: "s:", Max: 9},
 	ask.Arguments{Command: "model", Args: "op"}, ask.Memory{}, ask.Remembered{}, ask.Note{File: "/a", Line: "b"}, ask.Rules{},
 	ask.Forget{Rule: ask.Rule{Effect: policy.Deny, Text: "Bash(rm *)", Scope: "user", Source: "f:1"}}, ask.Save{Key: "ui.theme", Value: json.RawMessage(`"dark"`)},
+	ask.Servers{Name: "db", Do: ask.Enable}, ask.Offers{Of: ask.Agents}, ask.Style{Name: "concise"}, ask.Folders{Add: "../lib", Keep: true},
 	ask.Hooks{}, ask.Report{Name: "permissions", Args: "check git status"}, ask.Pick{Name: "login"}, ask.Aside{Question: "why?"}, ask.Trust{}, ask.Decide{Sum: "ab", Trust: true},
 }
 
@@ -93,5 +95,19 @@ func TestReplySurvivesTheWire(t *testing.T) {
 	}
 	if v, err := ask.Data[ask.RuleSet](r); err != nil || v.Mode != "" {
 		t.Errorf("%+v %v", v, err)
+	}
+}
+
+func TestSlash(t *testing.T) {
+	for line, want := range map[string]ask.Query{
+		"mcp": ask.Servers{}, "mcp db": ask.Servers{Name: "db"}, "mcp enable db": ask.Servers{Name: "db", Do: ask.Enable}, "mcp enable ": ask.Servers{Name: "enable"},
+		"skills": ask.Offers{Of: ask.Skills}, "agents x": ask.Offers{Of: ask.Agents}, "output-style  a ": ask.Style{Name: "a"},
+		"add-dir": ask.Folders{}, "add-dir ../a b": ask.Folders{Add: "../a b"}, "add-dir --keep  a": ask.Folders{Add: "a", Keep: true}, "add-dir --keep": ask.Folders{Add: "--keep"},
+		"config set a b": ask.Report{Name: "config", Args: "set a b"},
+	} {
+		name, args, _ := strings.Cut(line, " ")
+		if got := ask.Slash(name, args); got != want {
+			t.Errorf("/%s is %+v", line, got)
+		}
 	}
 }

@@ -101,3 +101,47 @@ type Claims struct {
 	// Refused says why it cannot be trusted at all, "" when it can.
 	Refused string `json:"refused,omitempty"`
 }
+
+// ServerDo is what can be done with an MCP server.
+type ServerDo string
+
+// Values of ServerDo. What a person has to do at a terminal is not among them: to sign
+// in, and to approve of a server.
+const (
+	Enable    ServerDo = "enable" // until adze ends, as Disable
+	Disable   ServerDo = "disable"
+	Reconnect ServerDo = "reconnect"
+	Logout    ServerDo = "logout"
+)
+
+// A Server is an MCP server as it is now. Of what only one of Name has (see Servers), Notes and Log are.
+type Server struct {
+	Name     string       `json:"name"`
+	State    string       `json:"state"` // as in the event "server_changed"
+	Why      string       `json:"why,omitempty"`
+	Scope    string       `json:"scope"` // where it is configured: "user", "project", …
+	Origin   string       `json:"origin"`
+	Program  string       `json:"program"`           // or its URL
+	Itself   string       `json:"itself,omitempty"`  // as it calls itself
+	Version  string       `json:"version,omitempty"` // as it says
+	Protocol string       `json:"protocol,omitempty"`
+	Tools    []ServerTool `json:"tools,omitempty"`
+	Notes    []string     `json:"notes,omitempty"` // what of it is not as it said
+	Log      []string     `json:"log,omitempty"`   // what it wrote last
+}
+
+// A ServerTool is a tool of a server.
+type ServerTool struct {
+	Name   string `json:"name"` // as the model and rules know it
+	About  string `json:"about,omitempty"`
+	Tokens int    `json:"tokens"` // of the window
+}
+
+// OfferKind is what of Offers is shown.
+type OfferKind string
+
+// Values of OfferKind.
+const (
+	Skills OfferKind = "skills" // and commands
+	Agents OfferKind = "agents"
+)

@@ -43,11 +43,21 @@ func Needs(q Query) Scope {
 			return Prompt
 		}
 		return Watch
-	case Open, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust:
+	case Servers:
+		if q.Do != "" {
+			return Admin
+		}
+		return Watch
+	case Folders:
+		if q.Add != "" {
+			return Admin
+		}
+		return Watch
+	case Open, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust, Offers:
 		return Watch
 	case Aside, Rename:
 		return Prompt
-	case Note, Forget, Save, Report, Decide:
+	case Note, Forget, Save, Style, Report, Decide:
 		return Admin
 	}
 	return Admin

@@ -11,7 +11,7 @@ import (
 
 // What changes anything needs more than to watch.
 func TestNeeds(t *testing.T) {
-	for _, q := range append([]ask.Query{ask.Status{}}, every...) {
+	for _, q := range append([]ask.Query{ask.Status{}, ask.Servers{Name: "db"}, ask.Folders{}}, every...) {
 		want := ask.Watch
 		switch q := q.(type) {
 		case ask.Status:
@@ -20,7 +20,15 @@ func TestNeeds(t *testing.T) {
 			}
 		case ask.Aside, ask.Rename:
 			want = ask.Prompt
-		case ask.Note, ask.Forget, ask.Save, ask.Report, ask.Decide:
+		case ask.Servers:
+			if q.Do != "" {
+				want = ask.Admin
+			}
+		case ask.Folders:
+			if q.Add != "" {
+				want = ask.Admin
+			}
+		case ask.Note, ask.Forget, ask.Save, ask.Style, ask.Report, ask.Decide:
 			want = ask.Admin
 		}
 		if got := ask.Needs(q); got != want {

@@ -203,7 +203,7 @@ func (h *uiHost) tellRest(sys System) {
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
 		Version: h.sys.Version, Dir: paths.Tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes, Stale: h.stale,
-		Client: h.desk, Open: h.open, End: h.end, Reports: h.shown(),
+		Client: h.desk, Open: h.open, End: h.end, Reports: h.reports(),
 		Looks: tui.Looks{Look: h.look, Theme: h.theme, Themes: h.themes, First: h.first},
 		Tools: tui.Tools{Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture},
 	}

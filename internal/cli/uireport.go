@@ -6,19 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/auth"
-	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/disk/safe"
-	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -34,62 +31,74 @@ var (
 	releaseNotes string
 )
 
-// A uiReport is a slash command of the terminal UI that is answered in text.
-type uiReport struct {
-	about, args string
-	looks       bool                                                                     // it may have changed settings of the UI
-	choose      func(ctx context.Context) ([]ask.Choice, error)                          // nil: nothing has to be chosen
-	here        func(args string) bool                                                   // it needs the terminal for itself; nil: never
-	check       func(ctx context.Context, args string) error                             // what is wrong with the arguments, before it gets that
-	run         func(ctx context.Context, session, args string) (text string, err error) // session is "" where none is open
-}
-
-// shown is the report as the terminal UI offers it.
-func (r uiReport) shown() tui.Report {
-	return tui.Report{
-		About: r.about, Args: r.args, Looks: r.looks, Picks: r.choose != nil, Here: r.here, Check: r.check,
-		Run: func(ctx context.Context, args string) (string, error) { return r.run(ctx, "", args) },
+// reports are the slash commands that are answered in text. What is not done here, the desk
+// answers.
+func (h *uiHost) reports() map[string]tui.Report {
+	here := func(string) bool { return true }
+	const spent = "what sessions of all folders cost"
+	const period = "[--days N] [--by model|project|day|tool|agent]"
+	return map[string]tui.Report{
+		"doctor":         {About: "what adze found here, and what is broken"},
+		"permissions":    {About: "the mode and the rules; what was allowed is taken back here", Args: "[check COMMAND | add RULE | rm RULE | list]"},
+		"config":         {About: "all settings, and where each comes from", Args: "[set KEY VALUE]"},
+		"sandbox":        {About: "what confines commands", Args: "[explain]"},
+		"plugin":         {About: "plugins that are active", Args: "[list …]"},
+		"stats":          {About: spent, Args: period},
+		"usage":          {About: spent, Args: period},
+		"skills":         {About: "skills and commands, and who brings them"},
+		"agents":         {About: "definitions of agents"},
+		"mcp":            h.mcp(),
+		"output-style":   {About: "how the model answers, from the next session on", Args: "[name]", Picks: true},
+		"add-dir":        {About: "let a further folder be read, and changed as this one may be", Args: "[--keep] [folder]"},
+		"export":         {About: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", Args: "[file]"},
+		"statusline":     {About: "a command of yours that prints the last lines", Args: "[command | off]", Looks: true},
+		"bug":            {About: "what to say when something is wrong with adze"},
+		"release-notes":  {About: "what this version can do"},
+		"terminal-setup": {About: "how to get the most of this terminal"},
+		"keybindings":    {About: "edit your keys", Here: here, Looks: true, Run: h.keybindings},
+		"login":          {About: "save a provider's key", Args: "[provider]", Picks: true, Check: h.providerNamed(h.keyed), Here: here, Run: h.interactive("login")},
+		"logout":         {About: "forget a provider's key", Args: "[provider]", Picks: true, Check: h.providerNamed(h.keysSaved), Here: here, Run: h.interactive("logout")},
 	}
 }
 
-// shown are the reports as the terminal UI offers them.
-func (h *uiHost) shown() map[string]tui.Report {
-	out := map[string]tui.Report{}
-	for name, r := range h.reports() {
-		out[name] = r.shown()
-	}
-	return out
+// shows are the commands of adze that slash commands without anything behind them stand for.
+var shows = map[string][]string{
+	"permissions": {"permissions", "list"}, "config": {"config", "list"}, "sandbox": {"sandbox", "explain"}, "plugin": {"plugin", "list"}, "hooks": {"hooks", "list"},
+	"stats": {"stats"}, "usage": {"stats"}, "doctor": {"doctor"},
 }
 
-// reports are the slash commands that are commands of the command line, too.
-func (h *uiHost) reports() map[string]uiReport {
-	out := map[string]uiReport{
-		"doctor":      {about: "what adze found here, and what is broken", run: h.doctor},
-		"permissions": {about: "the mode and the rules; what was allowed is taken back here", args: "[check COMMAND | add RULE | rm RULE | list]", run: h.subcommand("permissions", "list")},
-		"config":      {about: "all settings, and where each comes from", args: "[set KEY VALUE]", run: h.subcommand("config", "list")},
-		"sandbox":     {about: "what confines commands", args: "[explain]", run: h.subcommand("sandbox", "explain")},
-		"add-dir":     {about: "let a further folder be read, and changed as this one may be", args: "[--keep] [folder]", run: h.addDir},
-		"bug":         {about: "what to say when something is wrong with adze", run: h.bug},
-		"release-notes": {about: "what this version can do", run: func(context.Context, string, string) (string, error) {
-			return "**adze " + h.sys.Version + "**\n\n" + releaseNotes, nil
-		}},
-		"stats":       {about: "what sessions of all folders cost", args: "[--days N] [--by model|project|day|tool|agent]", run: h.subcommand("stats")},
-		"usage":       {about: "what sessions of all folders cost", args: "[--days N] [--by model|project|day|tool|agent]", run: h.subcommand("stats")},
-		"login":       {about: "save a provider's key", args: "[provider]", check: h.providerNamed(h.keyed), here: always, choose: h.keyed, run: h.interactive("login")},
-		"logout":      {about: "forget a provider's key", args: "[provider]", check: h.providerNamed(h.keysSaved), here: always, choose: h.keysSaved, run: h.interactive("logout")},
-		"export":      {about: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", args: "[file]", run: h.export},
-		"keybindings": {about: "edit your keys", here: always, looks: true, run: h.keybindings},
-		"statusline":  {about: "a command of yours that prints the last lines", args: "[command | off]", looks: true, run: h.setStatusLine},
-		"terminal-setup": {about: "how to get the most of this terminal", run: func(context.Context, string, string) (string, error) {
-			return terminalHelp, nil
-		}},
+// report answers for the desk what is a command of adze, or a text that comes with it.
+func (h *uiHost) report(ctx context.Context, session string, q ask.Report) (string, error) {
+	switch q.Name {
+	case "export":
+		return h.export(ctx, session, q.Args)
+	case "mcp":
+		return "", h.mcpLogout(ctx, q.Args)
+	case "release-notes":
+		return "**adze " + h.sys.Version + "**\n\n" + releaseNotes, nil
+	case "terminal-setup":
+		return terminalHelp, nil
 	}
-	maps.Copy(out, h.extensions())
-	return out
+	words, ok := shows[q.Name]
+	if !ok {
+		return "", &op.Refusal{Code: op.Unsupported, Text: "/" + q.Name + " needs the terminal that adze runs in"}
+	}
+	if r, open := h.desk.Session(session); open && q.Name == "doctor" { // it looks at the model of the session
+		words, q.Args = append(slices.Clip(words), "--model", r.Target().ID()), ""
+	}
+	return h.subcommand(ctx, session, words, q.Args)
 }
 
-// always is the Away of a report that needs the terminal whatever it is asked.
-func always(string) bool { return true }
+// choices are what can stand behind a slash command that is a command of adze.
+func (h *uiHost) choices(ctx context.Context, q ask.Pick) ([]ask.Choice, error) {
+	switch q.Name {
+	case "login":
+		return h.keyed(ctx)
+	case "logout":
+		return h.keysSaved(ctx)
+	}
+	return nil, nil
+}
 
 // own starts adze itself with a command.
 func (h *uiHost) own(ctx context.Context, args ...string) (*exec.Cmd, error) {
@@ -104,15 +113,6 @@ func (h *uiHost) own(ctx context.Context, args ...string) (*exec.Cmd, error) {
 
 // reportMargin is how much narrower text stands in a report than the terminal.
 const reportMargin = 4
-
-// doctor looks at what there is, for the model of the session.
-func (h *uiHost) doctor(ctx context.Context, session, _ string) (string, error) {
-	words := []string{"doctor"}
-	if r, ok := h.desk.Session(session); ok {
-		words = append(words, "--model", r.Target().ID())
-	}
-	return h.subcommand(words...)(ctx, session, "")
-}
 
 // argumentsOf splits what was typed behind a command. A permission rule is one
 // argument, and so is the command that is to be judged.
@@ -155,8 +155,8 @@ func (h *uiHost) providerNamed(list func(context.Context) ([]ask.Choice, error))
 }
 
 // interactive runs a command of adze in the terminal.
-func (h *uiHost) interactive(name string) func(context.Context, string, string) (string, error) {
-	return func(ctx context.Context, _ string, args string) (string, error) {
+func (h *uiHost) interactive(name string) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, args string) (string, error) {
 		return "", h.inTerminal(ctx, "adze "+name, append([]string{name}, strings.Fields(args)...)...)
 	}
 }
@@ -266,7 +266,7 @@ func exportFormat(file string) (string, error) {
 	return "", hint.With(fmt.Errorf("no session can be written as %q", filepath.Ext(file)), "the endings are .md, .html, .json and .jsonl")
 }
 
-func (h *uiHost) keybindings(ctx context.Context, _ string, _ string) (string, error) {
+func (h *uiHost) keybindings(ctx context.Context, _ string) (string, error) {
 	path := filepath.Join(h.configDir(), keysFile)
 	made, err := beginKeys(path)
 	if err != nil {
@@ -306,79 +306,4 @@ func beginKeys(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	return root.Lstat(filepath.Base(path))
-}
-
-func (h *uiHost) setStatusLine(ctx context.Context, _ string, args string) (string, error) {
-	if args == "" {
-		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last lines, up to three:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`; `/statusline off` takes it away.", nil
-	}
-	p, _, err := h.loaded()
-	if err != nil {
-		return "", err
-	}
-	if args == "off" {
-		if w := h.desk.Place(); w != nil {
-			if line, _ := w.MCP().StatusLine(); line != nil { // a plugin's would be in its place
-				return "", h.desk.WriteOwn(ctx, "statusLine.command", "")
-			}
-		}
-		t, _ := p.File("user")
-		return "", h.desk.Write(ctx, p, t, confedit.Edit{Op: confedit.Unset, Key: "statusLine"})
-	}
-	return "", errors.Join(h.desk.WriteOwn(ctx, "statusLine.type", "command"), h.desk.WriteOwn(ctx, "statusLine.command", args))
-}
-
-// addDir has a further folder count as this one does, from the next call on: until
-// adze ends, or with --keep in this folder from now on.
-func (h *uiHost) addDir(ctx context.Context, _ string, args string) (string, error) {
-	p, cfg, err := h.loaded()
-	if err != nil {
-		return "", err
-	}
-	if args == "" {
-		text := "No further folder is in use. `/add-dir ../lib` adds one until adze ends, `/add-dir --keep ../lib` for good."
-		if len(cfg.Permissions.Dirs) > 0 {
-			text = "In use beside this folder:\n\n"
-		}
-		for _, d := range cfg.Permissions.Dirs {
-			text += "- `" + d.Text + "` (" + d.Origin.String() + ")\n"
-		}
-		return text, nil
-	}
-	name, keep := strings.CutPrefix(args, "--keep ")
-	dir, err := settings.Folder(p, strings.TrimSpace(name), "/add-dir")
-	if err != nil {
-		return "", err
-	}
-	if !keep {
-		w := h.desk.Place()
-		if w == nil {
-			return "", errors.New("there is no session yet")
-		}
-		w.Give(settings.AsDir(dir, "/add-dir"))
-		return "`" + paths.Tilde(dir, p.Home) + "` can be used as this folder is, until adze ends. `/add-dir --keep " + strings.TrimSpace(name) + "` keeps that.", nil
-	}
-	t, e, err := settings.AddDir(p, "local", dir)
-	if err != nil {
-		return "", err
-	}
-	if err := h.desk.Write(ctx, p, t, e); err != nil {
-		return "", err
-	}
-	return "`" + paths.Tilde(dir, p.Home) + "` can be used as this folder is. That is kept in `" + paths.Tilde(t.Path, p.Home) + "`; taken out there, it ends at once.", nil
-}
-
-// bug says where to tell of a fault, and what to send along.
-func (h *uiHost) bug(_ context.Context, session, _ string) (string, error) {
-	var b strings.Builder
-	b.WriteString("Tell of it at <https://github.com/adze-agent/adze/issues>: what you did, what came, what you expected. adze sends nothing by itself.\n\n")
-	fmt.Fprintf(&b, "- adze %s, %s/%s, TERM=%s", h.sys.Version, runtime.GOOS, runtime.GOARCH, h.o.Env("TERM"))
-	if name := h.o.Env("TERM_PROGRAM"); name != "" {
-		fmt.Fprintf(&b, " (%s)", name)
-	}
-	b.WriteString("\n- what `adze doctor` prints\n")
-	if s, ok := h.desk.Session(session); ok && s.Kept {
-		fmt.Fprintf(&b, "- the session, when you may show it: `adze export %s --format jsonl` (known keys are masked; read it before you send it)\n", s.ID)
-	}
-	return b.String(), nil
 }

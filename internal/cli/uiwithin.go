@@ -96,29 +96,27 @@ func (h *uiHost) within(session string) *within {
 	return in
 }
 
-// subcommand gives a command of adze and shows what it prints. With arguments
-// they follow its first word.
-func (h *uiHost) subcommand(words ...string) func(context.Context, string, string) (string, error) {
-	return func(ctx context.Context, s string, args string) (string, error) {
-		line := words
-		if args != "" {
-			line = append([]string{words[0]}, argumentsOf(words[0], args)...)
-		}
-		text, err := h.command(ctx, s, line...)
-		if err == nil {
-			return clip.Fenced(text), nil
-		}
-		f := sorted(err)
-		if f.code != exitUsage { // it says what is wrong
-			var b bytes.Buffer
-			tellFailure(&b, f)
-			return clip.Fenced(text + b.String()), nil
-		}
-		// What was typed cannot be done, and what can is told in the words of here.
-		what := f.hint
-		if what == "" || strings.Contains(what, "adze ") {
-			what = "/help says what can stand behind /" + words[0]
-		}
-		return "", hint.With(errors.New(f.cause), what)
+// subcommand gives a command of adze and shows what it prints. With arguments they follow
+// its first word.
+func (h *uiHost) subcommand(ctx context.Context, session string, words []string, args string) (string, error) {
+	line := words
+	if args != "" {
+		line = append([]string{words[0]}, argumentsOf(words[0], args)...)
 	}
+	text, err := h.command(ctx, session, line...)
+	if err == nil {
+		return clip.Fenced(text), nil
+	}
+	f := sorted(err)
+	if f.code != exitUsage { // it says what is wrong
+		var b bytes.Buffer
+		tellFailure(&b, f)
+		return clip.Fenced(text + b.String()), nil
+	}
+	// What was typed cannot be done, and what can is told in the words of here.
+	what := f.hint
+	if what == "" || strings.Contains(what, "adze ") {
+		what = "/help says what can stand behind /" + words[0]
+	}
+	return "", hint.With(errors.New(f.cause), what)
 }

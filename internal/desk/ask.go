@@ -61,11 +61,21 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 	case ask.Hooks:
 		text, err := d.hooks(ctx, session)
 		return ask.Reply{Text: text}, err
+	case ask.Servers:
+		return d.servers(ctx, session, q)
+	case ask.Offers:
+		return d.offers(session, q)
+	case ask.Style:
+		text, err := d.style(ctx, session, q.Name)
+		return ask.Reply{Text: text}, err
+	case ask.Folders:
+		text, err := d.folders(ctx, session, q)
+		return ask.Reply{Text: text}, err
 	case ask.Report:
 		text, err := d.report(ctx, session, q)
 		return ask.Reply{Text: text}, err
 	case ask.Pick:
-		all, err := d.pick(ctx, q)
+		all, err := d.pick(ctx, session, q)
 		return ask.Reply{Choices: all}, err
 	case ask.Trust:
 		c, err := d.claims(ctx)
@@ -86,20 +96,6 @@ func (d *Desk) of(session string, answer func(seat) (ask.Reply, error)) (ask.Rep
 		return ask.Reply{}, err
 	}
 	return answer(s)
-}
-
-func (d *Desk) report(ctx context.Context, session string, q ask.Report) (string, error) {
-	if d.c.Report == nil {
-		return "", unsupported(q)
-	}
-	return d.c.Report(ctx, session, q)
-}
-
-func (d *Desk) pick(ctx context.Context, q ask.Pick) ([]ask.Choice, error) {
-	if d.c.Pick == nil {
-		return nil, unsupported(q)
-	}
-	return d.c.Pick(ctx, q)
 }
 
 func unsupported(q ask.Query) error {

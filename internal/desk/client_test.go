@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -260,5 +262,35 @@ func (o overheard) check(s *said, b []byte) {
 			o.t.Errorf("%s is not as docs/clients.schema.json has it: %v", line, err)
 		}
 		s.Next(len(s.Bytes()) - len(rest))
+	}
+}
+
+// What slash commands ask is answered alike for each client: of a session, and of the run.
+func TestSlashCommands(t *testing.T) {
+	d, id, _ := started(t, "> hello")
+	for _, c := range []struct{ line, text, wrong string }{
+		{"mcp", "No MCP server is configured", ""},
+		{"skills", "| review | ", ""},
+		{"agents", "There are no agents.", ""},
+		{"output-style nope", "", `there is no output style "nope"; there are default, `},
+		{"output-style CONCISE", "The output style is concise from", ""},
+		{"output-style default", "The output style is default from", ""},
+		{"add-dir", "No further folder is in use", ""},
+		{"add-dir nowhere", "", "nowhere"},
+		{"add-dir ..", "can be used as this folder is, until adze ends", ""},
+		{"add-dir", "(/add-dir)", ""},
+		{"statusline", "Your command gets JSON", ""},
+		{"bug", "`adze export " + id, ""},
+		{"doctor", "", "this is not answered here"},
+	} {
+		name, args, _ := strings.Cut(c.line, " ")
+		r, err := d.Ask(t.Context(), id, ask.Slash(name, args))
+		if c.wrong == "" && (err != nil || !strings.Contains(r.Text, c.text)) || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("/%s: %q, %v", c.line, r.Text, err)
+		}
+	}
+	all, err := d.Ask(t.Context(), "", ask.Pick{Name: "output-style"})
+	if i := slices.IndexFunc(all.Choices, func(c ask.Choice) bool { return c.Right != "" }); err != nil || i != 0 || len(all.Choices) < 2 {
+		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/search"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/pick"
 )
@@ -90,4 +91,43 @@ func (d *Desk) note(file, line string) error {
 func there(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// folders lists the further folders that count as the working one does, or adds one.
+func (d *Desk) folders(ctx context.Context, session string, q ask.Folders) (string, error) {
+	p, cfg, err := d.Loaded()
+	if err != nil {
+		return "", err
+	}
+	if q.Add == "" {
+		text := "No further folder is in use. `/add-dir ../lib` adds one until adze ends, `/add-dir --keep ../lib` for good."
+		if len(cfg.Permissions.Dirs) > 0 {
+			text = "In use beside this folder:\n\n"
+		}
+		for _, d := range cfg.Permissions.Dirs {
+			text += "- `" + d.Text + "` (" + d.Origin.String() + ")\n"
+		}
+		return text, nil
+	}
+	dir, err := settings.Folder(p, q.Add, "/add-dir")
+	if err != nil {
+		return "", err
+	}
+	done := "`" + paths.Tilde(dir, p.Home) + "` can be used as this folder is"
+	if !q.Keep {
+		w := d.at(session)
+		if w == nil {
+			return "", errNoSession
+		}
+		w.Give(settings.AsDir(dir, "/add-dir"))
+		return done + ", until adze ends. `/add-dir --keep " + q.Add + "` keeps that.", nil
+	}
+	t, e, err := settings.AddDir(p, "local", dir)
+	if err != nil {
+		return "", err
+	}
+	if err := d.Write(ctx, p, t, e); err != nil {
+		return "", err
+	}
+	return done + ". That is kept in `" + paths.Tilde(t.Path, p.Home) + "`; taken out there, it ends at once.", nil
 }

@@ -76,7 +76,7 @@ func (m *Model) textOf(ctx context.Context, session, name string, r Report, args
 	if r.Here != nil && r.Here(args) {
 		return r.Run(ctx, args)
 	}
-	a, err := m.host.Client.Ask(ctx, session, ask.Report{Name: name, Args: args})
+	a, err := m.host.Client.Ask(ctx, session, ask.Slash(name, args))
 	return a.Text, err
 }
 

@@ -197,7 +197,7 @@ func dataOf[T any](ctx context.Context, h Host, q ask.Query) (v T, err error) {
 	return ask.Data[T](r)
 }
 
-// A Report is a slash command that is answered with Markdown: see ask.Report.
+// A Report is a slash command that is answered with Markdown: see ask.Slash.
 type Report struct {
 	About string
 	Args  string // a hint, such as "[file]"
