@@ -2,7 +2,9 @@ package desk
 
 import (
 	"context"
+	"errors"
 
+	"github.com/adze-agent/adze/internal/archive"
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/view"
@@ -16,8 +18,13 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 	case ask.Open:
 		return ask.With(d.open()), nil
 	case ask.Diff:
-		blocks, err := d.diff(ctx, session)
-		return ask.Reply{Shapes: blocks}, err
+		return d.of(session, func(s seat) (ask.Reply, error) {
+			if !s.Kept {
+				return ask.Reply{}, errors.New("this session is not kept on disk, and neither is what files were before it")
+			}
+			blocks, err := archive.Archive{Paths: s.Place().Paths, Environ: d.c.Environ}.Diff(ctx, session)
+			return ask.Reply{Shapes: blocks}, err
+		})
 	case ask.Context:
 		return d.of(session, func(s seat) (ask.Reply, error) { return ask.Reply{Shapes: []view.Block{s.Map().View()}}, nil })
 	case ask.Remembered:
@@ -32,17 +39,8 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 	case ask.Models:
 		all, err := d.models(ctx)
 		return ask.Reply{Choices: all}, err
-	case ask.Sessions:
-		return told(d.sessions(ctx, q.All))
-	case ask.Find:
-		return told(d.find(ctx, q.Words))
-	case ask.Search:
-		return told(d.search(ctx, q.Words, q.All), nil)
-	case ask.Preview:
-		text, err := d.preview(ctx, q.ID)
-		return ask.Reply{Text: text}, err
-	case ask.Rename:
-		return ask.Reply{}, d.rename(ctx, q.ID, q.Title)
+	case ask.Sessions, ask.Find, ask.Search, ask.Preview, ask.Rename:
+		return d.kept(ctx, q)
 	case ask.Files:
 		all, err := d.files(ctx)
 		return ask.Reply{Names: all}, err
@@ -87,6 +85,30 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 		return ask.Reply{}, d.decide(ctx, q)
 	}
 	return ask.Reply{}, unsupported(q)
+}
+
+// kept answers what is about sessions on disk.
+func (d *Desk) kept(ctx context.Context, q ask.Query) (ask.Reply, error) {
+	p, _, err := d.Loaded()
+	if err != nil {
+		return ask.Reply{}, err
+	}
+	a := archive.Archive{Paths: p, Environ: d.c.Environ}
+	switch q := q.(type) {
+	case ask.Sessions:
+		return told(a.List(ctx, q.All))
+	case ask.Find:
+		return told(a.Find(ctx, q.Words))
+	case ask.Search:
+		return told(a.Search(ctx, q.Words, q.All), nil)
+	case ask.Preview:
+		text, err := a.Preview(ctx, q.ID)
+		return ask.Reply{Text: text}, err
+	case ask.Rename:
+		return ask.Reply{}, a.Rename(ctx, q.ID, q.Title)
+	default:
+		return ask.Reply{}, unsupported(q)
+	}
 }
 
 // of answers what is about one session.

@@ -1,4 +1,6 @@
-package desk
+// Package archive answers what clients ask about sessions that are kept on disk: which
+// there are, how they began and ended, what they changed. It opens none to go on with it.
+package archive
 
 import (
 	"context"
@@ -29,12 +31,15 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// sessions are what can be gone on with, of this project or of all.
-func (d *Desk) sessions(ctx context.Context, all bool) (out ask.SessionList, err error) {
-	p, _, err := d.Loaded()
-	if err != nil {
-		return out, err
-	}
+// An Archive is the sessions of a person, seen from a folder.
+type Archive struct {
+	Paths   settings.Paths
+	Environ []string // of git
+}
+
+// List are what can be gone on with, of this project or of all.
+func (a Archive) List(ctx context.Context, all bool) (out ask.SessionList, err error) {
+	p := a.Paths
 	key := sessions.Key(p.Root)
 	of := key
 	if all {
@@ -154,23 +159,16 @@ func opensIn(dir, start string) bool {
 	return info.Siblings(dir, start)
 }
 
-// diff is what is different on disk now from before a session, by file.
-func (d *Desk) diff(ctx context.Context, session string) ([]view.Block, error) {
-	r, err := d.in(session)
+// Diff is what is different on disk now from before a session, by file.
+func (a Archive) Diff(ctx context.Context, session string) ([]view.Block, error) {
+	st, i, err := a.saved(ctx, session)
 	if err != nil {
 		return nil, err
 	}
-	if !r.Kept {
-		return nil, errors.New("this session is not kept on disk, and neither is what files were before it")
-	}
-	st, i, err := d.saved(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	blocks, err := rewind.Diff(ctx, st, i, d.c.Environ)
+	blocks, err := rewind.Diff(ctx, st, i, a.Environ)
 	for k, b := range blocks {
 		if x, ok := b.(view.Diff); ok {
-			x.Path = paths.Tilde(paths.Short(d.c.Dir, x.Path), d.c.Home)
+			x.Path = paths.Tilde(paths.Short(a.Paths.Dir, x.Path), a.Paths.Home)
 			blocks[k] = x
 		}
 	}
@@ -180,12 +178,9 @@ func (d *Desk) diff(ctx context.Context, session string) ([]view.Block, error) {
 // searchHits bounds what a search in the picker finds.
 const searchHits = 50
 
-// search looks through whole conversations, as far as the index has them.
-func (d *Desk) search(ctx context.Context, words string, all bool) map[string]string {
-	p, _, err := d.Loaded()
-	if err != nil {
-		return nil
-	}
+// Search looks through whole conversations, as far as the index has them.
+func (a Archive) Search(ctx context.Context, words string, all bool) map[string]string {
+	p := a.Paths
 	q := fulltext.Query{Words: words, Limit: searchHits}
 	if !all && len(info.Worktrees(p.Dir)) == 0 { // of hits elsewhere nothing is shown
 		q.Project = sessions.Key(p.Root)
@@ -210,12 +205,9 @@ func elsewhere(p settings.Paths, i store.Info) string {
 	return "cd " + hint.Shell(i.Start) + " && adze --resume " + i.ID
 }
 
-// find looks up the session that words name.
-func (d *Desk) find(ctx context.Context, words string) (ask.Saved, error) {
-	p, _, err := d.Loaded()
-	if err != nil {
-		return ask.Saved{}, err
-	}
+// Find looks up the session that words name.
+func (a Archive) Find(ctx context.Context, words string) (ask.Saved, error) {
+	p := a.Paths
 	i, err := sessions.In(p.State).Find(ctx, sessions.Key(p.Root), words)
 	switch {
 	case errors.Is(err, store.ErrNone):
@@ -227,23 +219,19 @@ func (d *Desk) find(ctx context.Context, words string) (ask.Saved, error) {
 }
 
 // saved finds a session by its id.
-func (d *Desk) saved(ctx context.Context, id string) (sessions.Store, store.Info, error) {
-	p, _, err := d.Loaded()
-	if err != nil {
-		return sessions.Store{}, store.Info{}, err
-	}
-	st := sessions.In(p.State)
-	st.Key, _ = seal.Key(p.State) // what is written without counts as a stranger's; where there is none, all is
-	i, err := st.Find(ctx, sessions.Key(p.Root), id)
+func (a Archive) saved(ctx context.Context, id string) (sessions.Store, store.Info, error) {
+	st := sessions.In(a.Paths.State)
+	st.Key, _ = seal.Key(a.Paths.State) // what is written without counts as a stranger's; where there is none, all is
+	i, err := st.Find(ctx, sessions.Key(a.Paths.Root), id)
 	return st, i, err
 }
 
 // previewChars bounds each text of a preview.
 const previewChars = 400
 
-// preview is how a session began, and how it stands.
-func (d *Desk) preview(ctx context.Context, id string) (string, error) {
-	st, i, err := d.saved(ctx, id)
+// Preview is how a session began, and how it stands.
+func (a Archive) Preview(ctx context.Context, id string) (string, error) {
+	st, i, err := a.saved(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -271,9 +259,9 @@ func (d *Desk) preview(ctx context.Context, id string) (string, error) {
 	return text + clip.Middle(clip.Clean(last), previewChars, ""), nil
 }
 
-// rename titles a session that no process has open.
-func (d *Desk) rename(ctx context.Context, id, title string) error {
-	st, i, err := d.saved(ctx, id)
+// Rename titles a session that no process has open.
+func (a Archive) Rename(ctx context.Context, id, title string) error {
+	st, i, err := a.saved(ctx, id)
 	if err != nil {
 		return err
 	}
