@@ -254,7 +254,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Hands: session.Hands{
 			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
 			DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
-			Commands:   r.ext.Commands(), Files: r.recorded, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(),
+			Commands:   r.ext.Commands(), Files: r.recorded, Tasks: r.kit.Tasks, EndTasks: r.endTasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(),
 		},
 		Permissions: session.Permissions{
 			Rules: rules, Mode: r.started, Forbidden: r.forbidden(cfg), Auto: r.auto, Facts: r.kit.Facts, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders,
@@ -523,14 +523,18 @@ func (r *Running) End(why ext.Ending) (err error) {
 		if r.written != nil {
 			r.written()
 		}
-		if ended := r.kit.Close(2 * time.Second); ended != "" {
-			r.place.process.Notef("ended what ran in the background: %s", ended)
-		}
 		err = errors.Join(err, r.sandboxes.Close())
 		err = errors.Join(err, r.recorded.Close())
 		r.place.process.drop(r)
 	})
 	return err
+}
+
+// endTasks ends every command.
+func (r *Running) endTasks() {
+	if ended := r.kit.Close(2 * time.Second); ended != "" {
+		r.place.process.Notef("ended what ran in the background: %s", ended)
+	}
 }
 
 // Dry starts a session that is not meant to run. It needs no key.

@@ -240,11 +240,6 @@ func (m *Mark) End(ctx context.Context) (effect.Changed, error) {
 	if err != nil {
 		return effect.Changed{}, fmt.Errorf("look for what the command changed: %w", err)
 	}
-	out := effect.Changed{Files: t.changes(ctx, found, m.began)}
-	for _, c := range out.Files {
-		if c.Before.Lost != "" {
-			out.Missed = append(out.Missed, fmt.Sprintf("%s: %s", c.Path, c.Before.Lost))
-		}
-	}
-	return out, nil
+	files := t.changes(ctx, found, m.began)
+	return effect.Changed{Files: files, Missed: missed(files)}, nil
 }

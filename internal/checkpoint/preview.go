@@ -31,6 +31,9 @@ func (r *Recorder) TakeBack(ctx context.Context, changes []effect.Change, begin 
 		_, _, _ = Restore(context.WithoutCancel(ctx), r.Blobs, Back(done)) // what it could not do is seen below
 		done = Since(p.todo)
 	}
+	r.mu.Lock()
+	r.back = append(r.back, done...)
+	r.mu.Unlock()
 	return done, p.problems, p.foreign, err
 }
 

@@ -30,6 +30,7 @@ type Recorder struct {
 	calls   int             // that were recorded
 	running int             // of them
 	pending bool            // a call did not end, or left something running
+	back    []effect.Change // what a rewind did since the newest look
 	said    map[string]bool // notes
 }
 
@@ -65,8 +66,14 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 	call := r.journal(beginRecord{Others: others, Apart: whole && slices.ContainsFunc(r.Trees, (*Tree).apart)}, paths, before)
 	return func(ctx context.Context) (out effect.Changed) {
 		defer func() { r.finish(ctx, call, out) }()
-		if len(marks) > 0 {
+		switch {
+		case len(marks) > 0:
 			r.ended()
+		case commands(actions) && r.runs(): // what was named is compared below
+			_, late, note := r.marks(ctx)
+			if others = joinChanges(others, late); note != "" {
+				out.Missed = append(out.Missed, note)
+			}
 		}
 		for _, m := range marks {
 			now, err := m.End(ctx)
@@ -91,24 +98,56 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 		if len(others) > 0 {
 			out.Files = joinChanges(others, out.Files)
 		}
-		if !whole && r.owes() {
-			_, late, note := r.marks(ctx)
-			r.ended()
-			if out.Files = joinChanges(late, out.Files); note != "" {
-				out.Missed = append(out.Missed, note)
-			}
-		}
 		return out
 	}, note
 }
 
-// owes reports whether what an earlier call left running has ended, and nobody looked since
-// at what it changed.
-func (r *Recorder) owes() bool {
+// Late is what changed since the newest look, where what calls left running may have done
+// it. Where a call runs, its end says it.
+func (r *Recorder) Late(ctx context.Context) (out effect.Changed) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.pending && !(r.Beside != nil && r.Beside())
+	due := r.pending && r.running == 0
+	r.mu.Unlock()
+	if !due {
+		return out
+	}
+	_, others, note := r.marks(ctx)
+	r.ended()
+	out.Files, out.Missed = others, missed(others)
+	if note != "" {
+		out.Missed = append(out.Missed, note)
+	}
+	return out
 }
+
+// commands reports whether a call runs commands that change something: one that goes on in the
+// background changes more than what was seen at the call's end.
+func commands(actions []policy.Action) bool {
+	runs, writes := false, false
+	for _, a := range actions {
+		switch a := a.(type) {
+		case policy.Exec:
+			runs, writes = true, writes || !a.ReadOnly
+		case policy.Write:
+			writes = true
+		default: // reads, or is looked at as a whole
+		}
+	}
+	return runs && writes
+}
+
+// missed says of which changes it is not known what was there before.
+func missed(changes []effect.Change) (out []string) {
+	for _, c := range changes {
+		if c.Before.Lost != "" {
+			out = append(out, c.Path+": "+c.Before.Lost)
+		}
+	}
+	return out
+}
+
+// runs reports whether something runs that calls left running.
+func (r *Recorder) runs() bool { return r.Beside != nil && r.Beside() }
 
 // linked reports whether a file has several names.
 func linked(path string) bool {
@@ -158,7 +197,7 @@ func (r *Recorder) finish(ctx context.Context, call int, changed effect.Changed)
 // left out, which note says.
 func (r *Recorder) marks(ctx context.Context) (marks []*Mark, others []effect.Change, note string) {
 	var notes []string
-	beside := r.Beside != nil && r.Beside()
+	beside := r.runs()
 	for i, t := range r.Trees {
 		t.beside(beside)
 		m, err := t.Begin(ctx)
@@ -172,8 +211,8 @@ func (r *Recorder) marks(ctx context.Context) (marks []*Mark, others []effect.Ch
 		notes = r.note(notes, m.Left)
 		marks, others = append(marks, m), append(others, m.Others...)
 	}
-	if len(marks) > 0 && !r.begun() {
-		others = nil
+	if len(marks) > 0 {
+		others = r.begun(others)
 	}
 	return marks, others, strings.Join(notes, "\n")
 }
@@ -204,13 +243,17 @@ func joinChanges(first, then []effect.Change) []effect.Change {
 	return slices.DeleteFunc(out, nothing)
 }
 
-// begun notes a call that begins, and reports whether others of ours may have
-// changed something since the last one ended.
-func (r *Recorder) begun() (ours bool) {
+// begun notes a look, and returns what others of ours may have changed since the last one:
+// nothing when none ran, and not what a rewind did.
+func (r *Recorder) begun(changes []effect.Change) (ours []effect.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ours = r.pending
-	r.pending = true
+	if r.pending {
+		ours = slices.DeleteFunc(changes, func(c effect.Change) bool {
+			return slices.ContainsFunc(r.back, func(b effect.Change) bool { return b.Path == c.Path && b.After == c.After })
+		})
+	}
+	r.pending, r.back = true, nil
 	return ours
 }
 
@@ -231,7 +274,7 @@ func (r *Recorder) note(notes []string, text string) []string {
 func (r *Recorder) ended() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pending = r.Beside != nil && r.Beside()
+	r.pending = r.runs()
 }
 
 // scope is what a call may change: files that it names, or anything.

@@ -104,35 +104,64 @@ func TestRecorderBetweenCalls(t *testing.T) {
 	}
 }
 
-// What a task in the background changed after its call is recorded with the call during
-// which it ended, or the next, also when that call only reads.
-func TestRecorderAfterATaskEnded(t *testing.T) {
-	dir := tempTree(t)
-	shell(t, dir, `printf a >a; printf b >b`)
-	tree, blobs := newTree(t, dir)
-	busy := true
-	r := &checkpoint.Recorder{Trees: []*checkpoint.Tree{tree}, Blobs: blobs, Beside: func() bool { return busy }}
-	end, _ := r.Begin(context.Background(), []policy.Action{policy.Exec{Argv: []string{"x"}}})
-	end(context.Background())
-	end, _ = r.Begin(context.Background(), nil)
-	shell(t, dir, `printf c >a; rm b`)
-	busy = false
-	c := end(context.Background())
-	if len(c.Files) != 2 {
-		t.Fatalf("%d changes, want 2", len(c.Files))
-	}
-	if _, _, err := checkpoint.Restore(context.Background(), blobs, checkpoint.Back(c.Files)); err != nil {
-		t.Error(err)
-	}
-	for _, name := range []string{"a", "b"} {
-		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != name {
-			t.Errorf("%s is %q", name, got)
-		}
-	}
-	end, _ = r.Begin(context.Background(), nil)
-	shell(t, dir, `printf d >a`)
-	if c := end(context.Background()); len(c.Files) != 0 {
-		t.Errorf("a person's change counts: %v", c.Files)
+// What a task in the background changes after its call is found while no call runs, whatever
+// its command was taken for; not what a rewind or a person does, nor what happens beside one
+// that only reads.
+func TestRecorderLate(t *testing.T) {
+	ctx := context.Background()
+	for _, x := range []struct {
+		name    string
+		command []policy.Action
+		want    int
+	}{
+		{"any command", []policy.Action{policy.Exec{Argv: []string{"x"}}}, 2},
+		{"one that changes what it names", []policy.Action{policy.Exec{Argv: []string{"sed", "-i"}, Edits: true}}, 2},
+		{"one that writes what it reads", []policy.Action{policy.Exec{Argv: []string{"cat"}, ReadOnly: true}, policy.Write{Path: "/nowhere/c"}}, 2},
+		{"one that reads", []policy.Action{policy.Exec{Argv: []string{"tail", "-f"}, ReadOnly: true}}, 0},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			dir := tempTree(t)
+			shell(t, dir, `printf a >a; printf b >b`)
+			tree, blobs := newTree(t, dir)
+			busy := false
+			r := &checkpoint.Recorder{Trees: []*checkpoint.Tree{tree}, Blobs: blobs, Beside: func() bool { return busy }}
+			end, _ := r.Begin(ctx, x.command)
+			busy = true
+			end(ctx)
+			shell(t, dir, `printf c >a; rm b`)
+			end, _ = r.Begin(ctx, nil)
+			if c := r.Late(ctx); len(c.Files) != 0 {
+				t.Errorf("a call runs, whose end says it: %v", c)
+			}
+			end(ctx)
+			c := r.Late(ctx)
+			if len(c.Files) != x.want || len(c.Missed) != 0 {
+				t.Fatalf("%+v, want %d changes", c, x.want)
+			}
+			if x.want == 0 {
+				return
+			}
+			if _, problems, _, err := r.TakeBack(ctx, c.Files, func([]effect.Change) error { return nil }, nil); err != nil || len(problems) > 0 {
+				t.Error(err, problems)
+			}
+			for _, name := range []string{"a", "b"} {
+				if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != name {
+					t.Errorf("%s is %q", name, got)
+				}
+			}
+			if c := r.Late(ctx); c.Any() {
+				t.Errorf("what the rewind did counts: %v", c)
+			}
+			shell(t, dir, `printf d >a`)
+			busy = false
+			if c := r.Late(ctx); len(c.Files) != 1 {
+				t.Errorf("%v: of the task that ended a change was to be found", c)
+			}
+			shell(t, dir, `printf e >a`)
+			if c := r.Late(ctx); c.Any() {
+				t.Errorf("a person's change counts: %v", c)
+			}
+		})
 	}
 }
 

@@ -63,11 +63,7 @@ func Recover(ctx context.Context, dir string, c Config) (out effect.Changed) {
 		}
 	}
 	order.By(out.Files, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
-	for _, f := range out.Files {
-		if f.Before.Lost != "" {
-			out.Missed = append(out.Missed, f.Path+": "+f.Before.Lost)
-		}
-	}
+	out.Missed = append(out.Missed, missed(out.Files)...)
 	return out
 }
 

@@ -64,6 +64,7 @@ var (
 		asStruct[RewindBegan]("rewind_began"),
 		asStruct[TaskStarted]("task_started"),
 		asStruct[TaskEnded]("task_ended"),
+		asStruct[FilesChanged]("files_changed"),
 		asStruct[Noted]("noted"),
 		asStruct[SettingsChanged]("settings_changed"),
 		asStruct[TurnEnded]("turn_ended"),

@@ -93,6 +93,7 @@ func samples() []event.Body {
 			Earlier: 1, Origin: event.Origin{Parts: [][]event.Seq{{1}}, Boundary: 1},
 		},
 		event.NotesKept{Through: 7},
+		event.FilesChanged{Changed: effect.Changed{Files: []effect.Change{{Path: "/a", Before: effect.Version{Kind: effect.IsFile, Hash: "h"}}}, Missed: []string{"b: why"}}},
 		event.CompactFailed{Trigger: "full", Why: "w", Stops: true},
 		event.RewindBegan{To: 1, ID: "i", Text: "t", Undo: true, Changes: []effect.Change{{Path: "/p"}}},
 		event.Rewound{

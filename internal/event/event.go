@@ -267,6 +267,11 @@ type (
 		Took   time.Duration `json:"took,omitempty"`
 		Output string        `json:"output,omitempty"` // the file with all that it wrote
 	}
+	// FilesChanged says what changed on disk while no call ran, and something that calls had
+	// left running may have done it, or anybody else meanwhile.
+	FilesChanged struct {
+		Changed effect.Changed `json:"changed"`
+	}
 	// Noted is something a person should know that changes nothing.
 	Noted struct {
 		Level string `json:"level"` // info, warning, error
@@ -417,6 +422,7 @@ func (Extended) body()       {}
 func (ServerChanged) body()  {}
 func (TaskStarted) body()    {}
 func (TaskEnded) body()      {}
+func (FilesChanged) body()   {}
 func (Noted) body()          {}
 func (TurnEnded) body()      {}
 func (Unknown) body()        {}

@@ -236,7 +236,7 @@ func Diff(ctx context.Context, st sessions.Store, i store.Info, environ []string
 			return nil, err
 		}
 		switch b := e.Body.(type) {
-		case event.ToolFinished, event.InputAccepted:
+		case event.ToolFinished, event.InputAccepted, event.FilesChanged:
 			changes = append(changes, event.ChangedBy(b).Files...)
 		case event.Rewound:
 			changes = append(changes, b.Changes...)

@@ -31,7 +31,9 @@ func (s *Session) begin(st *state) {
 	ctx, cancel := context.WithCancel(context.Background())
 	st.cancel, st.turn, st.began = cancel, ctx, s.cfg.Now()
 	go func() { // ends with the turn; end and finish wait for it through cancel
+		_ = s.late(always) // what cannot be recorded now cannot in the turn either, which says so
 		out, err := s.run(ctx)
+		err = errors.Join(err, s.late(always))
 		_ = s.do(func(st *state) { s.finish(st, out, err) })
 	}()
 }

@@ -68,6 +68,8 @@ type Hands struct {
 	// Tasks are what runs in the background; nil has none. What becomes of
 	// them is told with Session.Report.
 	Tasks Tasks
+	// EndTasks ends what runs in the background, when the session ends; nil ends nothing.
+	EndTasks func()
 	// Shell runs a command of the person's own, and says what came of it;
 	// progress shows its output while it runs. nil refuses op.Shell.
 	Shell func(ctx context.Context, c Command, progress func(string)) event.Ran

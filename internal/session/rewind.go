@@ -31,6 +31,9 @@ type Files interface {
 	Join(first, then []effect.Change) []effect.Change
 	// Unfinished is what a rewind that was cut off has changed of what it was about to.
 	Unfinished(b event.RewindBegan) event.Rewound
+	// Late is what changed since the newest call, where something that calls left running
+	// may have done it. Nothing is looked at where nothing was left.
+	Late(ctx context.Context) effect.Changed
 	// Cut says what calls changed that the last process of the session left open.
 	Cut(ctx context.Context) effect.Changed
 	// Seen replaces what the model is taken to know of files.
@@ -80,7 +83,12 @@ func (s *Session) rewind(ctx context.Context, o op.Rewind) error {
 	}); werr != nil || err != nil {
 		return errors.Join(werr, err)
 	}
-	e, live, err := s.goBack(ctx, o, now)
+	err = s.late(always)
+	var e *event.Rewound
+	var live *event.RewindPlan
+	if err == nil {
+		e, live, err = s.goBack(ctx, o, now)
+	}
 	derr := s.do(func(st *state) {
 		st.rewinding, st.unwind = false, nil
 		switch {
@@ -204,7 +212,7 @@ func (s *Session) past(ctx context.Context, o op.Rewind) (p past, err error) {
 			continue
 		}
 		switch b := e.Body.(type) {
-		case event.ToolFinished, event.InputAccepted:
+		case event.ToolFinished, event.InputAccepted, event.FilesChanged:
 			files := event.ChangedBy(b).Files
 			p.changes = append(p.changes, files...)
 			if len(files) > 0 {

@@ -29,6 +29,7 @@ type takenBack struct {
 	seen    []effect.File
 	known   bool
 	cut     effect.Changed
+	late    []string // told one by one
 	fail    error
 	during  func() // while files are written
 }
@@ -65,6 +66,13 @@ func (f *takenBack) TakeBack(ctx context.Context, cs []effect.Change, begin func
 		done = append(done, effect.Change{Path: c.Path, Before: c.After, After: c.Before})
 	}
 	return session.TakenBack{Done: done, Problems: []string{"a problem"}}, ctx.Err()
+}
+
+func (f *takenBack) Late(context.Context) (out effect.Changed) {
+	if len(f.late) > 0 {
+		out.Missed, f.late = f.late[:1], f.late[1:]
+	}
+	return out
 }
 
 func (f *takenBack) Cut(context.Context) effect.Changed { return f.cut }

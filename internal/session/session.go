@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -79,6 +80,7 @@ type Session struct {
 	// request takes that Buy makes; neither changes.
 	before float64
 	purse  chan struct{}
+	looks  sync.Mutex // held by a look at what changed while no call ran, until it is recorded
 }
 
 // state belongs to the session's goroutine alone.
@@ -215,6 +217,7 @@ func (s *Session) end(st *state) {
 	for st.cancel != nil || len(st.shells) > 0 || st.rewinding {
 		(<-s.inbox)(st)
 	}
+	s.endTasks(st)
 	st.waitKept()
 	s.keep(st, keepLast)
 	defer st.waitKept()
@@ -224,6 +227,26 @@ func (s *Session) end(st *state) {
 		select {
 		case <-c:
 		case <-limit.C:
+			return
+		}
+	}
+}
+
+// endTasks ends what calls left running, records what it changed, and serves the session until then.
+func (s *Session) endTasks(st *state) {
+	over := make(chan struct{})
+	go func() { // ends with what it ends; it is waited for here
+		defer close(over)
+		if s.cfg.EndTasks != nil {
+			s.cfg.EndTasks()
+		}
+		_ = s.late(always) // there is nobody left to tell
+	}()
+	for {
+		select {
+		case f := <-s.inbox:
+			f(st)
+		case <-over:
 			return
 		}
 	}

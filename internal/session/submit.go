@@ -141,6 +141,9 @@ func (s *Session) Report(b event.Body) error {
 	case event.TaskStarted, event.TaskEnded, event.Spent, event.NotesKept, event.Noted:
 		var res error
 		err := s.do(func(st *state) { res = s.record(context.Background(), st, b) })
+		if _, ended := b.(event.TaskEnded); ended {
+			res = errors.Join(res, s.late(rests))
+		}
 		return errors.Join(err, res)
 	default:
 		return fmt.Errorf("report what goes on beside a session: %T is about nothing of it", b)

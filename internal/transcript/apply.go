@@ -70,6 +70,8 @@ func (s State) Apply(e event.Event) State {
 		s.Background = with(s.Background, b.ID, b)
 	case event.TaskEnded:
 		s.Background = without(s.Background, b.ID)
+	case event.FilesChanged:
+		s = s.touched(b.Changed.Files)
 	case event.Noted:
 		s.Warned = s.Warned || b.About == event.AboutWindow
 	case event.SettingsChanged, event.Unknown: // nothing to keep

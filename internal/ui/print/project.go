@@ -247,7 +247,7 @@ func (p *projection) apply(e event.Event) []any {
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued,
 		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.ServerChanged, event.Cleared, event.Bounded,
-		event.Stripped, event.NotesKept, event.RewindBegan, event.Unknown, event.Ran, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding:
+		event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.Unknown, event.Ran, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding:
 	}
 	return nil
 }

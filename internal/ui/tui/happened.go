@@ -180,7 +180,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.taskEnded(b)
 		return m.changed()
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Extended, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
-		event.NotesKept, event.RewindBegan, event.Compacting, event.Unknown, event.Noted, event.Retracted, event.ToolOutput, event.Queued:
+		event.NotesKept, event.FilesChanged, event.RewindBegan, event.Compacting, event.Unknown, event.Noted, event.Retracted, event.ToolOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil
