@@ -93,7 +93,25 @@ func each(r Rules, m Mode, q Request) []Verdict {
 			seen[key] = v
 		}
 	}
+	if q.Sandboxed && unasked(q.Actions, out) { // it would have the folder open, too
+		for i, a := range q.Actions {
+			if w, ok := a.(Write); ok && w.Opens && out[i].Effect == Allow {
+				out[i] = UnlessDontAsk(m, c.opening(w))
+			}
+		}
+	}
 	return out
+}
+
+// opening is the question whether a folder may be opened for a command.
+func (c *call) opening(w Write) Verdict {
+	at := c.show("", w.Path)
+	v := Verdict{Effect: Ask, Check: CheckRemoval, Part: w.Path, Suggest: c.suggests,
+		Reason: "git would change files in all of " + at + ", and commands may write only a part of it; a yes lets this command write all of it, --add-dir " + at + " every command"}
+	if w.Remove {
+		v.Reason = "git would take the folder " + at + " away, of which the sandbox keeps some files in their places; a yes lets this command do it"
+	}
+	return v
 }
 
 // A memoKey is everything that the verdict on a path depends on.
@@ -328,8 +346,8 @@ func (c *call) immune(a Action) (Verdict, bool) {
 		if why := foreign(a.Asked); why != "" && !a.Maybe {
 			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: CheckPath, Part: a.Path}, true
 		}
-		if a.Halves != "" && c.req.Sandboxed {
-			return Verdict{Effect: Ask, Reason: a.Halves, Check: CheckRemoval, Part: a.Path}, true
+		if a.Opens && c.req.Sandboxed && c.mode != Bypass && !(a.Arg && c.covered != nil) {
+			return c.opening(a), true
 		}
 		if lost := vital(c.rules.Rules, a); lost != "" {
 			if a.Content && !strings.HasPrefix(lost, "everything") {

@@ -27,11 +27,23 @@ type Needs struct {
 	// it keeps of them what the program writes every day, and what the call itself
 	// names.
 	Settings []Setting `json:"settings,omitempty"`
+	// Folders are those that the call works on as a whole, and may once it is allowed; the
+	// sandbox opens them for this call alone.
+	Folders []Folder `json:"folders,omitempty"`
 	// Hide says how the sandbox keeps files of the session's folders that hold secrets
 	// from what the call shows, but for those of Shown, with all below, which it reads
 	// by name or by a rule.
 	Hide  Hide     `json:"hide,omitempty"`
 	Shown []string `json:"shown,omitempty"`
+}
+
+// A Folder is one that a call may write although it is none of the session's, resolved.
+// What is protected or denied in it stays so.
+type Folder struct {
+	Path string `json:"path"`
+	// Gone: it is taken away with all that is in it. Nothing in it is kept in its place but
+	// what rules deny.
+	Gone bool `json:"gone,omitempty"`
 }
 
 // A Setting is a path in which a program keeps its settings, resolved.
@@ -44,18 +56,19 @@ type Setting struct {
 
 // IsZero reports whether nothing is needed.
 func (n Needs) IsZero() bool {
-	return !n.Pinned && !n.Confined && len(n.Writable) == 0 && len(n.Settings) == 0 && n.Hide == HideNothing
+	return !n.Pinned && !n.Confined && len(n.Writable) == 0 && len(n.Settings) == 0 && len(n.Folders) == 0 && n.Hide == HideNothing
 }
 
 // needs are those of the whole call, whose verdict is effect.
 func needs(r Rules, as []Action, vs []Verdict, effect Effect) Needs {
 	n := Needs{Pinned: readOrEdits(as)}
 	looked := map[string]bool{} // a long script writes the same paths over and over
-	unasked := false            // a program runs that no rule and no person allowed
 	for i, a := range as {
 		if vs[i].Effect == Allow && vs[i].Check == CheckSandbox {
 			n.Confined = true
-			unasked = unasked || effect == Allow && foreignProgram(a)
+		}
+		if w, ok := a.(Write); ok && (w.Opens || w.takesRepository(vs[i])) {
+			n.Folders = append(n.Folders, Folder{Path: w.Path, Gone: w.Remove})
 		}
 		if w, ok := a.(Write); ok && !w.Maybe && (w.Own || !looked[w.Path]) {
 			why, _ := protected(r, w.Path)
@@ -79,10 +92,27 @@ func needs(r Rules, as []Action, vs []Verdict, effect Effect) Needs {
 			n.Writable = append(n.Writable, m.Path)
 		}
 	}
-	if unasked { // it would have them open, too
-		n.Writable, n.Settings = nil, nil
+	if effect == Allow && unasked(as, vs) { // it would have them open, too
+		n.Writable, n.Settings, n.Folders = nil, nil, nil
 	}
 	return n
+}
+
+// unasked reports whether a program runs that only the sandbox allowed: no rule, no mode
+// and no person.
+func unasked(as []Action, vs []Verdict) bool {
+	for i, a := range as {
+		if vs[i].Effect == Allow && vs[i].Check == CheckSandbox && foreignProgram(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// takesRepository reports whether a folder with a git repository is removed by somebody's
+// leave, of whom it was asked or whose rule names it.
+func (w Write) takesRepository(v Verdict) bool {
+	return w.Remove && w.Tree && !w.Moved && !w.Maybe && (v.Check == CheckRemoval || v.Check == CheckRule) && w.repository() != ""
 }
 
 // set adds what a program writes of its settings.

@@ -178,9 +178,10 @@ type (
 		Below *Below
 		// Within means that something below Path is written, not known what.
 		Within bool
-		// Halves, of what is Within, says that the sandbox lets the command do only a part of
-		// what it does below Path, and what would be lost by that; "" when it does not.
-		Halves string
+		// Opens means that the command works on all of the folder Path, and the sandbox would
+		// let it do only a part of that: git in a subfolder of its work tree, git worktree
+		// remove. What allows the command opens the folder for it (Needs.Folders).
+		Opens bool
 		// Own means that the program which is run keeps its settings there (git
 		// config): what allows the command, a rule or the mode bypassPermissions,
 		// allows this as well, although it is protected.

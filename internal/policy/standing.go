@@ -56,7 +56,15 @@ func (c *call) stands(rule *compiledRule, a Write) (found string, sure surety) {
 // is seen. A rule that names what is removed allows that as well. A .git that is a file has
 // its repository elsewhere.
 func (c *call) repository(a Write) string {
-	if !a.Remove || !a.Tree || a.Moved || a.Standing == nil || c.inAny(c.rules.Writable, a.Path) || a.Arg && c.covered != nil && c.covered.says(a.Asked) {
+	if !a.Remove || !a.Tree || a.Moved || c.inAny(c.rules.Writable, a.Path) || a.Arg && c.covered != nil && c.covered.says(a.Asked) {
+		return ""
+	}
+	return a.repository()
+}
+
+// repository is the folder of a git repository in a folder, "" when none is seen.
+func (a Write) repository() string {
+	if a.Standing == nil {
 		return ""
 	}
 	paths, _ := a.Standing.Look()

@@ -37,7 +37,8 @@ type Found struct {
 // programs outside: it knows what was there when each command began, looks while they
 // run and when each ends, and judges what is new. What is not harmless goes to quarantine.
 type auditor struct {
-	policy  Policy
+	base    Policy // without the folders that are open to some commands
+	policy  Policy // with those of the commands that run
 	dir     string // of the quarantine
 	stays   func(path string) bool
 	took    func(Found) // may be nil
@@ -72,6 +73,8 @@ type started struct {
 	had      map[string]bool     // what steers programs and was there when it began
 	todo     map[string][]string // what the lists of rebases, and the like, had to run then
 	open     []string            // what it may write, whatever that is
+	folders  []string            // that are open to it alone
+	was      map[string]string   // what stood in folders that it takes away; "" where nobody knows what it was
 	settings []setting           // what it may write, and is judged
 	kept     []mounted           // what is mounted for it alone
 	taken    map[string]int      // how often it was taken away while this runs
@@ -108,7 +111,7 @@ func newAuditor(p Policy, dir string, stays func(string) bool) *auditor {
 		v = p.survey()
 	}
 	return &auditor{
-		policy: p, dir: dir, stays: stays, survey: v,
+		base: p, policy: p, dir: dir, stays: stays, survey: v,
 		runs: map[*started]bool{}, accepted: map[string]string{}, doubtful: map[string]suspicion{}, says: map[string]said{}, before: map[string][]byte{},
 	}
 }
@@ -189,9 +192,13 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := &started{
-		since: time.Now().Add(-tick), had: map[string]bool{}, todo: map[string][]string{}, open: needs.Writable,
+		since: time.Now().Add(-tick), had: map[string]bool{}, todo: map[string][]string{}, was: map[string]string{}, open: needs.Writable,
 		taken: map[string]int{}, halt: make(chan string, 1), exact: needs.Pinned && len(needs.Writable)+len(needs.Settings) == 0,
 	}
+	for _, f := range needs.Folders {
+		r.folders = append(r.folders, f.Path)
+	}
+	t.spread(r.folders)
 	seen := t.survey.look()
 	set := t.policy.configured(seen)
 	seen.set = &set
@@ -209,6 +216,12 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 		case !it.late:
 			r.had[path] = true
 		}
+		for _, f := range needs.Folders {
+			if f.Gone && r.had[path] && paths.Within(f.Path, path) {
+				delete(r.had, path)
+				r.was[path] = stampOf(path)
+			}
+		}
 	}
 	t.runs[r] = true
 	if err := t.note(); err != nil {
@@ -221,6 +234,22 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 		go t.watch(t.stop, t.came()) // ends with the last command
 	}
 	return r, seen, nil
+}
+
+// spread has all be looked after that is open to commands, to those that run and to one
+// that may write folders; t.mu is held.
+func (t *auditor) spread(folders []string) {
+	for r := range t.runs {
+		folders = slices.Concat(folders, r.folders)
+	}
+	t.policy = t.base.opening(folders)
+	t.survey.roots = t.policy.surveys
+}
+
+// reaches reports whether a command could write at a path, as far as folders are open to
+// others alone.
+func (t *auditor) reaches(r *started, path string) bool {
+	return paths.WithinAny(t.base.Writable, path) || paths.WithinAny(r.folders, path) || !paths.WithinAny(t.policy.Writable, path)
 }
 
 // came tells of names that came, never where nobody watches.
@@ -247,6 +276,7 @@ func (t *auditor) note() error {
 	}
 	var had map[string]bool
 	var open []setting
+	var was []string
 	var since time.Time
 	for r := range t.doubted() {
 		open = append(open, r.settings...)
@@ -254,15 +284,18 @@ func (t *auditor) note() error {
 			since = r.since
 		}
 		if had == nil {
-			had = maps.Clone(r.had)
-			continue
+			had = map[string]bool{}
 		}
-		maps.DeleteFunc(had, func(p string, _ bool) bool { return !r.had[p] })
+		maps.Copy(had, r.had)
+		was = slices.AppendSeq(was, maps.Keys(r.was))
 	}
 	if since.IsZero() {
 		return nil
 	}
-	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)), open, since)
+	for r := range t.doubted() {
+		maps.DeleteFunc(had, func(p string, _ bool) bool { return !r.had[p] && t.reaches(r, p) })
+	}
+	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)), slices.Sorted(slices.Values(was)), open, since)
 }
 
 // began is when the first of the commands began.
@@ -285,6 +318,10 @@ func (t *auditor) end(r *started) {
 	t.lost()
 	t.audit(true, !r.exact, every)
 	delete(t.runs, r)
+	if len(r.folders) > 0 {
+		t.spread(nil)
+		_ = t.note() // else the next start looks for more than could be made
+	}
 	if len(t.runs) > 0 {
 		return
 	}

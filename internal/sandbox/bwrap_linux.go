@@ -151,7 +151,7 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) error {
 	if h.itself || b.s.config.cold {
 		return b.bwrap(c, steps, h.lock)
 	}
-	w := b.nursery.at(b, newLayout(steps, links, b.links.count()), len(p.open) == 0)
+	w := b.nursery.at(b, newLayout(steps, links, b.links.count()), !p.once)
 	if w == nil {
 		return b.bwrap(c, steps, h.lock)
 	}

@@ -26,7 +26,7 @@ func (t *auditor) again(path string) {
 		if r.halted {
 			return // it may be what did it, until it is gone
 		}
-		if r.had[path] {
+		if r.had[path] || !t.reaches(r, path) {
 			continue
 		}
 		r.taken[path]++

@@ -33,6 +33,8 @@ type noted struct {
 	Always   []string `json:"always"`
 	Home     string   `json:"home"`
 	Had      []string `json:"had"`
+	// Was stood in folders that the commands take away.
+	Was []string `json:"was,omitempty"`
 	// Open are the settings that the commands may write.
 	Open []setting `json:"open,omitempty"`
 	// Since is when the first of the commands began.
@@ -51,8 +53,8 @@ func newJournal(dir string) (*journal, error) {
 	return &journal{f: f}, nil
 }
 
-func (j *journal) write(p Policy, had []string, open []setting, since time.Time) error {
-	b, err := json.Marshal(noted{p.Writable, p.surveys, p.gits, p.always, p.home, had, open, since})
+func (j *journal) write(p Policy, had, was []string, open []setting, since time.Time) error {
+	b, err := json.Marshal(noted{p.Writable, p.surveys, p.gits, p.always, p.home, had, was, open, since})
 	if err != nil {
 		return err
 	}
@@ -171,7 +173,10 @@ func recoverOne(path, dir string, gone bool) ([]Found, error) {
 	if json.Unmarshal(b, &e) == nil {
 		p := Policy{Writable: e.Writable, surveys: e.Surveys, gits: e.Gits, always: e.Always, home: e.Home}
 		t := newAuditor(p, dir, nil)
-		r := &started{had: map[string]bool{}, since: e.Since, settings: e.Open}
+		r := &started{had: map[string]bool{}, was: map[string]string{}, since: e.Since, settings: e.Open}
+		for _, w := range e.Was {
+			r.was[w] = ""
+		}
 		for _, s := range e.Open {
 			maps.Copy(t.before, s.Before)
 		}

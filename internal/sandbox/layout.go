@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,12 @@ func (p Policy) layout() (steps []step, links []string) {
 		l.protect(g)
 	}
 	l.release(p.open)
+	for _, g := range p.gone {
+		maps.DeleteFunc(l.at, func(at string, _ action) bool { return paths.Within(g, at) && !slices.Contains(p.Writable, at) })
+	}
+	for _, d := range p.denied {
+		l.protect(d)
+	}
 	for _, f := range p.Fixed {
 		if l.protect(f); l.at[f] == write || l.at[f] == pin {
 			l.at[f] = keep
@@ -129,13 +136,15 @@ func (l *layout) set(path string, do action) {
 // path is in becomes writable, because files are replaced by renaming.
 func (l *layout) release(open []string) {
 	for _, o := range open {
-		for at, do := range l.at {
+		held := maps.Clone(l.at)
+		maps.DeleteFunc(l.at, func(at string, do action) bool { return do == pin && paths.Within(o, at) })
+		for at, do := range held {
 			switch {
 			case do != keep:
 			case paths.Within(o, at):
 				delete(l.at, at)
-				if isDir(at) {
-					l.at[at] = pin
+				for d := at; isDir(at) && paths.Within(o, d); d = filepath.Dir(d) {
+					l.set(d, pin)
 				}
 			case paths.Within(at, o):
 				in := filepath.Dir(o)

@@ -47,6 +47,8 @@ type Policy struct {
 	always  []string // protected wherever they are and whatever they are called
 	gits    []string // git folders that count although they may lie elsewhere
 	open    []string // protected paths that may be written all the same
+	gone    []string // folders that are taken away with all that is in them
+	once    bool     // it is that of one command alone
 	denials policy.Denials
 	denied  []string              // that the settings of the sandbox deny to write
 	seen    *survey               // that NewPolicy made; nil without
@@ -106,19 +108,15 @@ func newPolicy(c Config, names *watch.Names) Policy {
 		}
 	}
 	p.Hidden = outermost(slices.Concat(p.Hidden, c.paths(fs.DenyRead), keys))
+	var surveys []string
 	for _, root := range p.Writable {
 		if root != c.Temp && root != p.Cache && !slices.Contains(outside, root) {
-			p.surveys = append(p.surveys, root)
+			surveys = append(surveys, root)
 		}
 	}
 	p.denied = c.paths(fs.DenyWrite)
 	p.home, p.gits, p.always = c.Home, git, slices.Concat(guards, p.denied, c.Programs)
-	p.always = append(p.always, slices.DeleteFunc(append(policy.SystemPlaces(), policy.LoginPlaces(c.Home)...), func(at string) bool { return !paths.WithinAny(p.surveys, at) })...)
-	for _, root := range p.surveys { // one that lies in what steers programs does so as a whole
-		if policy.Steered(root) != "" {
-			p.always = append(p.always, root)
-		}
-	}
+	p.watching(surveys)
 	p.denials, p.far = c.Denials, newFar(c.Denials, p.surveys, c.Home)
 	n := c.Settings.Network
 	others := !n.StrictAllowlist && (n.AllowedDomains == nil || len(n.AllowedDomains) > 0)
@@ -135,6 +133,28 @@ func newPolicy(c Config, names *watch.Names) Policy {
 	p.seen = p.survey()
 	p.seen.names = names
 	return p.with(p.seen.look())
+}
+
+// watching has the policy look after what is in folders.
+func (p *Policy) watching(roots []string) {
+	p.surveys = outermost(slices.Concat(p.surveys, roots))
+	p.always = append(slices.Clip(p.always), slices.DeleteFunc(append(policy.SystemPlaces(), policy.LoginPlaces(p.home)...), func(at string) bool { return !paths.WithinAny(roots, at) })...)
+	for _, root := range roots { // one that lies in what steers programs does so as a whole
+		if policy.Steered(root) != "" {
+			p.always = append(p.always, root)
+		}
+	}
+}
+
+// opening is the policy with further folders that may be written.
+func (p Policy) opening(folders []string) Policy {
+	folders = slices.DeleteFunc(slices.Clone(folders), func(f string) bool { return f == "/" || paths.WithinAny(p.Writable, f) })
+	if len(folders) == 0 {
+		return p
+	}
+	p.Writable = outermost(slices.Concat(p.Writable, folders))
+	p.watching(folders)
+	return p
 }
 
 // shown are the folders of Shown, resolved, that no setting hides.

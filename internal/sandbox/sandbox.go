@@ -363,12 +363,15 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) (policy
 	if !filepath.IsAbs(c.Path) {
 		return policy.Kept{}, fmt.Errorf("confine %s: not an absolute path", c.Path)
 	}
+	if slices.ContainsFunc(needs.Folders, func(f policy.Folder) bool { return f.Path == "/" }) {
+		return policy.Kept{}, fmt.Errorf("confine %s: it would write all of /", filepath.Base(c.Path))
+	}
 	needs = s.policy.undenied(needs)
 	r, seen, err := s.auditor.begin(needs)
 	if err != nil {
 		return policy.Kept{}, fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
-	p, in := s.policy.with(seen), s.auditor.secrets(seen, needs)
+	p, in := s.policy.opening(r.folders).with(seen), s.auditor.secrets(seen, needs)
 	if len(in.Hidden) > 0 {
 		p.Hidden = outermost(slices.Concat(p.Hidden, in.Hidden))
 	}
@@ -376,6 +379,12 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) (policy
 	for _, set := range needs.Settings {
 		p.open = append(p.open, set.Path)
 	}
+	for _, f := range needs.Folders {
+		if f.Gone {
+			p.gone = append(p.gone, f.Path)
+		}
+	}
+	p.once = len(p.open)+len(needs.Folders) > 0
 	err = p.bounded()
 	if len(in.Hidden) > maxDenied {
 		err = tooManySecrets(len(in.Hidden))

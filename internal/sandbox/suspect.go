@@ -51,11 +51,20 @@ func (t *auditor) suspect(path string, it item, final bool) bool {
 		if r.setting(path) != nil && !newest(path).Before(r.since) {
 			return true
 		}
+		if !t.reaches(r, path) || r.stands(path) {
+			continue
+		}
 		if !r.had[path] && (!it.late && !r.partial || !newest(path).Before(r.since)) {
 			return true
 		}
 	}
 	return false
+}
+
+// stands reports whether a path in a folder that a command takes away is still what it was.
+func (r *started) stands(path string) bool {
+	was, ok := r.was[path]
+	return ok && (was == stampOf(path) || was == "" && newest(path).Before(r.since))
 }
 
 // allowed reports whether path is open, or a folder in which all that is, is.

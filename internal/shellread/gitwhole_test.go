@@ -11,8 +11,8 @@ import (
 )
 
 // TestGitWhole: in a subfolder of a repository, a git command that changes files in all of
-// the work tree is a question in the sandbox, in every mode: it would change only the
-// subfolder's and go on.
+// the work tree is a question in the sandbox, which would let it change only the subfolder's:
+// git would go on. What allows the command opens all of it.
 func TestGitWhole(t *testing.T) {
 	w := world.World{
 		Dir: "/w/pkg", Home: "/h", Dirs: []string{"/w/pkg"},
@@ -32,21 +32,29 @@ func TestGitWhole(t *testing.T) {
 			return nil, false
 		},
 	}
+	allow, err := policy.ParseRule("Bash(git checkout:*)", policy.Allow, policy.User, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	judgeIn := func(w world.World, command string, m policy.Mode, sandboxed bool, rules ...policy.Rule) policy.Verdict {
+		r := policy.Rules{Dir: "/w/pkg", Dirs: w.Dirs, Home: "/h", List: rules}
+		return policy.Decide(r, m, policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions, Sandboxed: sandboxed})
+	}
 	judge := func(w world.World, command string, sandboxed bool) policy.Verdict {
-		r := policy.Rules{Dir: "/w/pkg", Dirs: w.Dirs, Home: "/h"}
-		return policy.Decide(r, policy.Bypass, policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions, Sandboxed: sandboxed})
+		return judgeIn(w, command, policy.Default, sandboxed)
 	}
 	whole := func(v policy.Verdict) bool {
 		return v.Effect == policy.Ask && v.Check == policy.CheckRemoval && strings.Contains(v.Reason, "--add-dir /w ")
 	}
+	opened := []policy.Folder{{Path: "/w"}}
 	for _, c := range []string{
 		"git checkout all", "git checkout -", "git checkout -q new", "git switch all", "git -C .. checkout all", "git -c a.b=c checkout all", "cd /w && git checkout all",
 		"git checkout -b x all", "git switch -c x all", "git switch --orphan x", "git merge all", "git merge", "git pull", "git rebase inside", "git rebase --abort",
 		"git cherry-pick all", "git revert HEAD", "git bisect start", "git stash", "git stash -u", "git stash pop", "git am x.patch", "timeout 5 git checkout all", "git checkout all && make",
 		"git sparse-checkout set a", "git read-tree -um all",
 	} {
-		if v := judge(w, c, true); !whole(v) {
-			t.Errorf("%s: %s %s (%s)", c, v.Effect, v.Check, v.Reason)
+		if v := judge(w, c, true); !whole(v) || !slices.Equal(v.Needs.Folders, opened) {
+			t.Errorf("%s: %s %s (%s) %v", c, v.Effect, v.Check, v.Reason, v.Needs.Folders)
 		}
 	}
 	for _, c := range []string{
@@ -58,44 +66,71 @@ func TestGitWhole(t *testing.T) {
 			t.Errorf("%s: %s %s (%s)", c, v.Effect, v.Check, v.Reason)
 		}
 	}
-	if v := judge(w, "git checkout all", false); v.Effect != policy.Allow {
+	for _, c := range []struct {
+		command string
+		mode    policy.Mode
+		rules   []policy.Rule
+		want    policy.Effect
+	}{
+		{"git checkout all", policy.Bypass, nil, policy.Allow},
+		{"git checkout all && make", policy.Bypass, nil, policy.Allow},
+		{"git checkout all", policy.Default, []policy.Rule{allow}, policy.Allow},
+		{"git checkout all && git status", policy.Default, []policy.Rule{allow}, policy.Allow},
+		{"git merge all", policy.Default, []policy.Rule{allow}, policy.Ask},
+		{"git checkout all && make", policy.Default, []policy.Rule{allow}, policy.Ask}, // make would have it open, too
+		{"git checkout all && $x", policy.Default, []policy.Rule{allow}, policy.Ask},
+		{"git checkout all", policy.DontAsk, nil, policy.Deny},
+		{"git checkout all && make", policy.DontAsk, []policy.Rule{allow}, policy.Deny},
+	} {
+		if v := judgeIn(w, c.command, c.mode, true, c.rules...); v.Effect != c.want || v.Effect != policy.Deny && !slices.Equal(v.Needs.Folders, opened) {
+			t.Errorf("%s in %s: %s (%s) %v", c.command, c.mode, v.Effect, v.Reason, v.Needs.Folders)
+		}
+	}
+	if v := judge(w, "git checkout all", false); whole(v) {
 		t.Errorf("without the sandbox: %s (%s)", v.Effect, v.Reason)
 	}
 	w.Dirs = slices.Concat(w.Dirs, []string{"/w"})
-	if v := judge(w, "git checkout all", true); v.Effect != policy.Allow {
+	if v := judge(w, "git checkout all", true); v.Effect != policy.Allow || v.Needs.Folders != nil {
 		t.Errorf("with the top added: %s (%s)", v.Effect, v.Reason)
 	}
 }
 
-// TestGitWorktreeHalves: to take a worktree away in the sandbox is a question in every mode,
-// because git could do only half of it.
-func TestGitWorktreeHalves(t *testing.T) {
+// TestGitWorktree: the sandbox opens a worktree that git takes away, and git's own folder
+// of it; what allows the command allows that.
+func TestGitWorktree(t *testing.T) {
 	w := world.World{
 		Dir: "/w", Home: "/h", Dirs: []string{"/w"},
 		Glob: func(p string) []string {
-			if slices.Contains([]string{"/w/.git", "/w/wt/.git", "/w/wt/.", "/w/.git/worktrees/named/."}, p) {
+			if slices.Contains([]string{"/w/.git", "/w/wt/.git", "/w/wt/.", "/far/wt/.git", "/w/.git/worktrees/named/."}, p) {
 				return []string{p}
 			}
 			return []string{}
 		},
 		Repo: func(string) (string, string, bool) { return "/w/.git", "/w/.git", true },
+		Text: func(p string) (string, bool) { return "/far/wt/.git\n", p == "/w/.git/worktrees/named/gitdir" },
 	}
-	asks := func(command string, sandboxed bool) bool {
+	judge := func(command string, m policy.Mode, sandboxed bool) policy.Verdict {
 		r := policy.Rules{Dir: "/w", Dirs: w.Dirs, Home: "/h"}
-		v := policy.Decide(r, policy.Bypass, policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions, Sandboxed: sandboxed})
-		return v.Effect == policy.Ask && strings.Contains(v.Reason, "dangerously_disable_sandbox")
+		return policy.Decide(r, m, policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions, Sandboxed: sandboxed})
 	}
-	for _, c := range []string{"git worktree remove wt", "git worktree remove /w/wt", "git worktree remove ./wt/", "git worktree remove named", "git worktree move wt wt2", "git -C /w worktree remove wt && ls", "git worktree remove $x"} {
-		if !asks(c, true) {
-			t.Errorf("%s: no question", c)
+	for c, at := range map[string]string{
+		"git worktree remove wt": "/w/wt", "git worktree remove /w/wt": "/w/wt", "git worktree remove ./wt/": "/w/wt", "git worktree remove named": "/far/wt", "git worktree move wt wt2": "/w/wt",
+		"git -C /w worktree remove wt && ls": "/w/wt", "git worktree remove /far/wt": "/far/wt",
+	} {
+		want := []policy.Folder{{Path: at, Gone: true}}
+		if v := judge(c, policy.Default, true); v.Effect != policy.Ask || !strings.Contains(v.Reason, at) || !slices.Equal(v.Needs.Folders, want) {
+			t.Errorf("%s: %s (%s) %v", c, v.Effect, v.Reason, v.Needs.Folders)
 		}
-		if asks(c, false) {
-			t.Errorf("%s: a question without the sandbox", c)
+		if v := judge(c, policy.Bypass, true); v.Effect != policy.Allow || !slices.Equal(v.Needs.Folders, want) {
+			t.Errorf("%s in bypassPermissions: %s (%s) %v", c, v.Effect, v.Reason, v.Needs.Folders)
 		}
+	}
+	if v := judge("git worktree remove $x", policy.Bypass, true); v.Effect != policy.Ask || !strings.Contains(v.Reason, "Name its folder") {
+		t.Errorf("a worktree that is not known: %s (%s)", v.Effect, v.Reason)
 	}
 	for _, c := range []string{"git worktree add wt2 && git worktree remove wt2", "git worktree prune", "git worktree list", "git worktree lock wt"} {
-		if asks(c, true) {
-			t.Errorf("%s: a question", c)
+		if v := judge(c, policy.Bypass, true); v.Effect != policy.Allow || v.Needs.Folders != nil {
+			t.Errorf("%s: %s (%s) %v", c, v.Effect, v.Reason, v.Needs.Folders)
 		}
 	}
 }

@@ -128,9 +128,7 @@ func (u *Invocation) gitTrees(rest []Word) {
 	for _, d := range u.dirs {
 		top := u.r.GitTop(d)
 		w := policy.Write{Path: top, Named: top, Asked: top, Arg: true, Within: true, Maybe: true}
-		if u.gitWhole(rest, d, top) {
-			w.Halves = "git would change files in all of " + top + ", and commands may write only a part of it: the other files would stay as they are, and the next commit would undo them; --add-dir " + top + " lets it write them all"
-		}
+		w.Opens = u.gitWhole(rest, d, top)
 		if rest[0].Is("clean") {
 			w.Standing = u.gitStanding(rest, top)
 		}

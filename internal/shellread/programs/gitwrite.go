@@ -280,26 +280,42 @@ func (g gitWrite) worktree() {
 	case "remove", "move", "prune", "repair", "lock", "unlock":
 		g.write("worktrees")
 		if g.verb() == "remove" || g.verb() == "move" {
-			g.halves()
+			g.takesWorktree()
 		}
 	}
 }
 
-// halves adds that a worktree which is there is taken away or moved: the sandbox keeps its
-// .git file in its place, and git goes on with what it has of it in its own folder.
-func (g gitWrite) halves() {
-	for _, w := range gitOperands(g.args) {
-		at := w.Text
-		if !path.IsAbs(at) {
-			at = path.Join(g.dir, at)
-		}
-		if w.Is(g.verb()) || w.Kind == Exact && !g.u.r.there(Lit(path.Join(at, ".git")), g.u.dirs) && !g.u.r.IsFolder(path.Join(g.common, "worktrees", path.Base(at))) {
-			continue
-		}
-		why := "git worktree " + g.verb() + " cannot change the folder of the worktree in the sandbox, and would take away what git has of it (HEAD, index, reflog) all the same; it can be done outside of the sandbox, with dangerously_disable_sandbox"
-		g.u.Actions = append(g.u.Actions, policy.Write{Path: g.dir, Named: g.dir, Asked: g.dir, Arg: true, Within: true, Maybe: true, Halves: why})
+// takesWorktree adds the folder of a worktree that is removed or moved: the sandbox keeps
+// files of it in their places otherwise, and git goes on with what it has of it in its own
+// folder.
+func (g gitWrite) takesWorktree() {
+	names := gitOperands(g.args)
+	if len(names) < 2 {
 		return
 	}
+	w := names[1]
+	if w.Kind != Exact {
+		g.u.Actions = append(g.u.Actions, policy.Person{Why: "which worktree git would take away is not known before it runs, and commands here may take only a part of it away. Name its folder"})
+		return
+	}
+	var at string
+	if dot, ok := g.text(path.Join(g.common, "worktrees", path.Base(w.Text), "gitdir")); ok && (path.Base(dot) == ".git") && !g.u.r.there(Lit(path.Join(w.Text, ".git")), g.u.dirs) {
+		at = path.Dir(dot)
+	} else if at = w.Text; !path.IsAbs(at) {
+		at = path.Join(g.dir, at)
+	}
+	if real, err := g.u.r.Real(at); err == nil && g.u.r.there(Lit(path.Join(real, ".git")), g.u.dirs) {
+		g.u.Actions = append(g.u.Actions, policy.Write{Path: real, Named: at, Asked: w.Text, Arg: true, Remove: true, Tree: true, Standing: g.u.r.standing(real, false, nil), Opens: true})
+	}
+}
+
+// text is a file of one line.
+func (g gitWrite) text(file string) (line string, ok bool) {
+	if g.u.r.World.Text == nil {
+		return "", false
+	}
+	line, ok = g.u.r.World.Text(file)
+	return strings.TrimSpace(line), ok
 }
 
 // maxNested bounds submodules in submodules.
