@@ -10,7 +10,21 @@ func (c *call) matchExec(rule *compiledRule, e Effect, a Exec) bool {
 	if e != Allow {
 		return c.forbids(rule, a) == surely
 	}
-	return slices.ContainsFunc(rule.allows, func(r reading) bool { return r.allows(a) })
+	return slices.ContainsFunc(rule.allows, func(r reading) bool { return r.allows(a) || r.allowsWithout(a) && c.here(a.Places) })
+}
+
+// allowsWithout reports whether a reading with a wildcard covers what a command is without
+// the flags that say where it works.
+func (r reading) allowsWithout(a Exec) bool {
+	return a.Without != nil && len(r.steps) == 1 && !r.steps[0].exact() && r.allows(*a.Without)
+}
+
+// here reports whether all paths lie in the folders of the session, and none is protected.
+func (c *call) here(paths []string) bool {
+	return !slices.ContainsFunc(paths, func(p string) bool {
+		why, _ := protected(c.rules.Rules, p)
+		return !c.inAny(c.rules.Writable, p) && (why != "" || !c.inDirs(p))
+	})
 }
 
 // allows reports whether one reading of a rule covers a command: its own words, or those

@@ -46,6 +46,12 @@ type (
 		// with what they take: only a rule that spells these out covers the command. Where
 		// Launches is set as well, it does what it would do without them.
 		Spelled int
+		// Without is the same command without the flags that only say where it works, what it is
+		// told in its own language and which files it writes, as far as a rule with a wildcard
+		// is concerned: one that covers Without covers the command, where all Places, which
+		// these flags name, resolved, lie in the folders of the session.
+		Without *Exec
+		Places  []string
 		// Through, when set, is how many words before the command that a runner starts
 		// (bundle exec) Beyond is about: a rule that names the command too covers it.
 		Through int

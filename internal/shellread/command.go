@@ -320,6 +320,9 @@ func (r *reader) mark(ws []word, st state, known policy.Exec) {
 	if programs.OpenWord(ws) == "" && known.Beyond == "" && programs.ValueBeyond(programs.Base(ws[0].Text), ws[1:]) == "" {
 		e.Launches, e.Starts = r.Table.Starts(programs.Base(ws[0].Text), ws)
 	}
+	if known.Beyond == "" {
+		r.without(&e, programs.Base(ws[0].Text), ws, st)
+	}
 	e.Loses, e.Lost = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
 	r.holds(&e, known.Holds, ws, st)
 	e.Handles = r.Table.Handles(programs.Base(ws[0].Text), ws)
@@ -409,6 +412,8 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	if unpacks != "" {
 		e.Outputs, e.Spelled = nil, 0
+	} else {
+		r.without(&e, prog, ws, st)
 	}
 	if unpacks != "" && e.Beyond == "" {
 		e.Beyond, e.Why, e.Launches = unpacks, unpacks, 0
@@ -427,6 +432,25 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	r.heldActions(e, ws, st)
 	r.fedNames(ws, st)
+}
+
+// without notes what a command is without the flags that say where it works.
+func (r *reader) without(e *policy.Exec, prog string, ws []word, st state) {
+	rest, places := r.Invoke(prog, st.dirs).Without(ws)
+	if rest == nil || r.Fed {
+		return
+	}
+	w := policy.Exec{Argv: programs.Literals(rest), Env: e.Env, Elsewhere: e.Elsewhere}
+	closed := programs.Closed(rest)
+	if w.Beyond = r.Table.Beyond(prog, closed); w.Beyond != "" && programs.OpenWord(closed) == "" {
+		w.Through = r.Table.Through(prog, rest)
+		w.Launches, w.Starts = r.Table.Starts(prog, rest)
+	}
+	w.Beyond = cmp.Or(w.Beyond, programs.OpenWord(closed), programs.ValueBeyond(prog, closed[1:]))
+	if len(places) == 0 && w.Beyond == "" && e.Beyond != "" {
+		e.Beyond, e.Why = "", prog+" is not known to be read-only"
+	}
+	e.Without, e.Places = &w, places
 }
 
 // startsFound reads, for rules that forbid or ask, the commands that find and fd start

@@ -32,8 +32,12 @@ func (r *reader) holds(e *policy.Exec, least policy.Holding, ws []word, st state
 // heldActions reads the commands that stand in one and may destroy something or write
 // settings: for rules that forbid or ask, and for the checks that hold in every mode.
 func (r *reader) heldActions(e policy.Exec, ws []word, st state) {
-	if !programs.RunsHere(programs.Base(e.Argv[0])) {
-		return
+	if prog := programs.Base(e.Argv[0]); !programs.RunsHere(prog) {
+		shown, dir := r.Invoke(prog, st.dirs).Shown(ws)
+		if shown == nil {
+			return
+		}
+		ws, e.Argv, st.dirs = shown, programs.Literals(shown), []string{dir}
 	}
 	want := programs.Judged
 	if e.Holds == policy.HoldsSurely {

@@ -39,11 +39,11 @@ func TestShortFlagsUnderAWildcard(t *testing.T) {
 			wget -qe x u
 			make --ev=x
 			make -sE x
-			make -sf x
+			make -sf /x
 			make --fil=x
 			curl --conf a
 			curl -sK a u
-			psql -qc x
+			psql -qc '\! x'
 			date -us x
 			sort --comp=x a
 			less -Ro x a
@@ -57,6 +57,8 @@ func TestShortFlagsUnderAWildcard(t *testing.T) {
 			git push --no-verify
 			make -j4 test
 			make -sj4 test
+			make -sf x
+			psql -qc x
 			tar --checkpoint -tf a
 			pytest --pdb -xvs
 			pytest -xk x_test`},

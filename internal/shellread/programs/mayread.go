@@ -12,6 +12,7 @@ import (
 func (u *Invocation) outputs(ws []Word) []policy.Action {
 	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
 	c.behindFlags(ws)
+	c.shown(ws)
 	switch u.name {
 	case "find":
 		c.removes(ws)

@@ -21,7 +21,7 @@ var outputFlags = map[string]map[string]int{
 	"curl": {"-o": takesFile, "--output": takesFile, "-D": takesFile, "--dump-header": takesFile, "-c": takesFile, "--cookie-jar": takesFile, "--trace": takesFile, "--trace-ascii": takesFile, "-O": namesItself, "--remote-name": namesItself, "--remote-name-all": namesItself},
 	"wget": {"-O": takesFile, "--output-document": takesFile, "-o": takesFile, "--output-file": takesFile, "-P": takesFolder},
 	"sort": {"-o": takesFile, "--output": takesFile}, "shuf": {"-o": takesFile, "--output": takesFile}, "iconv": {"-o": takesFile, "--output": takesFile}, "tree": {"-o": takesFile}, "go": {"-o": takesFile},
-	"git": {"-o": takesFile, "--output": takesFile}, "eslint": {"-o": takesFile, "--output-file": takesFile}, "psql": {"-o": takesFile, "-L": takesFile},
+	"git": {"-o": takesFile, "--output": takesFile}, "eslint": {"-o": takesFile, "--output-file": takesFile}, "psql": {"-o": takesFile, "--output": takesFile, "-L": takesFile, "--log-file": takesFile},
 	"find": {"-delete": takesNothing, "-fprint": takesFile, "-fprint0": takesFile, "-fls": takesFile},
 }
 
@@ -35,8 +35,7 @@ type output struct {
 
 // outputsOf are the flags of a command that write files, and its other words; ok is false
 // when what one of them takes is not known.
-func outputsOf(name string, ws []Word) (found []output, rest []Word, ok bool) {
-	kinds := outputFlags[name]
+func outputsOf(kinds map[string]int, name string, ws []Word) (found []output, rest []Word, ok bool) {
 	rest = append(rest, ws[0])
 	for i := 1; i < len(ws); i++ {
 		w := ws[i]
@@ -46,9 +45,10 @@ func outputsOf(name string, ws []Word) (found []output, rest []Word, ok bool) {
 		case w.Is("--"):
 			return found, append(rest, ws[i:]...), true
 		case known || w.Kind != Exact || glued:
-		default: // -sSLo
-			if after, several := bundled(name, w.Text); several && after == "" {
-				kind, known = kinds["-"+w.Text[len(w.Text)-1:]]
+		default: // -sSLo, -Cweb
+			if after, several := bundled(name, w.Text); several {
+				kind, known = kinds["-"+w.Text[len(w.Text)-len(after)-1:len(w.Text)-len(after)]]
+				val, glued, flag = after, after != "", w.Text
 			}
 		}
 		if !known || w.Kind != Exact || glued && (kind == takesNothing || kind == namesItself) {
@@ -58,8 +58,10 @@ func outputsOf(name string, ws []Word) (found []output, rest []Word, ok bool) {
 		o := output{flag: w.Text, kind: kind}
 		switch {
 		case glued:
-			o.flag, o.value = flag+"=", Word{Kind: Exact, Text: val, Source: w.Source}
-		case kind == takesFile || kind == takesFolder:
+			if o.value = (Word{Kind: Exact, Text: val, Source: w.Source}); flag != w.Text {
+				o.flag = flag + "="
+			}
+		case kind != takesNothing && kind != namesItself:
 			if i++; i == len(ws) || ws[i].Kind != Exact || len(ws[i].Text) > 1 && ws[i].Text[0] == '-' {
 				return nil, nil, false
 			}
@@ -74,12 +76,12 @@ func outputsOf(name string, ws []Word) (found []output, rest []Word, ok bool) {
 // command, when all they do is write files: a rule that has them as well does. They are nil
 // when something else speaks against it.
 func (t *Table) NamedOutputs(name string, ws []Word) (flags []string) {
-	found, rest, ok := outputsOf(name, ws)
+	found, rest, ok := outputsOf(outputFlags[name], name, ws)
 	if !ok || len(found) == 0 || t.Beyond(name, rest) != "" || OpenWord(ws) != "" || ValueBeyond(name, rest[1:]) != "" {
 		return nil
 	}
 	for _, o := range found {
-		if o.kind == namesItself && slices.ContainsFunc(rest, func(w Word) bool {
+		if _, plain := o.places(); !plain || o.kind == namesItself && slices.ContainsFunc(rest, func(w Word) bool {
 			return w.Is("--remote-header-name") || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.Contains(w.Text, "J")
 		}) {
 			return nil // the server gives the name
@@ -125,7 +127,7 @@ func (t *Table) SpelledFlags(name string, ws []Word) (first int, behind []Word) 
 
 // written adds the files that such flags write.
 func (u *Invocation) written(ws []Word) {
-	found, rest, _ := outputsOf(u.name, ws)
+	found, rest, _ := outputsOf(outputFlags[u.name], u.name, ws)
 	for _, o := range found {
 		switch o.kind {
 		case takesFile:

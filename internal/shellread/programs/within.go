@@ -1,0 +1,271 @@
+package programs
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// What further flags take that a rule for a program means, as long as it lies in the folders
+// of the session: what the program does there, it does as well behind cd, or with what it
+// finds there by itself.
+const (
+	takesPlace   = namesItself + 1 + iota // a file or folder that it reads, or works in
+	takesSetting                          // NAME=VALUE of a setting, where a value may be such a place
+	takesOff                              // what it is to do without: no:NAME
+	takesNowhere                          // a file that is written, and must be none
+	takesText                             // what it is told in a language of its own
+	takesMount                            // a folder that a container is shown
+)
+
+// placeFlags are such flags, by program. The programs of those that take a place, or a file
+// that is written, run the project's code in any case: a file of settings of another program
+// (curl -K) could make it write where it likes, and a rule for one that only reads, asks or
+// fetches (sort, psql, curl) does not mean that it changes files.
+var placeFlags = map[string]map[string]int{
+	"make": {"-f": takesPlace, "--file": takesPlace, "--makefile": takesPlace, "-C": takesPlace, "--directory": takesPlace, "-I": takesPlace, "--include-dir": takesPlace},
+	"npm":  {"--prefix": takesPlace, "-C": takesPlace}, "pnpm": {"-C": takesPlace, "--dir": takesPlace}, "yarn": {"--cwd": takesPlace}, "bun": {"--cwd": takesPlace},
+	"cargo": {"--manifest-path": takesPlace, "-C": takesPlace}, "go": {"-C": takesPlace, "-o": takesFile}, "git": {"-C": takesPlace}, "terraform": {"-chdir": takesPlace}, "mvn": {"-f": takesPlace, "--file": takesPlace}, "gradle": {"-p": takesPlace, "--project-dir": takesPlace},
+	"uv": {"--directory": takesPlace, "--project": takesPlace}, "poetry": {"-C": takesPlace, "--directory": takesPlace}, "composer": {"-d": takesPlace, "--working-dir": takesPlace}, "just": {"-f": takesPlace, "--justfile": takesPlace, "-d": takesPlace, "--working-directory": takesPlace},
+	"pytest": {"-c": takesPlace, "--config-file": takesPlace, "--rootdir": takesPlace, "--confcutdir": takesPlace, "-p": takesOff, "-o": takesSetting, "--override-ini": takesSetting},
+	"eslint": {"-c": takesPlace, "--config": takesPlace, "-f": takesPlace, "--format": takesPlace, "-o": takesFile, "--output-file": takesFile}, "prettier": {"--config": takesPlace}, "jest": {"-c": takesPlace, "--config": takesPlace},
+	"psql": {"-c": takesText, "--command": takesText, "-f": takesPlace, "--file": takesPlace}, "mysql": {"-e": takesText, "--execute": takesText}, "mariadb": {"-e": takesText, "--execute": takesText},
+	"docker run": mounts, "docker create": mounts, "podman run": mounts, "podman create": mounts,
+}
+
+var mounts = map[string]int{"-v": takesMount, "--volume": takesMount, "--mount": takesMount}
+
+// placesOf are placeFlags of a command.
+func placesOf(name string, ws []Word) map[string]int {
+	if len(ws) > 1 && placeFlags[name+" "+ws[1].Text] != nil {
+		return placeFlags[name+" "+ws[1].Text]
+	}
+	return placeFlags[name]
+}
+
+// placed takes the flags out of a command that only say where it works, what it is told in
+// its own language and which files it makes: a rule for the rest means it with them, where
+// places lie in the folders of the session. ok is false when there are none, or one takes
+// what is not known.
+func placed(name string, ws []Word) (rest, places []Word, ok bool) {
+	if at := packageAt(name, ws); at > 0 {
+		inner, places, ok := placed(Base(ws[at].Text), ws[at:])
+		return slices.Concat(ws[:at], inner), places, ok
+	}
+	kinds := map[string]int{}
+	for flag, kind := range outputFlags[name] {
+		if kind == takesFile {
+			kinds[flag] = takesNowhere
+		}
+	}
+	maps.Copy(kinds, placesOf(name, ws))
+	end := len(ws)
+	if name == "git" { // -C of its commands is another flag
+		_, sub, _ := gitSplit(ws[1:])
+		end -= len(sub)
+	}
+	found, rest, ok := outputsOf(kinds, name, ws[:end])
+	if len(found) == 0 || !ok {
+		return nil, nil, false
+	}
+	for _, o := range found {
+		more, ok := o.places()
+		if !ok {
+			return nil, nil, false
+		}
+		places = append(places, more...)
+	}
+	return append(rest, ws[end:]...), places, true
+}
+
+// packageAt is where the program stands that npx and its like start; 0 for none.
+func packageAt(name string, ws []Word) int {
+	if name != "npx" && name != "bunx" && name != "pnpx" {
+		return 0
+	}
+	at := 1
+	for name == "npx" && at < len(ws) && (ws[at].Is("-y") || ws[at].Is("--yes") || ws[at].Is("--no-install")) {
+		at++
+	}
+	if at == len(ws) || ws[at].Kind != Exact || strings.HasPrefix(ws[at].Text, "-") {
+		return 0
+	}
+	return at
+}
+
+// places are the files and folders that a flag takes to read; ok is false where what it takes
+// may be more.
+func (o output) places() (out []Word, ok bool) {
+	text := o.value.Text
+	place := func(s string) bool {
+		out = append(out, Word{Kind: Exact, Text: s, Source: o.value.Source})
+		return s != "" && s[0] != '-' && s[0] != '@' && !strings.ContainsAny(s, "{}[]()<>|;&$`\"'\\*?!~#\n:")
+	}
+	switch o.kind {
+	case takesPlace:
+		return out, place(text)
+	case takesSetting:
+		name, val, set := strings.Cut(text, "=")
+		ok = set && (name != "addopts" || val == "") && !strings.ContainsAny(name, " /")
+		for _, s := range strings.Fields(val) {
+			ok = ok && place(s)
+		}
+		return out, ok
+	case takesOff:
+		return nil, strings.HasPrefix(text, "no:")
+	case takesNowhere:
+		return nil, text == "-" || text == "/dev/null"
+	case takesText:
+		return nil, !startsShell(text)
+	case takesMount:
+		from, _, known := mounted(text)
+		return out, known && (from == "" || place(from))
+	case takesFile, takesFolder: // psql starts what stands behind |, and curl puts a part of the address for #1
+		if text == "-" || text == "/dev/null" {
+			return nil, true
+		}
+		return out, place(text) || !strings.ContainsAny(text, "|#")
+	}
+	return nil, true // what it writes is judged by itself
+}
+
+// startsShell reports whether what psql or mysql is told may be more than queries: their own
+// commands, or a copy from or to a program.
+func startsShell(text string) bool {
+	if strings.Contains(text, `\`) {
+		return true
+	}
+	for line := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool { return strings.ContainsRune(";\r\n", c) }) {
+		words := strings.FieldsFunc(line, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' })
+		if len(words) > 0 && slices.Contains([]string{"system", "pager", "edit", "tee", "source", "delimiter"}, words[0]) || slices.Contains(words, "program") {
+			return true
+		}
+	}
+	return false
+}
+
+// mounted is the folder of this machine that -v or --mount names, "" for a volume of docker's
+// own, and where the container has it; ok is false where there may be more to it.
+func mounted(text string) (from, to string, ok bool) {
+	if !strings.Contains(text, ",") && !strings.HasPrefix(text, "type=") {
+		from, rest, pair := strings.Cut(text, ":")
+		to, options, _ := strings.Cut(rest, ":")
+		switch {
+		case !pair:
+			return "", text, strings.HasPrefix(text, "/") // an empty volume
+		case !strings.HasPrefix(to, "/") || !slices.Contains([]string{"", "ro", "rw", "z", "Z", "cached", "delegated", "consistent"}, options):
+			return "", "", false
+		case len(from) > 1 && strings.Trim(from, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "":
+			return "", to, true
+		}
+		return from, to, from != ""
+	}
+	kind := ""
+	for part := range strings.SplitSeq(text, ",") {
+		switch key, val, _ := strings.Cut(part, "="); key {
+		case "type":
+			kind = val
+		case "source", "src":
+			from = val
+		case "target", "dst", "destination":
+			to = val
+		case "readonly", "ro":
+		default:
+			return "", "", false
+		}
+	}
+	if kind == "volume" && !strings.Contains(from, "/") || kind == "tmpfs" && from == "" {
+		return "", to, true
+	}
+	return from, to, kind == "bind" && from != ""
+}
+
+// Shown is what a container is told, with the names that folders of this machine have here,
+// and the folder in which it may be done; nil where it is shown none.
+func (u *Invocation) Shown(ws []Word) (inside []Word, dir string) {
+	found, rest, ok := outputsOf(placesOf(u.name, ws), u.name, ws)
+	for _, o := range found {
+		from, to, known := mounted(o.value.Text)
+		var at []target
+		if u.r.apart(func() { at = u.r.Resolve(Lit(from), u.dirs) }); o.kind != takesMount || !ok || !known || len(at) == 0 || strings.Trim(to, "/") == "" {
+			continue
+		}
+		if dir == "" {
+			dir, inside = at[0].Real, slices.Clone(rest)
+		}
+		for i, w := range inside {
+			if inside[i].Text = renamed(w.Text, strings.TrimRight(to, "/"), at[0].Real); i > 0 && (inside[i-1].Is("-w") || inside[i-1].Is("--workdir")) {
+				dir = inside[i].Text
+			}
+		}
+	}
+	return inside, dir
+}
+
+// renamed is a text in which a folder has another name.
+func renamed(text, from, to string) string {
+	const ends = " \t\n'\"`=:;&|()<>{}[],*?"
+	var b strings.Builder
+	for {
+		at := strings.Index(text, from)
+		if at < 0 {
+			return b.String() + text
+		}
+		rest := text[at+len(from):]
+		b.WriteString(text[:at])
+		if before := b.String(); (before == "" || strings.ContainsRune(ends, rune(before[len(before)-1]))) && (rest == "" || rest[0] == '/' || strings.ContainsRune(ends, rune(rest[0]))) {
+			b.WriteString(to)
+		} else {
+			b.WriteString(from)
+		}
+		text = rest
+	}
+}
+
+// Without is a command without such flags, as a rule for the rest of it means it, and what
+// they name, resolved in each folder that it may stand for; nil when there are none.
+func (u *Invocation) Without(ws []Word) (rest []Word, places []string) {
+	rest, named, ok := placed(u.name, ws)
+	if !ok || len(u.dirs) == 0 {
+		return nil, nil
+	}
+	dirs := u.dirs
+	for _, w := range named {
+		unclear := false
+		for _, a := range u.r.apart(func() {
+			for _, t := range u.r.Resolve(w, dirs) {
+				places = append(places, t.Real)
+			}
+		}) {
+			_, opaque := a.(policy.Opaque)
+			unclear = unclear || opaque
+		}
+		if unclear {
+			return nil, nil
+		}
+		dirs = append(slices.Clone(u.dirs), places...)
+	}
+	return rest, places
+}
+
+// shown adds, for rules that forbid, what a container is given of folders, and what flags
+// name that read.
+func (u *Invocation) shown(ws []Word) {
+	found, _, _ := outputsOf(placesOf(u.name, ws), u.name, ws)
+	for _, o := range found {
+		switch more, ok := o.places(); {
+		case o.kind == takesMount:
+			for _, w := range more {
+				u.wholeFolder(whole{}, w)
+				u.wholeFolder(whole{writes: true}, w)
+			}
+		case o.kind == takesPlace && ok:
+			for _, w := range more {
+				u.get(w, policy.Read{})
+			}
+		}
+	}
+}
