@@ -15,6 +15,10 @@ const (
 	pasteStart, pasteEnd = "\x1b[200~", "\x1b[201~"
 	// maxPaste bounds one paste; what is beyond arrives as another.
 	maxPaste = 16 << 20
+	// behindWait is how long what comes behind a paste may be a part of it, and behindKeys
+	// how many bytes keys have that somebody pressed there: those wait for escWait.
+	behindWait = 250 * time.Millisecond
+	behindKeys = 16
 	// maxSequence bounds what is kept of a sequence that does not end.
 	maxSequence = 1 << 16
 )
@@ -25,7 +29,8 @@ const (
 type decoder struct {
 	buf     []byte
 	pasting bool
-	scanned int // bytes of buf that hold no end of the paste
+	behind  bool // a paste has just ended, or seemed to
+	scanned int  // bytes of buf that hold no end of the paste
 	keys    uv.EventDecoder
 }
 
@@ -37,12 +42,22 @@ func (d *decoder) feed(b []byte) []uv.Event {
 
 // expire returns the events of what is left, when no more bytes came for a
 // while: half a sequence was a key then.
-func (d *decoder) expire() []uv.Event { return d.drain(true) }
+func (d *decoder) expire() []uv.Event {
+	if d.behind { // so what came behind the paste are keys
+		d.behind = false
+		return d.drain(false)
+	}
+	return d.drain(true)
+}
 
 // waits is how long to wait for more before expire decides about the bytes that
 // are left; 0 when there are none that time can tell about.
 func (d *decoder) waits() time.Duration {
 	switch {
+	case d.behind && (len(d.buf) == 0 || len(d.buf) > behindKeys):
+		return behindWait
+	case d.behind:
+		return escWait
 	case len(d.buf) == 0 || d.pasting:
 		return 0
 	case len(d.buf) < 2 || d.buf[0] != 0x1b:
@@ -66,6 +81,16 @@ func (d *decoder) drain(expired bool) []uv.Event {
 			out = append(out, uv.PasteEvent{Content: text})
 			continue
 		}
+		if d.behind {
+			text, ok := d.rest()
+			if !ok {
+				return out
+			}
+			if text != "" {
+				out = append(out, uv.PasteEvent{Content: text})
+			}
+			continue
+		}
 		n, whole := sequence(d.buf)
 		if !whole {
 			if !expired && len(d.buf) < maxSequence {
@@ -85,6 +110,21 @@ func (d *decoder) drain(expired bool) []uv.Event {
 		d.buf = nil
 	}
 	return out
+}
+
+// rest returns what came right behind the end of a paste and has another end behind it: the
+// pasted text held the first one itself, so that the rest of it would be keys, which
+// could send it. Terminals take such ends out, most of them.
+func (d *decoder) rest() (string, bool) {
+	i := bytes.LastIndex(d.buf, []byte(pasteEnd))
+	if i < 0 && len(d.buf) < maxPaste {
+		return "", false
+	}
+	text := d.buf
+	if d.buf = nil; i >= 0 {
+		text, d.buf = text[:i], text[i+len(pasteEnd):]
+	}
+	return pasted(strings.NewReplacer(pasteStart, "", pasteEnd, "").Replace(string(text))), true
 }
 
 // torn returns how much of the buffer is a key, when it begins with half a
@@ -135,7 +175,7 @@ func (d *decoder) paste() (string, bool) {
 	end := len(d.buf)
 	if i >= 0 {
 		end = from + i
-		d.pasting = false
+		d.pasting, d.behind = false, true
 	}
 	text := string(d.buf[:end])
 	d.buf, d.scanned = d.buf[end:], 0
