@@ -309,14 +309,16 @@ func settingsFindings(p settings.Paths, cfg *config.Config) []finding {
 			list = append(list, x)
 		}
 	}
-	if dirs := cfg.Permissions.Dirs; len(dirs) > 0 {
-		var further []string
-		for _, d := range dirs {
+	rules, problems, err := settings.Rules(cfg, p)
+	var further []string
+	for _, d := range cfg.Permissions.Dirs {
+		if !slices.ContainsFunc(problems, func(x config.Problem) bool { return x.Origin == d.Origin }) {
 			further = append(further, fmt.Sprintf("%s (%s)", clip.Visible(d.Text), d.Origin))
 		}
+	}
+	if len(further) > 0 {
 		list = append(list, finding{"folders", "ok", "used as this one is: " + strings.Join(further, ", "), ""})
 	}
-	rules, problems, err := settings.Rules(cfg, p)
 	if err != nil {
 		list = append(list, finding{"permissions", "broken", err.Error(), hint.Of(err)})
 	}

@@ -293,6 +293,9 @@ func (l *loader) text(text []byte, base Origin, f *File) *node {
 		l.o.Keeper.Keep(base.File, text)
 	}
 	c := checker{cc: f.CC}
+	if f.CC {
+		n = ccThinking(n)
+	}
 	n = c.root(n, l.spec)
 	if f.CC {
 		if m := n.get("model"); m != nil {
@@ -314,6 +317,21 @@ func (l *loader) text(text []byte, base Origin, f *File) *node {
 	}
 	if !base.Scope.Repo() {
 		n = l.withVariables(n)
+	}
+	return n
+}
+
+// ccThinking has another agent's switch of reasoning be an effort, where the file names
+// none: off is none, and on is what models do by themselves.
+func ccThinking(n *node) *node {
+	const name = "alwaysThinkingEnabled"
+	v := n.get(name)
+	if v == nil || v.kind != 't' {
+		return n
+	}
+	n = n.unset(name)
+	if string(v.raw) == "false" && n.get("effortLevel") == nil {
+		n = n.set("effortLevel", withText(v, "none"))
 	}
 	return n
 }

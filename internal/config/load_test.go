@@ -192,14 +192,14 @@ func TestOtherAgentsFiles(t *testing.T) {
 	if texts(c.Permissions.Allow) != "Own CC" || texts(c.Permissions.Deny) != "Bash(rm:*)" || texts(c.Permissions.Ask) != "Bash(git push:*)" {
 		t.Errorf("permissions: %+v", c.Permissions)
 	}
-	if c.Env["A"] != "own" || c.Env["B"] != "2" || c.Model != "opus" || c.OutputStyle != "terse" || c.CleanupDays != 90 ||
+	if c.Env["A"] != "own" || c.Env["B"] != "2" || c.Model != "opus" || c.OutputStyle != "terse" || c.CleanupDays != 3 ||
 		c.APIKeyHelper != "x" || c.Sandbox.AutoAllow || c.Sandbox.Network.Registries || len(c.Sandbox.Network.AllowedDomains) != 1 || c.StatusLine.Command != "date" ||
 		!c.EnabledPlugins["p@m"] || string(c.Hooks) != `{"Stop":[]}` || c.Permissions.Mode() != "acceptEdits" {
 		t.Errorf("%+v", c)
 	}
 	for _, f := range c.Files {
 		want := map[string]string{
-			userCC:    "cleanupPeriodDays awsAuthRefresh sandbox.bwrapPath",
+			userCC:    "awsAuthRefresh sandbox.bwrapPath",
 			projectCC: "model",
 		}[f.Path]
 		if got := strings.Join(f.NotUsed, " "); got != want {
@@ -208,6 +208,26 @@ func TestOtherAgentsFiles(t *testing.T) {
 	}
 	if len(c.Problems) > 0 {
 		t.Error(problems(c))
+	}
+}
+
+// Another agent's switch of reasoning is an effort.
+func TestOtherAgentsThinking(t *testing.T) {
+	for _, c := range []struct{ own, cc, want string }{
+		{"", `{"alwaysThinkingEnabled":false}`, "none"},
+		{"", `{"alwaysThinkingEnabled":true}`, ""},
+		{"", `{"alwaysThinkingEnabled":false,"effortLevel":"high"}`, "high"},
+		{`{"effort":"low"}`, `{"alwaysThinkingEnabled":false}`, "low"},
+		{"", `{"alwaysThinkingEnabled":"no"}`, ""},
+	} {
+		d := disk{userCC: c.cc}
+		if c.own != "" {
+			d[userFile] = c.own
+		}
+		got := load(t, options(d))
+		if unused := strings.Join(got.Files[1].NotUsed, " "); got.Effort.Level != c.want || len(got.Problems) > 0 || (unused != "") != strings.Contains(c.cc, `"no"`) {
+			t.Errorf("%+v: %+v, not used %q, %v", c, got.Effort.Level, unused, problems(got))
+		}
 	}
 }
 

@@ -195,7 +195,10 @@ func (w *World) use(again bool) (*mcp.View, []servers.Server) {
 	if w.conf.Hidden != nil {
 		w.conf.Hidden(ServerSecrets(set.Servers)...)
 	}
-	bad := append(slices.Clone(plugs.bad), plugs.absent()...)
+	bad := slices.Clone(plugs.bad)
+	if w.conf.Person { // a script's runs would all say it; adze doctor does
+		bad = append(bad, plugs.absent()...)
+	}
 	for _, p := range set.Problems {
 		bad = append(bad, p.String())
 	}

@@ -150,7 +150,7 @@ const unsafeNote = "nothing passes without a question until this is mended: "
 func Unused(c *config.Config, p Paths) (out []string) {
 	rules, wrong := listed(c, p, func(error) {})
 	for _, x := range slices.Concat(c.Problems, wrong) {
-		if unused(x) && x.Key != dirsKey {
+		if unused(x) {
 			out = append(out, x.Words())
 		}
 	}

@@ -26,7 +26,7 @@ func Permissions(e Environment, cfg *config.Config, p Paths, skip bool) (policy.
 		return rules, "", err
 	}
 	for _, x := range problems {
-		if x.Key == dirsKey || x.Severity == config.Error { // of other rules, adze config check tells
+		if x.Severity == config.Error { // of the others, adze doctor and adze config check tell
 			e.Notef("%s", x)
 		}
 	}
