@@ -134,7 +134,7 @@ func TestUIPlainLogin(t *testing.T) {
 	x := p.inTerminal(p.adze(), 80, 40, "TERM=dumb")
 	x.dialog(`There is no model yet`)
 	x.typed("1 to 3", "9")
-	x.until(`9 is no number of a choice`)
+	x.until(`9 is no number of an answer`)
 	x.typed("1 to 3", "1")
 	x.until(`1 anthropic  or the variable ANTHROPIC_API_KEY`)
 	x.typed("number or letters", "open")

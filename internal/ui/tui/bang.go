@@ -44,18 +44,18 @@ func (m *Model) remember(p edit.Prompt) []effect {
 			}
 		}}}
 	})
-	d.about, d.fixed, d.loading = line, true, true
+	d.About, d.Fixed, d.Loading = line, true, true
 	d.dropped = func(m *Model) []effect { m.box.Restore(p); return nil }
 	m.open(d)
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		r, err := m.host.ask(ctx, nil, ask.Memory{})
 		return func(m *Model) []effect {
-			if d.loading = false; err != nil {
+			if d.Loading = false; err != nil {
 				m.close(d)
 				m.box.Restore(p)
 				return m.fail(err)
 			}
-			d.set(r.Choices)
+			d.Set(r.Choices)
 			return nil
 		}
 	}}}

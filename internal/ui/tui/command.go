@@ -289,21 +289,21 @@ func (m *Model) effortCommand(args string) []effect {
 		all = append(all, Choice{ID: l, Name: l})
 	}
 	d := newMenu(m, "How hard the model thinks", all, func(m *Model, c Choice) []effect { return set(m, c.ID) })
-	d.fixed = true
+	d.Fixed = true
 	m.open(d)
 	s := m.s
 	if s == nil {
 		return nil
 	}
-	d.loading = m.screen.plain // it is printed once
+	d.Loading = m.screen.plain // it is printed once
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		now, err := m.host.now(ctx, s)
 		return func(*Model) []effect {
 			for i := range all {
 				all[i].Now = err == nil && all[i].ID == cmp.Or(now.Effort, asSet)
 			}
-			d.loading = false
-			d.set(all)
+			d.Loading = false
+			d.Set(all)
 			return nil
 		}
 	}}}
@@ -367,14 +367,14 @@ func (m *Model) modelCommand(args string) []effect {
 		return set(m, args)
 	}
 	d := newMenu(m, "Model", nil, func(m *Model, c Choice) []effect { return set(m, c.ID) })
-	d.loading = true
-	d.none = "No provider has a key, and no local server answers. /login saves a key; /model provider/name takes any model by its name."
+	d.Loading = true
+	d.None = "No provider has a key, and no local server answers. /login saves a key; /model provider/name takes any model by its name."
 	m.open(d)
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		r, err := m.host.ask(ctx, nil, ask.Models{})
 		all := r.Choices
 		return func(m *Model) []effect {
-			d.loading = false
+			d.Loading = false
 			if err != nil {
 				m.close(d)
 				return m.fail(err)
@@ -382,7 +382,7 @@ func (m *Model) modelCommand(args string) []effect {
 			for i := range all {
 				all[i].Now = all[i].ID == m.st.Model
 			}
-			d.set(all)
+			d.Set(all)
 			return nil
 		}
 	}}}
@@ -421,7 +421,7 @@ func (m *Model) editMemory(all []Choice) []effect {
 			return func(m *Model) []effect { return m.fail(err) }
 		}}}
 	})
-	d.fixed = len(all) <= 3 // more than these are looked through by typing
+	d.Fixed = len(all) <= 3 // more than these are looked through by typing
 	m.open(d)
 	return nil
 }

@@ -56,7 +56,8 @@ func (m *Model) pickPart(part, focus string) []effect {
 		heading = "Compact what came before …"
 	}
 	d := newMenu(m, heading, all, func(m *Model, c Choice) []effect { return m.compactPart(part, c.ID, focus) })
-	d.place, d.at, d.hint = rankRewind, len(all)-1, "Enter replaces it by a summary"
+	d.Rank, d.Hint = RankRewind, "Enter replaces it by a summary"
+	d.Mark(all[len(all)-1].ID)
 	m.open(d)
 	return nil
 }

@@ -49,7 +49,7 @@ func (m *Model) cost() string {
 
 // dear asks whether to go on with a turn that became dear, which waits for the
 // answer.
-func (m *Model) dear(b event.Asked) dialog {
+func (m *Model) dear(b event.Asked) Dialog {
 	d := newMenu(m, "Go on?", []Choice{{ID: "on", Name: "Go on"}, {ID: "stop", Name: "Stop here", About: "what is done stays"}}, func(m *Model, c Choice) []effect {
 		if c.ID == "stop" {
 			return m.interrupt()
@@ -61,9 +61,9 @@ func (m *Model) dear(b event.Asked) dialog {
 			return nil
 		}}}
 	})
-	d.about = story.FirstLine(b.Title) + "."
+	d.About = story.FirstLine(b.Title) + "."
 	d.dropped = (*Model).interrupt
-	d.fixed, d.careful, d.place, d.hint, d.answers = true, true, rankCost, "Enter takes it, Esc stops", b.Call
+	d.Fixed, d.Careful, d.Rank, d.Hint, d.Call = true, true, RankCost, "Enter takes it, Esc stops", b.Call
 	return d
 }
 

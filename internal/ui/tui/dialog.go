@@ -2,11 +2,12 @@ package tui
 
 import (
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
-	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -15,131 +16,158 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// A dialog stands in the place of the prompt box until it is answered. One is
-// seen at a time, the most urgent first.
-type dialog interface {
-	// view draws it in at most rows lines.
-	view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor)
-	in() []keymap.Context
-	act(m *Model, a keymap.Action) ([]effect, bool)
-	typed(m *Model, k keymap.Key) []effect
-	paste(m *Model, text string) bool
-	// asks reports whether the session waits for it; then it is guarded against
-	// keys that were meant for something else.
-	asks() bool
-	rank() rank
-	// plain says, where lines are printed, how lines answer it, and in a word or two
-	// what is wanted now; line takes one that was typed.
-	plain(m *Model) (how, wanted string)
-	line(m *Model, text string) []effect
+// A Dialog stands in the place of the prompt box until it is answered. One is seen at a
+// time, the most urgent first. It knows what Ctx tells, and changes nothing but itself:
+// what else is to be done it returns.
+type Dialog interface {
+	// Is says what kind of dialog it is; that never changes.
+	Is() Is
+	// View draws it in at most rows lines.
+	View(c Ctx, rows int) ([]draw.Line, term.Cursor)
+	// In are the contexts in which keys are looked up. Act does what a key means, false
+	// when that is nothing here; Typed takes a key that means nothing, or types.
+	In() []keymap.Context
+	Act(c Ctx, a keymap.Action) ([]Effect, bool)
+	Typed(c Ctx, k keymap.Key) []Effect
+	Paste(text string) bool
+	// Poll is what it asks for where lines are printed and typed, Take takes what one
+	// was to it: see AnswerLine.
+	Poll(c Ctx) Poll
+	Take(c Ctx, r Reply) []Effect
 }
 
-// rank orders dialogs; the lowest is seen first.
-type rank uint8
+// Is is what kind of dialog one is.
+type Is struct {
+	Rank Rank
+	// Asks says that somebody waits for it; then it is guarded against keys that were
+	// meant for something else.
+	Asks bool
+	Call string // that asked, "" without
+}
 
+// Rank orders dialogs; the lowest is seen first.
+type Rank uint8
+
+// The ranks.
 const (
-	rankHelp rank = iota // of a dialog
-	rankRewind
-	rankPermission
-	rankQuestion
-	rankForm
-	rankPlan
-	rankTrust
-	rankCost
-	rankMenu
-	rankWelcome
+	RankHelp Rank = iota // of a dialog
+	RankRewind
+	RankPermission
+	RankQuestion
+	RankForm
+	RankPlan
+	RankTrust
+	RankCost
+	RankMenu
+	RankWelcome
 )
 
-// open shows a dialog, in its place by rank.
-func (m *Model) open(d dialog) {
-	m.flash = flash{} // it was said of what was there before
-	if m.list = nil; d.rank() == rankMenu || d.rank() == rankRewind {
-		m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog) bool { return o.rank() == d.rank() })
-	}
-	i := slices.IndexFunc(m.dialogs, func(o dialog) bool { return o.rank() > d.rank() })
-	if i < 0 {
-		i = len(m.dialogs)
-	}
-	m.dialogs = slices.Insert(m.dialogs, i, d)
+// A Ctx is what a dialog may know of what is around it.
+type Ctx struct {
+	Paper
+	Keys    *keymap.Map
+	Pressed keymap.Key // now
+	Rows    int        // of the terminal
+	Dir     string     // where the session works
+	Mode    policy.Mode
+	Running bool // a turn does
+	Draft   bool // something stands in the prompt box
+	Held    bool // somebody is typing, and no key counts for the dialog yet
+	Editor  bool // there is one for a text, and one for files
+	Files   bool
 }
 
-// close takes a dialog away.
-func (m *Model) close(d dialog) {
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog) bool { return o == d })
-}
+// An Effect is what a dialog wants done.
+//
+//sumtype:decl
+type Effect interface{ wanted() }
 
-// answer closes the dialog of a question and submits what was said. A refusal is shown
-// in it, as what is wrong, and the question stays.
-func (m *Model) answer(d dialog, q event.Asked, a op.Answer, wrong *string) []effect {
-	a.Call, a.By = q.Call, clientName
-	m.close(d)
-	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
-		if err != nil && m.st.Pending[a.Call].Call != "" {
-			*wrong = err.Error()
-			m.open(d)
-			m.again()
-		}
-		return nil
-	}}}
-}
+type (
+	// Close closes the dialog.
+	Close struct{}
+	// Answer closes it and answers the call. Refused is told why an answer was not taken,
+	// and the dialog stands there again.
+	Answer struct {
+		op.Answer
+		Refused func(why string)
+	}
+	// Chosen closes a menu, and Dropped does without a choice.
+	Chosen  struct{ Choice Choice }
+	Dropped struct{}
+	// Marked is another choice of a menu.
+	Marked struct{ Choice Choice }
+	// Sought says that other letters are looked for in a menu. Else is done where nothing
+	// but the menu itself is looked through.
+	Sought struct{ Else func() []Effect }
+	// Own is an action of a menu alone, Letter a key that types and Said a word of a
+	// line: with the choice that it numbers, and what follows. Wrote is a text that the
+	// menu was to ask for.
+	Own    struct{ Action keymap.Action }
+	Letter struct{ Key keymap.Key }
+	Said   struct {
+		Word   string
+		Choice Choice
+		Rest   string
+	}
+	Wrote struct{ Text string }
+	// Keys belong to the prompt.
+	Keys struct{ List []keymap.Key }
+	// Interrupt stops what asked.
+	Interrupt struct{}
+	// Browse opens a page.
+	Browse struct{ Address string }
+	// Edit has a person edit a text in their editor, EditFile a file.
+	Edit struct {
+		Text string
+		Then func(text string, err error) []Effect
+	}
+	EditFile struct {
+		Path string
+		Then func(text string, err error) []Effect
+	}
+	// Say tells a person something, Again has the dialog printed once more where lines
+	// are: it is another one now.
+	Say struct {
+		Text string
+		Role draw.Role
+	}
+	Again struct{}
+)
 
-func (m *Model) dialogKey(k keymap.Key) []effect {
-	d := m.dialogs[0]
-	if m.early(d, k) {
-		return m.tooSoon(k)
-	}
-	return m.press(k, append(slices.Clone(d.in()), keymap.Global), func(m *Model, a keymap.Action) ([]effect, bool) {
-		if out, done := d.act(m, a); done {
-			return out, true
-		}
-		switch a {
-		case keymap.Interrupt:
-			if m.turn.running && m.armed.action != keymap.Interrupt { // the question ends with what asked it
-				return m.interrupt(), true
-			}
-			return m.interruptOrQuit(), true
-		case keymap.Exit, keymap.Redraw, keymap.Suspend, keymap.ToggleTranscript:
-			return m.anyAct(a)
-		case keymap.ShowHelp:
-			h := newHelp(m)
-			h.above = true // the question goes on when it was read
-			m.open(h)
-			return nil, true
-		}
-		return nil, false
-	}, d.typed)
-}
+func (Close) wanted()     {}
+func (Answer) wanted()    {}
+func (Chosen) wanted()    {}
+func (Dropped) wanted()   {}
+func (Marked) wanted()    {}
+func (Sought) wanted()    {}
+func (Own) wanted()       {}
+func (Letter) wanted()    {}
+func (Said) wanted()      {}
+func (Wrote) wanted()     {}
+func (Keys) wanted()      {}
+func (Interrupt) wanted() {}
+func (Browse) wanted()    {}
+func (Edit) wanted()      {}
+func (EditFile) wanted()  {}
+func (Say) wanted()       {}
+func (Again) wanted()     {}
 
-// ask opens the dialog for a question of the session.
-func (m *Model) ask(b event.Asked) []effect {
-	if b.About == event.AboutCost {
-		m.open(m.dear(b))
-		return m.call("adze: " + story.FirstLine(b.Title))
-	}
-	if f, ok := b.View.(view.Form); ok {
-		d := newForm(m, b, f)
-		m.open(d)
-		return m.call(d.heading())
-	}
-	if qs, about := questions(b.View); len(qs) > 0 {
-		m.open(newSurvey(b, qs, about))
-		return m.call("adze asks: " + story.FirstLine(qs[0].Text))
-	}
-	d := newPermit(b)
-	if d.connects() {
-		d.from = m.commandsNow()
-	}
-	m.open(d)
-	return m.call("adze asks: " + story.Subject(b.Title))
-}
+// tell says something and nothing else.
+func tell(text string) []Effect { return []Effect{Say{Text: text}} }
 
-// commandsNow are the commands that run, of this turn and beside it.
-func (m *Model) commandsNow() []string {
-	out := m.story.Running()
-	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
-		out = append(out, m.st.Background[id].Text)
+// A Choice is one line of a menu.
+type Choice = ask.Choice
+
+// A Paper is what dialogs are drawn on.
+type Paper struct{ story.Paper }
+
+// hinted is what a dialog says in its lower border: its keys, or that none counts
+// yet.
+func (c Ctx) hinted(keys string) draw.Line {
+	if c.Held {
+		return draw.L(draw.S("waits for a pause in your typing", draw.Attention))
 	}
-	return out
+	return draw.L(draw.S(keys, draw.Quiet))
 }
 
 // questions finds the questions of a view, and what stands around them.
@@ -163,39 +191,15 @@ func questions(b view.Block) (qs []view.Question, about []view.Block) {
 	return qs, about
 }
 
-// closeQuestion takes the dialog of a call away: it was answered, here or by
-// another client.
-func (m *Model) closeQuestion(call string) {
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog) bool { return callOf(d) == call && call != "" })
-}
-
-func (m *Model) dropQuestions() {
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog) bool { return callOf(d) != "" })
-}
-
-func callOf(d dialog) string {
-	switch d := d.(type) {
-	case *permit:
-		return d.q.Call
-	case *survey:
-		return d.q.Call
-	case *form:
-		return d.q.Call
-	case *menu:
-		return d.answers
-	}
-	return ""
-}
-
 // field is a line of text within a dialog.
-func field(m *Model, text string) *edit.Editor {
-	e := edit.New(edit.Options{Keys: m.keys, SingleRow: true, FoldLines: -1})
+func field(keys *keymap.Map, text string) *edit.Editor {
+	e := edit.New(edit.Options{Keys: keys, SingleRow: true, FoldLines: -1})
 	e.Set(text)
 	return e
 }
 
 // failed says what is wrong with an answer, in at most three lines.
-func (p paper) failed(text string, width int) []draw.Line {
+func (p Paper) failed(text string, width int) []draw.Line {
 	const most = 3
 	lines := draw.WrapAll(draw.Text(text, draw.Style{Role: draw.Wrong}), width)
 	if len(lines) > most {
@@ -205,9 +209,9 @@ func (p paper) failed(text string, width int) []draw.Line {
 }
 
 // fieldLine draws a field behind a label, and says where its cursor is.
-func (p paper) fieldLine(label draw.Line, e *edit.Editor, width int) (draw.Line, int) {
+func (p Paper) FieldLine(label draw.Line, e *edit.Editor, width int) (draw.Line, int) {
 	w := label.Width()
-	lines, _, col := e.View(clampLow(width-w-1)+1, 1)
+	lines, _, col := e.View(max(width-w-1, 0)+1, 1)
 	if len(lines) == 0 {
 		return label, w
 	}
@@ -216,24 +220,62 @@ func (p paper) fieldLine(label draw.Line, e *edit.Editor, width int) (draw.Line,
 
 // fieldLines draws a field behind a label, or below it in at most rows lines where it is
 // longer than what is left of a line; and says where its cursor is.
-func (p paper) fieldLines(label draw.Line, e *edit.Editor, width, rows int) ([]draw.Line, term.Cursor) {
+func (p Paper) fieldLines(label draw.Line, e *edit.Editor, width, rows int) ([]draw.Line, term.Cursor) {
 	indent := draw.L(draw.S("    ", draw.Plain))
 	if rows < 2 || label.Width()+draw.Width(e.Text()) < width {
-		l, col := p.fieldLine(label, e, width)
+		l, col := p.FieldLine(label, e, width)
 		return []draw.Line{l}, term.Cursor{Col: col}
 	}
-	lines, row, col := e.View(clampLow(width-indent.Width()-1)+1, rows)
+	lines, row, col := e.View(max(width-indent.Width()-1, 0)+1, rows)
 	return append([]draw.Line{label}, draw.Indent(lines, indent[0])...), term.Cursor{Row: 1 + row, Col: indent.Width() + col}
 }
 
 // scrolled is the part of lines that fits, from off on, with a line that says
 // what is left out.
-func (p paper) scrolled(lines []draw.Line, off *reading, rows int) []draw.Line {
+func (p Paper) Scrolled(lines []draw.Line, off *Reading, rows int) []draw.Line {
 	if len(lines) <= rows {
-		*off = reading{seen: len(lines)}
+		*off = Reading{seen: len(lines)}
 		return lines
 	}
 	from, to := off.window(len(lines), max(rows-1, 1))
 	out := slices.Clone(lines[from:to])
 	return append(out, draw.L(draw.S(fmt.Sprintf("lines %d to %d of %d %s PgUp, PgDn", from+1, to, len(lines), p.Sign(draw.Middot)), draw.Attention)))
+}
+
+// Boxed puts a border around lines. Heading stands in the upper border, below
+// in the lower one, at its right.
+func (p Paper) Boxed(lines []draw.Line, r draw.Role, cols int, heading, below draw.Line) []draw.Line {
+	if p.Plain {
+		out := append([]draw.Line{nil}, heading)
+		for _, l := range lines {
+			if strings.TrimSpace(l.String()) == "" {
+				out = append(out, nil)
+				continue
+			}
+			out = append(out, append(draw.L(draw.S("  ", draw.Plain)), l...).Truncate(cols, p.O))
+		}
+		return out
+	}
+	s := func(g draw.Glyph) draw.Span { return draw.Span{Text: p.Sign(g), Style: draw.Style{Role: r}} }
+	bar := func(n int) draw.Span {
+		return draw.Span{Text: strings.Repeat(p.Sign(draw.HBar), max(n, 0)), Style: draw.Style{Role: r}}
+	}
+	edge := func(from, to draw.Glyph, text draw.Line, right bool) draw.Line {
+		text = text.Truncate(max(cols-6, 0), p.O)
+		w := text.Width()
+		if w == 0 {
+			return draw.Line{s(from), bar(cols - 2), s(to)}
+		}
+		text = append(append(draw.Line{draw.S(" ", draw.Plain)}, text...), draw.S(" ", draw.Plain))
+		if right {
+			return append(append(draw.Line{s(from), bar(cols - w - 5)}, text...), bar(1), s(to))
+		}
+		return append(append(draw.Line{s(from)}, text...), bar(cols-w-4), s(to))
+	}
+	out := []draw.Line{edge(draw.TopLeft, draw.TopRight, heading, false)}
+	for _, l := range lines {
+		row := append(draw.Line{s(draw.VBar), draw.S(" ", draw.Plain)}, l.Truncate(max(cols-4, 0), p.O).Pad(max(cols-4, 0))...)
+		out = append(out, append(row, draw.S(" ", draw.Plain), s(draw.VBar)))
+	}
+	return append(out, edge(draw.BottomLeft, draw.BottomRight, below, true))
 }

@@ -56,7 +56,7 @@ func (m *Model) showDiffs(blocks []view.Block) {
 	}
 	p := m.paper()
 	heading := append(draw.L(draw.S(story.Plural(len(diffs), "file")+" changed ", draw.Plain)), p.PlusMinus(sum.Added, sum.Removed)...)
-	m.open(&sheet{heading: heading.String(), lines: func(_ *Model, p paper, width int) (out []draw.Line) {
+	m.open(&Sheet{Heading: heading.String(), Lines: func(p Paper, width int) (out []draw.Line) {
 		p.Whole, p.O.Width = true, width
 		for i, d := range diffs {
 			if i > 0 {

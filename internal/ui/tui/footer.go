@@ -39,7 +39,7 @@ const (
 )
 
 // footer is the last line: how things stand.
-func (m *Model) footer(p paper) []draw.Line {
+func (m *Model) footer(p Paper) []draw.Line {
 	cols := m.screen.size.Cols
 	if label, _ := m.chord.Pending(); label != "" {
 		return []draw.Line{draw.L(draw.S("  "+label, draw.Quiet)).Truncate(cols, p.O)}
@@ -79,7 +79,7 @@ func (m *Model) footer(p paper) []draw.Line {
 
 // flashed is what is said for a while, in one line, or in up to three where
 // there is room.
-func (m *Model) flashed(p paper) []draw.Line {
+func (m *Model) flashed(p Paper) []draw.Line {
 	if m.flash.text == "" {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (m *Model) flashed(p paper) []draw.Line {
 }
 
 // facts are mode, window, cost; and what runs in the background.
-func (m *Model) facts(p paper) (left, right draw.Line) {
+func (m *Model) facts(p Paper) (left, right draw.Line) {
 	dot := draw.S(" "+p.Sign(draw.Middot)+" ", draw.Quiet)
 	left = draw.L(draw.S("  ", draw.Plain))
 	say := func(s string, r draw.Role) {

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"encoding/json"
 	"net/netip"
 	"net/url"
@@ -27,7 +26,7 @@ type form struct {
 	f      view.Form
 	rows   []row
 	at     int // a row; behind the last one, to send and not to
-	off    reading
+	off    Reading
 	paged  bool // it was scrolled by hand since the last move
 	wrong  string
 	opened *opening // a page is asked for, and no values
@@ -40,7 +39,7 @@ type opening struct {
 	never string // why it cannot be opened at all, "" when it can
 }
 
-func newForm(m *Model, q event.Asked, f view.Form) *form {
+func newForm(keys *keymap.Map, q event.Asked, f view.Form) *form {
 	d := &form{q: q, f: f}
 	if f.URL != "" {
 		d.opened = openingOf(f.URL)
@@ -52,7 +51,7 @@ func newForm(m *Model, q event.Asked, f view.Form) *form {
 			r.Options = []view.FieldOption{{Value: "true", Title: "yes"}, {Value: "false", Title: "no"}}
 		}
 		if r.Options == nil {
-			r.text = field(m, "")
+			r.text = field(keys, "")
 		}
 		if len(x.Default) > 0 && x.Check(x.Default) == nil {
 			r.begin(x.Default)
@@ -85,8 +84,7 @@ func openingOf(address string) *opening {
 	return o
 }
 
-func (d *form) asks() bool { return true }
-func (d *form) rank() rank { return rankForm }
+func (d *form) Is() Is { return Is{Rank: RankForm, Asks: true, Call: d.q.Call} }
 
 // now is the row with the cursor, nil behind the last one.
 func (d *form) now() *row {
@@ -96,7 +94,7 @@ func (d *form) now() *row {
 	return nil
 }
 
-func (d *form) in() []keymap.Context {
+func (d *form) In() []keymap.Context {
 	if r := d.now(); r != nil && r.text != nil {
 		return []keymap.Context{keymap.Edit}
 	}
@@ -110,12 +108,13 @@ func (d *form) heading() string {
 	return "A question"
 }
 
-func (d *form) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+func (d *form) View(c Ctx, rows int) ([]draw.Line, term.Cursor) {
+	p := c.Paper
 	if rows < tightRows && !p.Plain {
-		return d.tight(m, p, rows)
+		return d.tight(c, rows)
 	}
-	cols := min(m.screen.size.Cols, story.TextCols)
-	inside := clampLow(cols - 6)
+	cols := min(c.O.Width, story.TextCols)
+	inside := max(cols-6, 0)
 	heading := draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}})
 	if p.Plain {
 		return d.printed(p, heading, inside), term.Cursor{Hidden: true}
@@ -158,16 +157,16 @@ func (d *form) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if !d.paged && d.now() != nil && len(body) > room {
 		d.off.at = max(min(d.off.at, from), to-max(room-1, 1))
 	}
-	shown := p.scrolled(body, &d.off, room)
+	shown := p.Scrolled(body, &d.off, room)
 	cur.Row += 1 - d.off.at
 	cur.Hidden = cur.Hidden || cur.Row < 1 || cur.Row > len(shown)
 	lines := draw.Indent(append(shown, foot...), draw.S(" ", draw.Plain))
-	return p.boxed(lines, draw.Border, cols, heading, m.hinted(d, hint)), cur
+	return p.Boxed(lines, draw.Border, cols, heading, c.hinted(hint)), cur
 }
 
 // printed is what is asked now, where nothing is drawn anew: one row after the
 // other, and then what they hold.
-func (d *form) printed(p paper, heading draw.Line, width int) []draw.Line {
+func (d *form) printed(p Paper, heading draw.Line, width int) []draw.Line {
 	out := []draw.Line{nil}
 	if d.at == 0 {
 		out = append(out, heading)
@@ -215,7 +214,7 @@ func (d *form) answers() []string {
 	return []string{"Open it in the browser", "Do not open it"}
 }
 
-func (d *form) buttons(p paper) []draw.Line {
+func (d *form) buttons(p Paper) []draw.Line {
 	var out []draw.Line
 	for i, text := range d.answers() {
 		l, role := p.numbered(i, d.at == len(d.rows)+i)
@@ -224,7 +223,7 @@ func (d *form) buttons(p paper) []draw.Line {
 	return out
 }
 
-func (d *form) act(m *Model, a keymap.Action) ([]effect, bool) {
+func (d *form) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 	r := d.now()
 	if r != nil && r.text != nil {
 		switch {
@@ -239,16 +238,16 @@ func (d *form) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return nil, true
 	}
-	types := m.pressed.Types()
+	types := c.Pressed.Types()
 	switch a {
 	case keymap.ConfirmYes, keymap.ConfirmNo:
 		switch {
 		case !types && a == keymap.ConfirmYes:
-			return d.enter(m), true
+			return d.enter(), true
 		case !types:
-			return d.close(m), true
+			return d.close(), true
 		case r == nil:
-			return d.decide(m, a == keymap.ConfirmYes), true
+			return d.decide(a == keymap.ConfirmYes), true
 		case r.Kind == view.BooleanField:
 			r.at = 0
 			if a == keymap.ConfirmNo {
@@ -293,10 +292,10 @@ func (d *form) to(at int) {
 }
 
 // enter takes what is marked and goes on.
-func (d *form) enter(m *Model) []effect {
+func (d *form) enter() []Effect {
 	r := d.now()
 	if r == nil {
-		return d.decide(m, d.at == len(d.rows) && len(d.answers()) > 1)
+		return d.decide(d.at == len(d.rows) && len(d.answers()) > 1)
 	}
 	if r.text == nil && r.Kind != view.ChoicesField {
 		r.tick()
@@ -307,7 +306,7 @@ func (d *form) enter(m *Model) []effect {
 	return nil
 }
 
-func (d *form) typed(m *Model, k keymap.Key) []effect {
+func (d *form) Typed(c Ctx, k keymap.Key) []Effect {
 	r := d.now()
 	switch {
 	case k.Name == "pgup":
@@ -321,9 +320,9 @@ func (d *form) typed(m *Model, k keymap.Key) []effect {
 	case k.Name == "tab":
 		d.to(d.at + 1)
 	case k.Name == "esc":
-		return d.close(m)
+		return d.close()
 	case k.Name == "enter":
-		return d.enter(m)
+		return d.enter()
 	case r != nil && r.text != nil:
 		r.wrong = ""
 		r.text.Key(k)
@@ -336,19 +335,19 @@ func (d *form) typed(m *Model, k keymap.Key) []effect {
 			r.at = i
 			r.tick()
 		case r == nil && i < len(d.answers()):
-			return d.decide(m, i == 0 && len(d.answers()) > 1)
+			return d.decide(i == 0 && len(d.answers()) > 1)
 		}
 	}
 	return nil
 }
 
 // decide sends the values, or opens the page; or declines.
-func (d *form) decide(m *Model, yes bool) []effect {
+func (d *form) decide(yes bool) []Effect {
 	if !yes || len(d.answers()) == 1 {
-		return d.answer(m, op.Answer{})
+		return d.answer(op.Answer{})
 	}
 	if d.opened != nil {
-		return append(d.answer(m, op.Answer{Allow: true}), m.browse(d.f.URL)...)
+		return append(d.answer(op.Answer{Allow: true}), Browse{d.f.URL})
 	}
 	values := map[string]json.RawMessage{}
 	first := -1
@@ -373,35 +372,20 @@ func (d *form) decide(m *Model, yes bool) []effect {
 		d.wrong = err.Error()
 		return nil
 	}
-	return d.answer(m, op.Answer{Allow: true, Values: raw})
+	return d.answer(op.Answer{Allow: true, Values: raw})
 }
 
 // close leaves the form without a decision.
-func (d *form) close(m *Model) []effect { return d.answer(m, op.Answer{Dismissed: true}) }
+func (d *form) close() []Effect { return d.answer(op.Answer{Dismissed: true}) }
 
-func (d *form) answer(m *Model, a op.Answer) []effect { return m.answer(d, d.q, a, &d.wrong) }
+func (d *form) answer(a op.Answer) []Effect {
+	return []Effect{Answer{a, func(why string) { d.wrong = why }}}
+}
 
-func (d *form) paste(_ *Model, text string) bool {
+func (d *form) Paste(text string) bool {
 	if r := d.now(); r != nil && r.text != nil {
 		r.text.Paste(text)
 		return true
 	}
 	return false
-}
-
-// browse opens a page in the person's browser, or says which one to open.
-func (m *Model) browse(address string) []effect {
-	if m.host.Browse == nil {
-		m.note("info", "Open this page in a browser:", address)
-		return nil
-	}
-	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		err := m.host.Browse(ctx, address)
-		return func(m *Model) []effect {
-			if err != nil {
-				m.note("info", "No browser can be opened from here. Open this page in one:", address)
-			}
-			return nil
-		}
-	}}}
 }

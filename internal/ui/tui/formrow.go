@@ -93,7 +93,7 @@ func (r *row) check() error {
 }
 
 // view draws a row, and says where its cursor is.
-func (r *row) view(p paper, marked bool, width int) (out []draw.Line, col int) {
+func (r *row) view(p Paper, marked bool, width int) (out []draw.Line, col int) {
 	lead, role := draw.S("  ", draw.Plain), draw.Plain
 	if marked && !p.Plain {
 		lead, role = p.Mark(draw.Cursor, draw.Accent), draw.Selected
@@ -113,14 +113,14 @@ func (r *row) view(p paper, marked bool, width int) (out []draw.Line, col int) {
 			out = append(out, label.Truncate(width, p.O))
 			label = draw.L(indent)
 		}
-		l, at := p.fieldLine(label, r.text, width)
+		l, at := p.FieldLine(label, r.text, width)
 		out, col = append(out, l), at
 	} else {
 		out = append(out, label.Truncate(width, p.O))
 		out = append(out, r.options(p, width)...)
 	}
 	if r.About != "" {
-		for _, l := range draw.WrapAll(draw.Text(r.About, draw.Style{Role: draw.Quiet}), clampLow(width-4)) {
+		for _, l := range draw.WrapAll(draw.Text(r.About, draw.Style{Role: draw.Quiet}), max(width-4, 0)) {
 			out = append(out, append(draw.L(indent), l...))
 		}
 	}
@@ -131,7 +131,7 @@ func (r *row) mistake(width int) []draw.Line {
 	if r.wrong == "" {
 		return nil
 	}
-	return draw.Indent(draw.L(draw.S(r.wrong, draw.Wrong)).Wrap(clampLow(width-4)), draw.S("    ", draw.Plain))
+	return draw.Indent(draw.L(draw.S(r.wrong, draw.Wrong)).Wrap(max(width-4, 0)), draw.S("    ", draw.Plain))
 }
 
 func (r *row) summary() string {
@@ -147,7 +147,7 @@ func (r *row) summary() string {
 	return strings.Join(list, ", ")
 }
 
-func (r *row) options(p paper, width int) []draw.Line {
+func (r *row) options(p Paper, width int) []draw.Line {
 	off, on := draw.Radio, draw.RadioOn
 	if r.Kind == view.ChoicesField {
 		off, on = draw.CheckBox, draw.CheckBoxOn

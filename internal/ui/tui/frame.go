@@ -65,7 +65,7 @@ func (m *Model) flush() []draw.Line {
 
 // whole is an item that is done, or what of it was not printed while it
 // streamed.
-func (m *Model) whole(it *story.Item, p paper) []draw.Line {
+func (m *Model) whole(it *story.Item, p Paper) []draw.Line {
 	var out []draw.Line
 	switch {
 	case it.Begun && it.Stream == nil: // it was printed, and stands behind what was told late
@@ -83,7 +83,7 @@ func (m *Model) whole(it *story.Item, p paper) []draw.Line {
 }
 
 // settled is what of a streaming item cannot change any more.
-func (m *Model) settled(it *story.Item, p paper) []draw.Line {
+func (m *Model) settled(it *story.Item, p Paper) []draw.Line {
 	if it.Stream == nil {
 		it.Stream = draw.NewStream(p.Inner(2, 0, false))
 		it.Stream.Write(it.Text)
@@ -274,7 +274,7 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 		if typed {
 			rows--
 		}
-		lines, cur := m.dialogs[0].view(m, p, clampLow(rows-1-len(said)))
+		lines, cur := m.dialogs[0].View(m.around(), clampLow(rows-1-len(said)))
 		if typed {
 			l, at := m.stillTyped(p)
 			if m.holds() { // keys go there
@@ -301,7 +301,7 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 }
 
 // waiting are the prompts that wait.
-func (m *Model) waiting(p paper, max int) []draw.Line {
+func (m *Model) waiting(p Paper, max int) []draw.Line {
 	var out []draw.Line
 	for i, q := range m.queue {
 		if len(out)+1 >= max && i+1 < len(m.queue) {

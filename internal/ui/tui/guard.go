@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -23,7 +24,7 @@ const (
 // guarded is what is known of the first dialog: keys count for it only when a
 // person can have meant them for it. Until then they go on into the prompt box.
 type guarded struct {
-	d       dialog
+	d       Dialog
 	painted time.Time // when the terminal had it, zero before
 	quiet   bool      // the keyboard was, for long enough
 	listens bool      // and the terminal had a frame since, with what was typed until then
@@ -33,7 +34,7 @@ type guarded struct {
 
 // painted is told when the terminal has taken a frame: from now on the person
 // can see the first dialog as it is now.
-func (m *Model) painted(d dialog) {
+func (m *Model) painted(d Dialog) {
 	if d == nil || len(m.dialogs) == 0 || m.dialogs[0] != d {
 		return
 	}
@@ -46,7 +47,7 @@ func (m *Model) painted(d dialog) {
 }
 
 // unseen is the first dialog when the terminal has it not yet as it is now.
-func (m *Model) unseen() dialog {
+func (m *Model) unseen() Dialog {
 	if len(m.dialogs) == 0 || m.pager != nil { // it is behind that
 		return nil
 	}
@@ -58,7 +59,7 @@ func (m *Model) unseen() dialog {
 }
 
 // guards is what is known of d, which is the first dialog.
-func (m *Model) guards(d dialog) *guarded {
+func (m *Model) guards(d Dialog) *guarded {
 	if m.guarded.d != d {
 		m.guarded = guarded{d: d, writing: !m.box.Empty()}
 	}
@@ -97,8 +98,8 @@ func (m *Model) listen() {
 // dialog: it was not painted, or not for long, or the person is in the middle
 // of typing, however long that takes. Keys that no prompt needs are meant for choices
 // that are seen.
-func (m *Model) early(d dialog, k keymap.Key) bool {
-	if !d.asks() {
+func (m *Model) early(d Dialog, k keymap.Key) bool {
+	if !d.Is().Asks {
 		return false
 	}
 	g := m.guards(d)
@@ -140,41 +141,18 @@ func (m *Model) hold() {
 	}
 }
 
-// prompted takes a key that types, in front of choices that nobody looked for: it begins a
-// prompt, or goes on with one. So does a digit where something stands in the box; else it
-// marks a choice, and is the beginning of a prompt when more is typed.
-func (d *menu) prompted(m *Model, k keymap.Key) []effect {
-	begun, was := d.digit, d.was
-	d.digit = keymap.Key{}
-	if i := digit(k); i >= 0 && i < len(d.found) && begun.Text == "" && m.box.Empty() {
-		d.digit, d.was = k, d.at
-		return d.mark(m, i)
-	}
-	keys, out := []keymap.Key{k}, []effect(nil)
-	if begun.Text != "" {
-		keys, out = []keymap.Key{begun, k}, d.mark(m, was)
-	}
-	if d.yields {
-		m.close(d)
-		out = append(out, d.dropped(m)...)
-	}
+// typedOn takes keys of a dialog that belong to the prompt; of one that is gone, what they
+// do there.
+func (m *Model) typedOn(d Dialog, keys []keymap.Key) (out []effect) {
 	m.hold()
 	for _, k := range keys {
-		if d.yields {
-			out = append(out, m.goesTo(k)...)
-		} else {
+		if slices.Contains(m.dialogs, d) {
 			out = append(out, m.tooSoon(k)...)
+		} else {
+			out = append(out, m.goesTo(k)...)
 		}
 	}
 	return out
-}
-
-// digit is which choice a key stands for, -1 for none.
-func digit(k keymap.Key) int {
-	if len(k.Name) != 1 || k.Name[0] < '1' || k.Name[0] > '9' {
-		return -1
-	}
-	return int(k.Name[0] - '1')
 }
 
 // drafts reports whether a prompt stands half written in the box while the first dialog
@@ -184,21 +162,9 @@ func (m *Model) drafts() bool { return m.waitsForPerson() && !m.box.Empty() }
 // holds reports whether the first dialog waits for the end of what somebody is typing.
 func (m *Model) holds() bool { return m.waitsForPerson() && m.guards(m.dialogs[0]).held }
 
-// hinted is what a dialog says in its lower border: its keys, or that none counts
-// yet.
-func (m *Model) hinted(d dialog, keys string) draw.Line {
-	if m.holds() && m.dialogs[0] == d {
-		return draw.L(draw.S("waits for a pause in your typing", draw.Attention))
-	}
-	if md, is := d.(*menu); is && md.careful && m.drafts() {
-		keys = "the arrows and Enter choose, the rest is your prompt's"
-	}
-	return draw.L(draw.S(keys, draw.Quiet))
-}
-
 // stillTyped is the line of the prompt that is being typed, below a dialog that
 // waits.
-func (m *Model) stillTyped(p paper) (draw.Line, term.Cursor) {
+func (m *Model) stillTyped(p Paper) (draw.Line, term.Cursor) {
 	lines, _, col := m.box.View(clampLow(m.screen.size.Cols-5)+1, 1)
 	l := draw.L(draw.S("  ", draw.Plain), p.Mark(draw.Prompt, draw.Accent))
 	if len(lines) > 0 {

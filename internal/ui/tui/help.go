@@ -9,11 +9,11 @@ import (
 )
 
 // newHelp lists keys and commands.
-func newHelp(m *Model) *sheet {
+func newHelp(m *Model) *Sheet {
 	if m.screen.plain {
-		return plainHelp()
+		return plainHelp(m)
 	}
-	return &sheet{heading: "Help", lines: func(m *Model, p paper, width int) []draw.Line {
+	return &Sheet{Heading: "Help", Lines: func(p Paper, width int) []draw.Line {
 		var out []draw.Line
 		head := func(s string) {
 			if len(out) > 0 {
@@ -64,8 +64,8 @@ func helpRow(left, right string, width int) []draw.Line {
 }
 
 // plainHelp lists what lines can be where nothing is drawn anew.
-func plainHelp() *sheet {
-	return &sheet{heading: "Help", lines: func(m *Model, p paper, width int) []draw.Line {
+func plainHelp(m *Model) *Sheet {
+	return &Sheet{Heading: "Help", Lines: func(p Paper, width int) []draw.Line {
 		var out []draw.Line
 		row := func(left, right string) { out = append(out, helpRow(left, right, width)...) }
 		head := func(s string) { out = append(out, draw.L(draw.S(s, draw.Heading))) }

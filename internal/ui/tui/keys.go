@@ -109,13 +109,13 @@ func (m *Model) paste(text string) []effect {
 		return nil
 	case len(m.dialogs) > 0:
 		d := m.dialogs[0]
-		if !m.early(d, keymap.Key{}) && d.paste(m, text) {
+		if !m.early(d, keymap.Key{}) && d.Paste(text) {
 			return nil
 		}
 		m.box.Paste(text) // it was meant for the prompt
 		m.keyed = m.now
 		m.hold()
-		if md, is := d.(*menu); is && md.yields {
+		if md, is := d.(*menu); is && md.Yields {
 			m.close(d)
 			return md.dropped(m)
 		}

@@ -23,7 +23,7 @@ type list struct {
 	args  bool   // it completes what stands behind a command: Enter sends that as it is
 	word  string // what is completed, to know it again
 	token edit.Token
-	found []found
+	found []Found
 	at    int
 	top   int
 	busy  bool // the files are not known yet
@@ -83,7 +83,7 @@ func (m *Model) findArguments(t edit.Token, word string) []effect {
 			}
 			m.list = &list{args: true, word: word, token: t}
 			for _, c := range all {
-				m.list.found = append(m.list.found, found{Choice: c})
+				m.list.found = append(m.list.found, Found{Choice: c})
 			}
 			return nil
 		}
@@ -104,7 +104,7 @@ func (m *Model) findFiles() []effect {
 			if name != h.Path {
 				h.At = nil // it counts the letters of the path
 			}
-			m.list.found = append(m.list.found, found{Choice{ID: h.Path, Name: name}, h.At})
+			m.list.found = append(m.list.found, Found{Choice{ID: h.Path, Name: name}, h.At})
 		}
 		m.list.local = len(m.list.found)
 		return nil
@@ -152,7 +152,7 @@ func (m *Model) findResources() []effect {
 		return func(m *Model) []effect {
 			if m.list == l {
 				for _, c := range r.Choices {
-					l.found = append(l.found, found{Choice: c})
+					l.found = append(l.found, Found{Choice: c})
 				}
 				settle(m)
 			}
@@ -164,7 +164,7 @@ func (m *Model) findResources() []effect {
 // listRows bounds the rows of a list below the prompt box.
 const listRows = 8
 
-func (l *list) view(p paper, rows int) []draw.Line {
+func (l *list) view(p Paper, rows int) []draw.Line {
 	if l.busy {
 		return []draw.Line{draw.L(draw.S("  looking for files …", draw.Quiet))}
 	}
@@ -200,7 +200,7 @@ func (l *list) view(p paper, rows int) []draw.Line {
 }
 
 // middle is a name of at most width columns, without its middle where it is longer.
-func middle(p paper, name string, width int) string {
+func middle(p Paper, name string, width int) string {
 	if draw.Width(name) <= width {
 		return name
 	}
@@ -215,10 +215,10 @@ func middle(p paper, name string, width int) string {
 }
 
 // fit makes the name of a choice as wide as the column of names.
-func (f *found) fit(p paper, width int) {
+func (f *Found) fit(p Paper, width int) {
 	name := draw.L(draw.S(f.Name, draw.Plain)).Truncate(width, p.O)
 	if len(name) > 1 { // it was cut: what matched behind the cut is not shown
-		f.at = slices.DeleteFunc(slices.Clone(f.at), func(i int) bool { return i >= len(name[0].Text) })
+		f.At = slices.DeleteFunc(slices.Clone(f.At), func(i int) bool { return i >= len(name[0].Text) })
 		f.Name = name[0].Text + name[1].Text
 	}
 	f.About = strings.Repeat(" ", max(0, width-name.Width())) + f.About

@@ -15,95 +15,107 @@ import (
 	"github.com/adze-agent/adze/internal/ui/term"
 )
 
-// A menu lets a person choose one of several things by typing a few letters of
+// A Menu lets a person choose one of several things by typing a few letters of
 // it.
-type menu struct {
-	heading string
-	about   string                                     // a line or two above the choices
-	above   func(p paper, width, rows int) []draw.Line // what the choice is about, in at most rows lines; nil: nothing
-	off     reading                                    // of what is above
-	careful bool                                       // it comes by itself, perhaps while somebody types
-	yields  bool                                       // so does this one, and what is typed takes its place
-	digit   keymap.Key                                 // the one that has just marked a choice in one of these; it may begin a prompt
-	was     int                                        // what was marked before
-	all     []Choice
-	found   []found
-	at      int // of found
-	top     int
-	typed0  *edit.Editor   // what was typed to find something
-	fixed   bool           // nothing is searched: letters do nothing
-	slash   bool           // a "/" begins the search, as typing does, and is no part of it
-	context keymap.Context // asked before that of menus; "": none
-	loading bool
-	place   rank
-	answers string // the call that asked, "" where nobody waits
-	hint    string
-	none    string                               // why there are no choices, and what to do
-	sample  func(p paper, width int) []draw.Line // below the choices, when there is room; nil: nothing
-	wrong   string                               // with what was tried
-	field   *question                            // a text that is asked for now, in the place of the search
+type Menu struct {
+	Heading string
+	About   string                                     // a line or two above the choices
+	Above   func(p Paper, width, rows int) []draw.Line // what the choice is about, in at most rows lines; nil: nothing
+	Off     Reading                                    // of what is above
+	Careful bool                                       // it comes by itself, perhaps while somebody types
+	Yields  bool                                       // so does this one, and what is typed takes its place
+	Fixed   bool                                       // nothing is searched: letters do nothing
+	Slash   bool                                       // a "/" begins the search, as typing does, and is no part of it
+	Deletes bool                                       // Delete takes what is marked, as Enter does
+	Context keymap.Context                             // asked before that of menus; "": none
+	Loading bool
+	Rank    Rank
+	Call    string // that asked, "" where nobody waits
+	Hint    string
+	None    string                               // why there are no choices, and what to do
+	Sample  func(p Paper, width int) []draw.Line // below the choices, when there is room; nil: nothing
+	Wrong   string                               // with what was tried
+	Own     []keymap.Action                      // of this menu alone: see Own
+	Letters string                               // keys of this menu alone that type: see Letter
+	Words   []Word                               // what lines can be beside choices
 
-	chosen  func(m *Model, c Choice) []effect
-	marked  func(m *Model, c Choice) []effect                // another line is marked; nil: nothing
-	sought  func(m *Model) []effect                          // other letters were typed to find something; nil: nothing
-	dropped func(m *Model) []effect                          // closed without a choice; nil: nothing
-	more    func(m *Model, a keymap.Action) ([]effect, bool) // actions of this menu alone; nil: it has none
-	letter  func(m *Model, k keymap.Key) ([]effect, bool)    // keys of this menu alone that type; nil: it has none
-	words   []plainWord                                      // what lines can be beside choices, in plain mode
+	all   []Choice
+	found []Found
+	at    int // of found
+	top   int
+	typed *edit.Editor // what was typed to find something
+	field *question    // a text that is asked for now, in the place of the search
+	digit keymap.Key   // the one that has just marked a choice of careful ones; it may begin a prompt
+	was   int          // what was marked before
+}
+
+// A Word is what a line that begins with "/" is to a menu: see Said.
+type Word struct {
+	Word  string
+	Args  string // what follows it, for people; with N first, the number of a choice
+	About string
 }
 
 // A question is a line of text that a menu asks for.
 type question struct {
 	label string
 	e     *edit.Editor
-	done  func(m *Model, text string) []effect
 }
 
-// ask has a person write a text; Esc leaves it.
-func (d *menu) ask(m *Model, label, text string, done func(*Model, string) []effect) {
-	d.wrong, d.field = "", &question{label, field(m, text), done}
+// Ask has a person write a text; Esc leaves it. See Wrote.
+func (d *Menu) Ask(keys *keymap.Map, label, text string) {
+	d.Wrong, d.field = "", &question{label, field(keys, text)}
 }
 
-// now is the marked choice.
-func (d *menu) now() (Choice, bool) {
+// Now is the marked choice.
+func (d *Menu) Now() (Choice, bool) {
 	if d.at < len(d.found) {
 		return d.found[d.at].Choice, true
 	}
 	return Choice{}, false
 }
 
-// found is a choice that matched, and where.
-type found struct {
+// A Found is a choice that matched, and where.
+type Found struct {
 	Choice
-	at []int
+	At []int
 }
 
-func newMenu(m *Model, heading string, all []Choice, chosen func(*Model, Choice) []effect) *menu {
-	d := &menu{heading: heading, chosen: chosen, place: rankMenu, typed0: field(m, "")}
-	d.set(all)
+// NewMenu makes one of these choices.
+func NewMenu(keys *keymap.Map, heading string, all []Choice) *Menu {
+	d := &Menu{Heading: heading, Rank: RankMenu, typed: field(keys, "")}
+	d.Set(all)
 	return d
 }
 
-// set gives the choices, and marks the one that is in force.
-func (d *menu) set(all []Choice) {
+// Set gives the choices, and marks the one that is in force.
+func (d *Menu) Set(all []Choice) {
 	d.all = all
 	d.find()
-	d.at = max(0, slices.IndexFunc(d.found, func(f found) bool { return f.Now }))
+	d.at = max(0, slices.IndexFunc(d.found, func(f Found) bool { return f.Choice.Now }))
 }
 
+// Mark marks a choice, the first one where it is not there.
+func (d *Menu) Mark(id string) {
+	d.at = max(0, slices.IndexFunc(d.found, func(f Found) bool { return f.ID == id }))
+}
+
+// Sought is what was typed to find something.
+func (d *Menu) Sought() string { return strings.TrimSpace(d.typed.Text()) }
+
 // find keeps the choices that match, the best first.
-func (d *menu) find() {
-	q := pick.NewQuery(d.typed0.Text())
+func (d *Menu) find() {
+	q := pick.NewQuery(d.typed.Text())
 	d.found, d.at, d.top = nil, 0, 0
 	type rated struct {
-		found
+		Found
 		score int
 	}
 	var hits, loose []rated
-	typed := strings.ToLower(strings.TrimSpace(d.typed0.Text()))
+	typed := strings.ToLower(strings.TrimSpace(d.typed.Text()))
 	for _, c := range d.all {
 		if q.Empty() {
-			d.found = append(d.found, found{Choice: c})
+			d.found = append(d.found, Found{Choice: c})
 			continue
 		}
 		words := c.Name + " " + c.About + " " + c.Find
@@ -114,7 +126,7 @@ func (d *menu) find() {
 			}
 			at = nil
 		}
-		hit := rated{found{c, at}, score}
+		hit := rated{Found{c, at}, score}
 		switch {
 		case strings.ToLower(c.Name) == typed || slices.Contains(c.Also, typed):
 			hit.score += 1 << 20
@@ -130,7 +142,7 @@ func (d *menu) find() {
 	}
 	order.By(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
 	for _, h := range hits {
-		d.found = append(d.found, h.found)
+		d.found = append(d.found, h.Found)
 	}
 }
 
@@ -139,54 +151,54 @@ func hasWords(s, typed string) bool {
 	return !slices.ContainsFunc(strings.Fields(typed), func(w string) bool { return !strings.Contains(s, w) })
 }
 
-func (d *menu) asks() bool { return d.careful }
-func (d *menu) rank() rank { return d.place }
+func (d *Menu) Is() Is { return Is{d.Rank, d.Careful, d.Call} }
 
-func (d *menu) in() []keymap.Context {
+func (d *Menu) In() []keymap.Context {
 	if d.field != nil {
 		return []keymap.Context{keymap.Edit}
 	}
-	if d.context != "" {
-		return []keymap.Context{d.context, keymap.Select, keymap.Edit}
+	if d.Context != "" {
+		return []keymap.Context{d.Context, keymap.Select, keymap.Edit}
 	}
 	return []keymap.Context{keymap.Select, keymap.Edit}
 }
 
-func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+func (d *Menu) View(c Ctx, rows int) ([]draw.Line, term.Cursor) {
+	p := c.Paper
 	if rows < tightRows && !p.Plain {
-		return d.tight(m, p, rows)
+		return d.tight(c, rows)
 	}
-	cols := min(m.screen.size.Cols, story.TextCols)
-	inside := clampLow(cols - 4)
+	cols := min(c.O.Width, story.TextCols)
+	inside := max(cols-4, 0)
 	var lines []draw.Line
 	cur := term.Cursor{Hidden: true}
-	if d.about != "" {
-		lines = append(lines, draw.WrapAll(draw.Text(d.about, draw.Style{Role: draw.Quiet}), inside)...)
+	if d.About != "" {
+		lines = append(lines, draw.WrapAll(draw.Text(d.About, draw.Style{Role: draw.Quiet}), inside)...)
 	}
-	if d.above != nil {
-		lines = append(lines, d.above(p, inside, rows-len(lines)-len(d.found)-3)...)
+	if d.Above != nil {
+		lines = append(lines, d.Above(p, inside, rows-len(lines)-len(d.found)-3)...)
 	}
 	if len(lines) > 0 {
 		lines = append(lines, nil)
 	}
-	if d.wrong != "" {
-		lines = append(lines, p.failed(d.wrong, inside)...)
+	if d.Wrong != "" {
+		lines = append(lines, p.failed(d.Wrong, inside)...)
 	}
 	if p.Plain {
-		return d.printed(m, p, lines, inside), cur
+		return d.printed(p, lines, inside), cur
 	}
 	if d.field != nil {
-		l, col := p.fieldLine(draw.L(draw.S(d.field.label+": ", draw.Accent)), d.field.e, inside)
+		l, col := p.FieldLine(draw.L(draw.S(d.field.label+": ", draw.Accent)), d.field.e, inside)
 		cur = term.Cursor{Row: len(lines) + 1, Col: col + 2}
 		lines = append(lines, l)
-	} else if !d.fixed {
-		l, col := p.fieldLine(draw.L(p.Mark(draw.Prompt, draw.Accent)), d.typed0, inside)
+	} else if !d.Fixed {
+		l, col := p.FieldLine(draw.L(p.Mark(draw.Prompt, draw.Accent)), d.typed, inside)
 		cur = term.Cursor{Row: len(lines) + 1, Col: col + 2}
 		lines = append(lines, l)
 	}
 	var sample []draw.Line
-	if d.sample != nil {
-		if sample = d.sample(p, inside); len(sample) > 0 {
+	if d.Sample != nil {
+		if sample = d.Sample(p, inside); len(sample) > 0 {
 			sample = append([]draw.Line{nil}, sample...)
 		}
 		if rows-len(lines)-2-len(sample) < min(len(d.found), 4) {
@@ -196,28 +208,31 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	room := max(min(rows-len(lines)-2-len(sample), 16), 1)
 	d.top = max(min(d.top, d.at), d.at-room+1)
 	for i := d.top; i < min(len(d.found), d.top+room); i++ {
-		lines = append(lines, p.choice(d.found[i], i, i == d.at, d.fixed, inside))
+		lines = append(lines, p.choice(d.found[i], i, i == d.at, d.Fixed, inside))
 	}
 	switch {
-	case d.loading:
+	case d.Loading:
 		lines = append(lines, draw.L(draw.S("  looking …", draw.Quiet)))
-	case len(d.all) == 0 && d.none != "":
-		lines = append(lines, draw.WrapAll(draw.Text(d.none, draw.Style{Role: draw.Quiet}), inside)...)
+	case len(d.all) == 0 && d.None != "":
+		lines = append(lines, draw.WrapAll(draw.Text(d.None, draw.Style{Role: draw.Quiet}), inside)...)
 	case len(d.found) == 0:
 		lines = append(lines, draw.L(draw.S("  nothing matches", draw.Quiet)))
 	}
 	lines = append(lines, sample...)
-	hint := d.hint
-	if hint == "" && d.answers == "" && d.field == nil {
+	hint := d.Hint
+	if hint == "" && d.Call == "" && d.field == nil {
 		hint = "Enter takes it, Esc closes"
 	}
 	if n := len(d.found); n > room {
 		hint = fmt.Sprintf("%d of %d", d.at+1, n) + sep(p, hint)
 	}
-	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(d.heading), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), m.hinted(d, hint)), cur
+	if d.Careful && c.Draft {
+		hint = "the arrows and Enter choose, the rest is your prompt's"
+	}
+	return p.Boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(d.Heading), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), c.hinted(hint)), cur
 }
 
-func sep(p paper, s string) string {
+func sep(p Paper, s string) string {
 	if s == "" {
 		return ""
 	}
@@ -225,7 +240,7 @@ func sep(p paper, s string) string {
 }
 
 // lead is what stands before answer i, and how it looks.
-func (p paper) lead(i int, marked bool) (draw.Span, draw.Role) {
+func (p Paper) lead(i int, marked bool) (draw.Span, draw.Role) {
 	switch {
 	case p.Plain:
 		return draw.S(fmt.Sprintf("%d ", i+1), draw.Plain), draw.Plain
@@ -236,7 +251,7 @@ func (p paper) lead(i int, marked bool) (draw.Span, draw.Role) {
 }
 
 // numbered is what stands before answer i where its digit takes it.
-func (p paper) numbered(i int, marked bool) (draw.Line, draw.Role) {
+func (p Paper) numbered(i int, marked bool) (draw.Line, draw.Role) {
 	lead, role := p.lead(i, marked)
 	l := draw.L(lead)
 	switch {
@@ -254,7 +269,7 @@ const narrowMenu = 60
 
 // narrowed leaves out facts of a choice, the last first, and then the provider before a
 // model's name, as far as the name needs their room.
-func (p paper) narrowed(f found, room int) found {
+func (p Paper) narrowed(f Found, room int) Found {
 	if f.Now {
 		room -= 2
 	}
@@ -262,13 +277,13 @@ func (p paper) narrowed(f found, room int) found {
 		f.Right = f.Right[:max(0, strings.LastIndex(f.Right, "  "))]
 	}
 	if i := strings.IndexByte(f.Name, '/'); i > 1 && draw.Width(f.Name) > room && !strings.ContainsAny(f.Name, " (") {
-		f.Name, f.at = p.Sign(draw.Ellipsis)+f.Name[i:], nil
+		f.Name, f.At = p.Sign(draw.Ellipsis)+f.Name[i:], nil
 	}
 	return f
 }
 
 // choice draws one line of a menu. With digits each has the one that takes it.
-func (p paper) choice(f found, i int, marked, digits bool, width int) draw.Line {
+func (p Paper) choice(f Found, i int, marked, digits bool, width int) draw.Line {
 	lead, role := p.lead(i, marked)
 	l := draw.L(lead)
 	if digits {
@@ -282,7 +297,7 @@ func (p paper) choice(f found, i int, marked, digits bool, width int) draw.Line 
 	}
 	name, from := draw.String(f.Name), 0
 	if name == f.Name {
-		for _, i := range f.at {
+		for _, i := range f.At {
 			if i < from || i >= len(name) {
 				continue
 			}
@@ -310,7 +325,7 @@ func (p paper) choice(f found, i int, marked, digits bool, width int) draw.Line 
 	return draw.Beside(l, draw.L(draw.S(f.Right, draw.Quiet)), width, p.O)
 }
 
-func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
+func (d *Menu) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 	if d.field != nil {
 		if a.IsEdit() {
 			d.field.e.Do(a)
@@ -318,71 +333,67 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return nil, false
 	}
-	if d.careful || d.yields {
-		switch types := m.pressed.Types(); {
+	if d.Careful || d.Yields {
+		switch types := c.Pressed.Types(); {
 		case types: // a letter has no other meaning here
 			return nil, false
-		case a.IsEdit() && a != keymap.EditUp && a != keymap.EditDown && !m.box.Empty():
-			m.hold()
-			return m.tooSoon(m.pressed), true
+		case a.IsEdit() && a != keymap.EditUp && a != keymap.EditDown && c.Draft:
+			return []Effect{Keys{[]keymap.Key{c.Pressed}}}, true
 		}
 		d.digit = keymap.Key{}
 	}
 	switch a {
 	case keymap.SelectNext, keymap.EditDown, keymap.HistorySearchNext:
-		if d.above != nil && d.at+1 >= len(d.found) { // nothing else is below
-			d.off.at++
+		if d.Above != nil && d.at+1 >= len(d.found) { // nothing else is below
+			d.Off.at++
 		}
-		return d.mark(m, d.at+1), true
+		return d.mark(d.at + 1), true
 	case keymap.SelectPrev, keymap.EditUp, keymap.HistorySearchPrev:
-		if d.above != nil && d.at == 0 {
-			d.off.at = clampLow(d.off.at - 1)
+		if d.Above != nil && d.at == 0 {
+			d.Off.at = max(d.Off.at-1, 0)
 		}
-		return d.mark(m, d.at-1), true
+		return d.mark(d.at - 1), true
 	case keymap.SelectPageDn, keymap.SelectPageUp:
-		if d.above != nil { // it is longer than the screen, more often than the choices are
+		if d.Above != nil { // it is longer than the screen, more often than the choices are
 			if a == keymap.SelectPageUp {
-				d.off.page(-1)
+				d.Off.page(-1)
 			} else {
-				d.off.page(1)
+				d.Off.page(1)
 			}
 			return nil, true
 		}
 		if a == keymap.SelectPageUp {
-			return d.mark(m, d.at-10), true
+			return d.mark(d.at - 10), true
 		}
-		return d.mark(m, d.at+10), true
+		return d.mark(d.at + 10), true
 	case keymap.EditLineStart, keymap.EditLineEnd: // Home and End
-		if d.above != nil && d.off.key(m.pressed) {
+		if d.Above != nil && d.Off.key(c.Pressed) {
 			return nil, true
 		}
 	case keymap.SelectFirst:
-		return d.mark(m, 0), true
+		return d.mark(0), true
 	case keymap.SelectLast:
-		return d.mark(m, len(d.found)-1), true
+		return d.mark(len(d.found) - 1), true
 	case keymap.SelectCancel, keymap.HistorySearchCancel, keymap.Interrupt:
-		m.close(d)
-		if d.dropped != nil {
-			return d.dropped(m), true
-		}
-		return nil, true
+		return []Effect{Dropped{}}, true
 	case keymap.HistorySearchAccept:
-		if m.pressed.Name == "right" && d.typed0.Do(keymap.EditRight) != edit.Ignored {
+		if c.Pressed.Name == "right" && d.typed.Do(keymap.EditRight) != edit.Ignored {
 			return nil, true
 		}
-		return d.accept(m), true
+		return d.accept(), true
 	case keymap.SelectAccept, keymap.HistorySearchExecute:
-		return d.accept(m), true
+		return d.accept(), true
 	}
-	if d.more != nil {
-		if out, done := d.more(m, a); done {
-			return out, true
-		}
+	if now, ok := d.Now(); ok && d.Deletes && a == keymap.EditDelete && c.Pressed.Name == "delete" {
+		return []Effect{Chosen{now}}, true
 	}
-	if a.IsEdit() && !d.fixed {
-		if d.typed0.Do(a) == edit.Changed {
+	if slices.Contains(d.Own, a) {
+		return []Effect{Own{a}}, true
+	}
+	if a.IsEdit() && !d.Fixed {
+		if d.typed.Do(a) == edit.Changed {
 			d.find()
-			return d.mark(m, 0), true
+			return d.mark(0), true
 		}
 		return nil, true
 	}
@@ -390,29 +401,28 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 }
 
 // accept takes what is marked.
-func (d *menu) accept(m *Model) []effect {
-	if d.at >= len(d.found) {
-		return nil
+func (d *Menu) accept() []Effect {
+	if c, ok := d.Now(); ok {
+		return []Effect{Chosen{c}}
 	}
-	m.close(d)
-	return d.chosen(m, d.found[d.at].Choice)
+	return nil
 }
 
-func (d *menu) mark(m *Model, i int) []effect {
+func (d *Menu) mark(i int) []Effect {
 	d.at = max(0, min(i, len(d.found)-1))
-	if d.marked != nil && d.at < len(d.found) {
-		return d.marked(m, d.found[d.at].Choice)
+	if c, ok := d.Now(); ok {
+		return []Effect{Marked{c}}
 	}
 	return nil
 }
 
 // answer takes a key for the text that is asked for.
-func (d *menu) answer(m *Model, k keymap.Key) []effect {
+func (d *Menu) answer(k keymap.Key) []Effect {
 	f := d.field
 	switch k.Name {
 	case "enter":
 		d.field = nil
-		return f.done(m, strings.TrimSpace(f.e.Text()))
+		return []Effect{Wrote{strings.TrimSpace(f.e.Text())}}
 	case "esc":
 		d.field = nil
 	default:
@@ -421,51 +431,73 @@ func (d *menu) answer(m *Model, k keymap.Key) []effect {
 	return nil
 }
 
-func (d *menu) typed(m *Model, k keymap.Key) []effect {
+func (d *Menu) Typed(c Ctx, k keymap.Key) []Effect {
 	if d.field != nil {
-		return d.answer(m, k)
+		return d.answer(k)
 	}
-	if d.slash && k.Text == "/" && d.typed0.Empty() {
+	if d.Slash && k.Text == "/" && d.typed.Empty() {
 		return nil
 	}
-	if d.letter != nil {
-		if out, done := d.letter(m, k); done {
-			return out
-		}
+	if k.Text != "" && strings.Contains(d.Letters, k.Text) {
+		return []Effect{Letter{k}}
 	}
 	switch i := digit(k); {
-	case !d.fixed:
-	case d.careful || d.yields:
+	case !d.Fixed:
+	case d.Careful || d.Yields:
 		if k.Types() {
-			return d.prompted(m, k)
+			return d.prompted(c, k)
 		}
 		return nil
 	case i >= 0 && i < len(d.found):
 		d.at = i
-		return d.accept(m)
+		return d.accept()
 	default:
 		return nil
 	}
-	if d.typed0.Key(k) == edit.Changed {
+	if d.typed.Key(k) == edit.Changed {
 		d.find()
-		out := d.mark(m, 0)
-		if d.sought != nil {
-			out = append(out, d.sought(m)...)
-		}
-		return out
+		return append(d.mark(0), Sought{})
 	}
 	return nil
 }
 
-func (d *menu) paste(m *Model, text string) bool {
+func (d *Menu) Paste(text string) bool {
 	if d.field != nil {
 		d.field.e.Paste(text)
 		return true
 	}
-	if d.fixed {
+	if d.Fixed {
 		return false
 	}
-	d.typed0.Paste(text)
+	d.typed.Paste(text)
 	d.find()
 	return true
+}
+
+// prompted takes a key that types, in front of choices that nobody looked for: it begins a
+// prompt, or goes on with one. So does a digit where something stands in the box; else it
+// marks a choice, and is the beginning of a prompt when more is typed.
+func (d *Menu) prompted(c Ctx, k keymap.Key) []Effect {
+	begun, was := d.digit, d.was
+	d.digit = keymap.Key{}
+	if i := digit(k); i >= 0 && i < len(d.found) && begun.Text == "" && !c.Draft {
+		d.digit, d.was = k, d.at
+		return d.mark(i)
+	}
+	keys, out := []keymap.Key{k}, []Effect(nil)
+	if begun.Text != "" {
+		keys, out = []keymap.Key{begun, k}, d.mark(was)
+	}
+	if d.Yields {
+		out = append(out, Dropped{})
+	}
+	return append(out, Keys{keys})
+}
+
+// digit is which choice a key stands for, -1 for none.
+func digit(k keymap.Key) int {
+	if len(k.Name) != 1 || k.Name[0] < '1' || k.Name[0] > '9' {
+		return -1
+	}
+	return int(k.Name[0] - '1')
 }

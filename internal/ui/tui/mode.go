@@ -69,7 +69,7 @@ func (m *Model) modeCommand(args string) []effect {
 		all = append(all, Choice{ID: string(md), Name: string(md), About: modeAbout(md), Now: md == m.mode()})
 	}
 	d := newMenu(m, "Permission mode", all, func(m *Model, c Choice) []effect { return m.setMode(policy.Mode(c.ID)) })
-	d.fixed = true
+	d.Fixed = true
 	m.open(d)
 	return nil
 }

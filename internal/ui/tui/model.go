@@ -38,7 +38,7 @@ type Model struct {
 	chord    keymap.Chord
 	pressed  keymap.Key // now
 	list     *list      // the @ or / picker above the prompt box
-	dialogs  []dialog   // the first one is seen
+	dialogs  []Dialog   // the first one is seen
 	guarded  guarded
 	returned time.Time  // when what waited came back into the prompt box, because of an interrupt
 	keyed    time.Time  // when a key came last that no dialog took
@@ -232,7 +232,7 @@ func (m *Model) wake() time.Time {
 // spinEvery is the pace of the spinner.
 const spinEvery = 100 * time.Millisecond
 
-func (m *Model) waitsForPerson() bool { return len(m.dialogs) > 0 && m.dialogs[0].asks() }
+func (m *Model) waitsForPerson() bool { return len(m.dialogs) > 0 && m.dialogs[0].Is().Asks }
 
 func (m *Model) tick() []effect {
 	m.listen()
@@ -438,12 +438,12 @@ func (m *Model) resized() {
 	}
 }
 
-func (m *Model) paper() paper {
+func (m *Model) paper() Paper {
 	whole := m.keys.Hint(keymap.ToggleTranscript)
 	if m.screen.plain {
 		whole = "/transcript"
 	}
-	return paper{story.Paper{
+	return Paper{story.Paper{
 		O:     draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: whole, Spoken: m.screen.plain},
 		Plain: m.screen.plain, Thinking: m.s != nil && m.s.UI.Thinking, Now: m.now,
 	}}

@@ -463,7 +463,7 @@ func TestEveryDialogHasAFrame(t *testing.T) {
 		return all
 	}
 	frames := read("testdata/frames/*.txt")
-	named := regexp.MustCompile(`newMenu\(m, "([^"]+)"|sheet\{heading: "([^"]+)"`).FindAllStringSubmatch(read("*.go"), -1)
+	named := regexp.MustCompile(`newMenu\(m, "([^"]+)"|Sheet\{Heading: "([^"]+)"`).FindAllStringSubmatch(read("*.go"), -1)
 	for _, m := range named {
 		if head := m[1] + m[2]; !strings.Contains(frames, "╭ "+head) {
 			t.Errorf("no frame shows %q", head)

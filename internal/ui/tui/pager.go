@@ -56,7 +56,7 @@ type growth struct {
 }
 
 // growing draws a reply that streams.
-func (g *pager) growing(p paper, it *story.Item) []draw.Line {
+func (g *pager) growing(p Paper, it *story.Item) []draw.Line {
 	x := g.grows[it]
 	if x == nil || x.n > len(it.Text) { // it is new, or was taken back
 		x = &growth{stream: draw.NewStream(p.Inner(2, 0, false))}
@@ -191,7 +191,7 @@ func (g *pager) frame(m *Model) ([]draw.Line, term.Cursor) {
 	p := m.paper()
 	cols := m.screen.size.Cols
 	if g.search != nil {
-		l, col := p.fieldLine(draw.L(draw.S("/", draw.Accent)), g.search, cols)
+		l, col := p.FieldLine(draw.L(draw.S("/", draw.Accent)), g.search, cols)
 		return append(out, l), term.Cursor{Row: rows, Col: min(col, cols-1)}
 	}
 	left := draw.L(draw.S(" whole conversation", draw.Accent))
@@ -316,7 +316,7 @@ func (g *pager) act(m *Model, a keymap.Action) ([]effect, bool) {
 		m.pager = nil
 		return []effect{full{m.fills()}}, true
 	case keymap.TranscriptSearch:
-		g.search = field(m, "")
+		g.search = field(m.keys, "")
 	case keymap.TranscriptNext:
 		g.find(m, 1)
 	case keymap.TranscriptPrev:

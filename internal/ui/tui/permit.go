@@ -55,7 +55,7 @@ type permit struct {
 	wrong    string       // with what was answered
 	draft    string       // the arguments as they were edited, with a mistake in them
 	whole    bool
-	off      reading
+	off      Reading
 	from     []string // the commands that may be what connects
 	run      string   // the letters typed last, one soon after the other
 	lettered bool     // a letter or a digit has just marked an answer
@@ -66,8 +66,9 @@ type permit struct {
 	offers   bool // the hint names the key that also accepts further edits
 }
 
-func newPermit(q event.Asked) *permit {
-	d := &permit{q: q, rules: q.Verdict.Suggest, answers: []int{yes, no}}
+// newPermit asks whether a call may run. running are the commands that do.
+func newPermit(q event.Asked, running []string) *permit {
+	d := &permit{q: q, from: running, rules: q.Verdict.Suggest, answers: []int{yes, no}}
 	if len(d.rules) > 0 {
 		d.answers = []int{yes, yesRule, no}
 	}
@@ -77,22 +78,22 @@ func newPermit(q event.Asked) *permit {
 	return d
 }
 
-func (d *permit) asks() bool { return true }
-func (d *permit) rank() rank { return rankPermission }
+func (d *permit) Is() Is { return Is{Rank: RankPermission, Asks: true, Call: d.q.Call} }
 
-func (d *permit) in() []keymap.Context {
+func (d *permit) In() []keymap.Context {
 	if d.comment != nil || d.rule != nil {
 		return []keymap.Context{keymap.Edit}
 	}
 	return []keymap.Context{keymap.Confirmation}
 }
 
-func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+func (d *permit) View(c Ctx, rows int) ([]draw.Line, term.Cursor) {
+	p := c.Paper
 	if rows < tightRows && !p.Plain {
-		return d.tight(m, p, rows)
+		return d.tight(c, rows)
 	}
-	cols := min(m.screen.size.Cols, story.TextCols)
-	inside := clampLow(cols - 6)
+	cols := min(c.O.Width, story.TextCols)
+	inside := max(cols-6, 0)
 	small := rows < smallRows
 	foot, cur := d.options(p, inside, rows)
 	if d.wrong != "" {
@@ -103,7 +104,7 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		room++
 	}
 	at := d.at
-	body := d.read(p, d.passage(p, inside, m.folder()), max(room, 2))
+	body := d.read(p, d.passage(p, inside, c.Dir), max(room, 2))
 	if d.at != at { // another answer is marked
 		foot, cur = d.options(p, inside, rows)
 	}
@@ -114,9 +115,9 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cur.Row += len(lines) + 1
 	cur.Col += 2
 	lines = append(lines, foot...)
-	hint := d.hint(m, p, inside)
+	hint := d.hint(c, inside)
 	d.offers = strings.Contains(hint, yesToMore)
-	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), m.hinted(d, hint)), cur
+	return p.Boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), c.hinted(hint)), cur
 }
 
 func (d *permit) heading() string {
@@ -142,16 +143,8 @@ func (d *permit) heading() string {
 	return "Let " + story.Subject(d.q.Tool) + " do this?"
 }
 
-// folder is where the session works; its log begins with the first prompt.
-func (m *Model) folder() string {
-	if m.st.Dir == "" && m.s != nil {
-		return m.s.Dir
-	}
-	return m.st.Dir
-}
-
 // what is what would happen.
-func (d *permit) what(p paper, width int, dir string) []draw.Line {
+func (d *permit) what(p Paper, width int, dir string) []draw.Line {
 	var out []draw.Line
 	add := func(lines ...draw.Line) { out = append(out, draw.WrapAll(lines, width)...) }
 	switch b := d.q.View.(type) {
@@ -195,7 +188,7 @@ func (d *permit) what(p paper, width int, dir string) []draw.Line {
 const smallRows = 14
 
 // options are the answers, of a dialog that has rows lines.
-func (d *permit) options(p paper, width, rows int) ([]draw.Line, term.Cursor) {
+func (d *permit) options(p Paper, width, rows int) ([]draw.Line, term.Cursor) {
 	var out []draw.Line
 	cur := term.Cursor{Hidden: true}
 	for i, a := range d.answers {
@@ -242,7 +235,7 @@ func (d *permit) options(p paper, width, rows int) ([]draw.Line, term.Cursor) {
 			continue
 		}
 		if d.comment != nil {
-			l, col := p.fieldLine(draw.L(draw.S("    "+p.Sign(draw.Prompt)+" ", draw.Accent)), d.comment, width)
+			l, col := p.FieldLine(draw.L(draw.S("    "+p.Sign(draw.Prompt)+" ", draw.Accent)), d.comment, width)
 			cur = term.Cursor{Row: len(out), Col: col}
 			out = append(out, l)
 		} else if d.said != "" {
@@ -252,7 +245,7 @@ func (d *permit) options(p paper, width, rows int) ([]draw.Line, term.Cursor) {
 	return out, cur
 }
 
-func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
+func (d *permit) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 	if e := d.writing(); e != nil {
 		if a.IsEdit() {
 			e.Do(a)
@@ -261,13 +254,13 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 		return nil, false
 	}
 	d.lettered = false
-	if types := m.pressed.Types(); types && d.letter(m, a) {
+	if types := c.Pressed.Types(); types && d.letter(c, a) {
 		return nil, true
 	} else if types && (a == keymap.ConfirmYes || a == keymap.ConfirmNo) {
 		d.lettered = true
-		d.mark(m, 0) // a letter only marks: it may be the first of a word
+		d.mark(c, 0) // a letter only marks: it may be the first of a word
 		if a == keymap.ConfirmNo {
-			d.mark(m, len(d.answers)-1)
+			d.mark(c, len(d.answers)-1)
 		}
 		return nil, true
 	} else if !types {
@@ -275,34 +268,34 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 	}
 	switch a {
 	case keymap.ConfirmYes:
-		return d.choose(m), true
+		return d.choose(c), true
 	case keymap.ConfirmNo:
-		if m.pressed.Name == "esc" {
-			return d.leave(m), true
+		if c.Pressed.Name == "esc" {
+			return d.leave(c), true
 		}
-		return d.answer(m, op.Answer{Comment: d.said}), true
+		return d.answer(op.Answer{Comment: d.said}), true
 	case keymap.ConfirmPrev:
 		if d.at == 0 {
-			d.off.at = clampLow(d.off.at - 1)
+			d.off.at = max(d.off.at-1, 0)
 		}
-		d.mark(m, max(0, d.at-1))
+		d.mark(c, max(0, d.at-1))
 	case keymap.ConfirmNext:
 		if d.at+1 == len(d.answers) { // nothing else is below
 			d.scroll(keymap.Key{Name: "down"})
 			return nil, true
 		}
-		d.mark(m, d.at+1)
+		d.mark(c, d.at+1)
 	case keymap.ConfirmComment:
-		d.comment = field(m, d.said)
+		d.comment = field(c.Keys, d.said)
 	case keymap.ConfirmExplain:
-		d.whole, d.off, d.scrolls = !d.whole, reading{}, false
+		d.whole, d.off, d.scrolls = !d.whole, Reading{}, false
 	case keymap.ConfirmEdit:
-		return d.edit(m), true
+		return d.edit(c), true
 	case keymap.ConfirmMode:
-		if !d.offers || !d.accepts(m) { // a yes is never said by a key that is not named
+		if !d.offers || !d.accepts(c) { // a yes is never said by a key that is not named
 			return nil, true
 		}
-		return d.answer(m, op.Answer{Allow: true, Comment: d.said, Mode: policy.AcceptEdits}), true
+		return d.answer(op.Answer{Allow: true, Comment: d.said, Mode: policy.AcceptEdits}), true
 	default:
 		return nil, false
 	}
@@ -313,20 +306,20 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 const wordPause = time.Second
 
 // inWord reports whether a letter was typed so recently that the next belongs to it.
-func (d *permit) inWord(m *Model) bool { return d.run != "" && m.now.Sub(d.ranAt) <= wordPause }
+func (d *permit) inWord(c Ctx) bool { return d.run != "" && c.Now.Sub(d.ranAt) <= wordPause }
 
 // letter notes a letter that was typed, with the action it has, and takes several for
 // what somebody writes, not knowing that a question stands here: no answer then, but
 // the beginning of what to do instead.
-func (d *permit) letter(m *Model, a keymap.Action) bool {
-	if !d.inWord(m) || a == keymap.ConfirmExplain {
+func (d *permit) letter(c Ctx, a keymap.Action) bool {
+	if !d.inWord(c) || a == keymap.ConfirmExplain {
 		d.run = ""
 	}
 	if a == keymap.ConfirmExplain {
 		return false
 	}
 	before := d.run
-	d.run, d.ranAt = d.run+m.pressed.Text, m.now
+	d.run, d.ranAt = d.run+c.Pressed.Text, c.Now
 	switch {
 	case a == keymap.ConfirmPrev, a == keymap.ConfirmNext:
 		return false
@@ -335,31 +328,31 @@ func (d *permit) letter(m *Model, a keymap.Action) bool {
 	case a != "" && before == "":
 		return false
 	}
-	d.at, d.comment, d.whole = len(d.answers)-1, field(m, strings.TrimLeft(d.run, " ")), false
+	d.at, d.comment, d.whole = len(d.answers)-1, field(c.Keys, strings.TrimLeft(d.run, " ")), false
 	d.run = ""
 	return true
 }
 
 // leave is Esc: it closes the whole decision, takes a comment back, and at last
 // stops the turn, as Esc does elsewhere. Without a turn it is a no.
-func (d *permit) leave(m *Model) []effect {
+func (d *permit) leave(c Ctx) []Effect {
 	switch {
 	case d.whole:
-		d.whole, d.off, d.scrolls = false, reading{}, false
+		d.whole, d.off, d.scrolls = false, Reading{}, false
 	case d.said != "":
 		d.said = ""
-	case m.turn.running:
-		return m.interrupt()
+	case c.Running:
+		return []Effect{Interrupt{}}
 	default:
-		return d.answer(m, op.Answer{})
+		return d.answer(op.Answer{})
 	}
 	return nil
 }
 
-func (d *permit) mark(m *Model, at int) {
+func (d *permit) mark(c Ctx, at int) {
 	d.moved = true
-	if d.at = at; m.screen.size.Rows <= tightRows { // something else is read there now
-		d.off = reading{}
+	if d.at = at; c.Rows <= tightRows { // something else is read there now
+		d.off = Reading{}
 	}
 }
 
@@ -371,12 +364,12 @@ func (d *permit) writing() *edit.Editor {
 }
 
 // typed takes the keys that no action has.
-func (d *permit) typed(m *Model, k keymap.Key) []effect {
+func (d *permit) Typed(c Ctx, k keymap.Key) []Effect {
 	d.lettered = false
 	if e := d.writing(); e != nil {
 		switch k.Name {
 		case "enter":
-			return d.written(m)
+			return d.written(c)
 		case "esc", "tab":
 			d.comment, d.rule, d.wrong = nil, nil, ""
 		default:
@@ -384,7 +377,7 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 		}
 		return nil
 	}
-	if r, _ := utf8.DecodeRuneInString(k.Text); k.Types() && (unicode.IsLetter(r) || d.inWord(m)) && d.letter(m, "") {
+	if r, _ := utf8.DecodeRuneInString(k.Text); k.Types() && (unicode.IsLetter(r) || d.inWord(c)) && d.letter(c, "") {
 		return nil
 	}
 	switch k.Name {
@@ -402,10 +395,10 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 		case i >= len(d.answers):
 		case d.answers[i] == yesRule: // what widens rights is no matter of one key: it may be the first of a list that somebody writes
 			d.lettered = true
-			d.mark(m, i)
+			d.mark(c, i)
 		default:
 			d.at = i
-			return d.choose(m)
+			return d.choose(c)
 		}
 	default:
 		d.scroll(k)
@@ -414,7 +407,7 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 }
 
 // written takes over a field.
-func (d *permit) written(m *Model) []effect {
+func (d *permit) written(c Ctx) []Effect {
 	if d.rule != nil {
 		rules := policy.SplitList(d.rule.Text())
 		for _, r := range rules {
@@ -430,24 +423,24 @@ func (d *permit) written(m *Model) []effect {
 	}
 	d.said, d.comment = strings.TrimSpace(d.comment.Text()), nil
 	if d.answers[d.at] == no {
-		return d.answer(m, op.Answer{Comment: d.said})
+		return d.answer(op.Answer{Comment: d.said})
 	}
 	return nil
 }
 
 // choose answers with what is marked.
-func (d *permit) choose(m *Model) []effect {
+func (d *permit) choose(c Ctx) []Effect {
 	switch d.answers[d.at] {
 	case yes:
-		return d.answer(m, op.Answer{Allow: true, Comment: d.said})
+		return d.answer(op.Answer{Allow: true, Comment: d.said})
 	case yesRule:
-		return d.answer(m, op.Answer{Allow: true, Comment: d.said, Rules: d.rules, Keep: keeps[d.keep].keep})
+		return d.answer(op.Answer{Allow: true, Comment: d.said, Rules: d.rules, Keep: keeps[d.keep].keep})
 	}
 	if d.said == "" {
-		d.comment = field(m, "")
+		d.comment = field(c.Keys, "")
 		return nil
 	}
-	return d.answer(m, op.Answer{Comment: d.said})
+	return d.answer(op.Answer{Comment: d.said})
 }
 
 // lint is what a person should know of the rules before keeping them.
@@ -465,9 +458,11 @@ func (d *permit) lint() []string {
 	return out
 }
 
-func (d *permit) answer(m *Model, a op.Answer) []effect { return m.answer(d, d.q, a, &d.wrong) }
+func (d *permit) answer(a op.Answer) []Effect {
+	return []Effect{Answer{a, func(why string) { d.wrong = why }}}
+}
 
-func (d *permit) paste(_ *Model, text string) bool {
+func (d *permit) Paste(text string) bool {
 	if e := d.writing(); e != nil {
 		e.Paste(text)
 		return true

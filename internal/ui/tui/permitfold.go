@@ -30,7 +30,7 @@ const (
 
 // passage is what would happen, and why it is asked. Needed is what names each part
 // of a call that asks; else the command, as far as it asks.
-func (d *permit) passage(p paper, width int, dir string) passage {
+func (d *permit) passage(p Paper, width int, dir string) passage {
 	what := fewBlank(d.what(p, width, dir))
 	t := passage{lines: append(what, nil), why: len(what) + 1}
 	if d.whole {
@@ -72,7 +72,7 @@ func (d *permit) passage(p paper, width int, dir string) passage {
 			asks++
 		}
 	}
-	t.more = clampLow(asks - maxAsking)
+	t.more = max(asks-maxAsking, 0)
 	return t
 }
 
@@ -110,7 +110,7 @@ func blank(l draw.Line) bool {
 
 // fold is the passage in at most rows lines, the heaviest first. Lines in between say
 // how much is left out, from next on. hidden counts what is needed and found no room.
-func (t passage) fold(p paper, rows int) (out []draw.Line, hidden, next int) {
+func (t passage) fold(p Paper, rows int) (out []draw.Line, hidden, next int) {
 	if len(t.lines) <= rows {
 		return t.lines, t.more, 0
 	}
@@ -193,20 +193,20 @@ func (t passage) heaviestFirst() (out []draw.Line, must int) {
 
 // scroll is the passage from off on, with the reasons below it where they leave as much
 // room as they take.
-func (t passage) scroll(p paper, off *reading, rows int) []draw.Line {
+func (t passage) scroll(p Paper, off *Reading, rows int) []draw.Line {
 	why := t.lines[t.why:]
 	if len(why)+1 > rows/2 {
-		return p.scrolled(t.lines, off, rows)
+		return p.Scrolled(t.lines, off, rows)
 	}
-	return append(append(p.scrolled(t.lines[:t.why-1], off, rows-len(why)-1), nil), why...)
+	return append(append(p.Scrolled(t.lines[:t.why-1], off, rows-len(why)-1), nil), why...)
 }
 
 // read is the passage as far as it is read. Where something that asks is not seen, the
 // answer that is marked at first is not the yes.
-func (d *permit) read(p paper, t passage, rows int) []draw.Line {
+func (d *permit) read(p Paper, t passage, rows int) []draw.Line {
 	switch {
 	case d.whole:
-		return p.scrolled(t.lines, &d.off, rows)
+		return p.Scrolled(t.lines, &d.off, rows)
 	case p.Plain:
 		return t.lines
 	case d.scrolls:

@@ -12,14 +12,14 @@ const yesToMore = " yes, and accept edits"
 
 // accepts reports whether a yes to what is marked can be one to further edits: to an edit,
 // where these are asked about.
-func (d *permit) accepts(m *Model) bool {
+func (d *permit) accepts(c Ctx) bool {
 	_, edits := d.q.View.(view.Diff)
-	return edits && d.answers[d.at] == yes && m.mode() == policy.Default
+	return edits && d.answers[d.at] == yes && c.Mode == policy.Default
 }
 
 // hint names the keys that no answer names, in words that fit.
-func (d *permit) hint(m *Model, p paper, width int) string {
-	comment, explain, dot := m.keys.Hint(keymap.ConfirmComment), m.keys.Hint(keymap.ConfirmExplain), " "+p.Sign(draw.Middot)+" "
+func (d *permit) hint(c Ctx, width int) string {
+	comment, explain, dot := c.Keys.Hint(keymap.ConfirmComment), c.Keys.Hint(keymap.ConfirmExplain), " "+c.Sign(draw.Middot)+" "
 	switch {
 	case d.rule != nil:
 		return "" // it stands below the rule
@@ -36,27 +36,27 @@ func (d *permit) hint(m *Model, p paper, width int) string {
 		case d.answers[d.at] == yesRule:
 			next = " takes it"
 			if width > 60 {
-				next += dot + "← → how long" + dot + m.keys.Hint(keymap.ConfirmEdit) + " edits the rule"
+				next += dot + "← → how long" + dot + c.Keys.Hint(keymap.ConfirmEdit) + " edits the rule"
 			}
 		case d.answers[d.at] == no && d.said == "":
 			next = " asks what instead"
 		case d.answers[d.at] == no:
 			next = " says no"
 		}
-		return m.pressed.Text + " marks it" + dot + m.keys.Hint(keymap.ConfirmYes) + next
+		return c.Pressed.Text + " marks it" + dot + c.Keys.Hint(keymap.ConfirmYes) + next
 	}
 	long, short := "Esc stops the turn", "Esc stops"
 	if d.said != "" {
 		long, short = "Esc takes it back", "Esc undoes"
-	} else if !m.turn.running {
+	} else if !c.Running {
 		long, short = "Esc says no", "Esc: no"
 	}
 	more := ""
 	switch {
 	case d.answers[d.at] == yesRule:
-		more = "← → how long" + dot + m.keys.Hint(keymap.ConfirmEdit) + " edits the rule" + dot
-	case d.accepts(m):
-		more = m.keys.Hint(keymap.ConfirmMode) + yesToMore + dot
+		more = "← → how long" + dot + c.Keys.Hint(keymap.ConfirmEdit) + " edits the rule" + dot
+	case d.accepts(c):
+		more = c.Keys.Hint(keymap.ConfirmMode) + yesToMore + dot
 	}
 	if more != "" {
 		for _, out := range []string{
@@ -68,8 +68,8 @@ func (d *permit) hint(m *Model, p paper, width int) string {
 		}
 	}
 	letters := ""
-	if a, ok := m.keys.Lookup(keymap.Confirmation, keymap.Rune("y")); ok && a == keymap.ConfirmYes {
-		letters = "y, n mark, " + m.keys.Hint(keymap.ConfirmYes) + " answers" + dot
+	if a, ok := c.Keys.Lookup(keymap.Confirmation, keymap.Rune("y")); ok && a == keymap.ConfirmYes {
+		letters = "y, n mark, " + c.Keys.Hint(keymap.ConfirmYes) + " answers" + dot
 	}
 	for _, out := range []string{
 		comment + " adds a comment" + dot + explain + " shows the whole decision" + dot + letters + long,

@@ -130,7 +130,7 @@ const maxReasons = 2
 
 // why says what makes it a question: of a call that does several things, each
 // with its own verdict. named are the lines that name what asks.
-func (d *permit) why(p paper, width int) (out []draw.Line, named map[int]bool) {
+func (d *permit) why(p Paper, width int) (out []draw.Line, named map[int]bool) {
 	v := d.q.Verdict
 	all := d.deeds()
 	var parts []deed

@@ -51,7 +51,7 @@ func TestWhatAsksComesFirst(t *testing.T) {
 // whose paths or hosts ask.
 func TestWhatAsksIsMarked(t *testing.T) {
 	command, v := many()
-	d := newPermit(asked("c", command, v))
+	d := newPermit(asked("c", command, v), nil)
 	var got []string
 	for _, s := range marked(command, d.asking()) {
 		if s.Text != "" && s.Role == draw.Attention && s.Attr&draw.Bold != 0 {

@@ -20,7 +20,7 @@ import (
 // plainly is what plain mode has said and heard.
 type plainly struct {
 	out   []draw.Line // to be printed next
-	d     dialog      // that was printed
+	d     Dialog      // that was printed
 	box   string      // what was told of the prompt box
 	line  string      // that is taken now
 	last  string      // that was taken last
@@ -71,11 +71,11 @@ func (m *Model) asking() string {
 	case !m.spoken.due.IsZero(): // more may come
 		return ""
 	case len(m.dialogs) > 0:
-		if m.dialogs[0] != m.spoken.d || loads(m.dialogs[0]) {
+		p := m.dialogs[0].Poll(m.around())
+		if m.dialogs[0] != m.spoken.d || p.Waits {
 			return ""
 		}
-		_, words := m.dialogs[0].plain(m)
-		return words + "> "
+		return p.Wanted + "> "
 	case len(m.spoken.lines) > 0:
 		return ">> "
 	case m.now.Before(m.spoken.hush), m.s == nil && m.gone == nil, m.screen.past, m.turn.running, m.awaited(), m.story.Own() != nil:
@@ -84,28 +84,23 @@ func (m *Model) asking() string {
 	return "> "
 }
 
-// loads reports whether a dialog does not know its choices yet.
-func loads(d dialog) bool {
-	menu, ok := d.(*menu)
-	return ok && menu.loading
-}
-
 // announce prints what is told, a dialog once, and what stands in the prompt.
 func (m *Model) announce() []draw.Line {
 	out := m.spoken.out
 	m.spoken.out = nil
 	if len(m.dialogs) == 0 {
 		m.spoken.d = nil
-	} else if d := m.dialogs[0]; d != m.spoken.d && !loads(d) {
+	} else if d := m.dialogs[0]; d != m.spoken.d && !d.Poll(m.around()).Waits {
 		m.spoken.d = d
-		p := m.paper()
-		lines, _ := d.view(m, p, plainRows)
+		c := m.around()
+		lines, _ := d.View(c, plainRows)
 		out = append(out, lines...)
-		if read(d) {
+		switch p := d.Poll(c); {
+		case p.Read:
 			m.close(d)
 			m.spoken.d = nil
-		} else if how, _ := d.plain(m); how != "" {
-			out = append(out, draw.Indent(draw.L(draw.S(how, draw.Quiet)).Wrap(clampLow(p.Cols()-2)), draw.S("  ", draw.Plain))...)
+		case p.How != "":
+			out = append(out, draw.Indent(draw.L(draw.S(p.How, draw.Quiet)).Wrap(clampLow(c.Cols()-2)), draw.S("  ", draw.Plain))...)
 		}
 	}
 	if now := m.box.Shown(); now != m.spoken.box {
@@ -116,17 +111,6 @@ func (m *Model) announce() []draw.Line {
 		}
 	}
 	return out
-}
-
-// read reports whether a dialog is there to be read: there is nothing to answer.
-func read(d dialog) bool {
-	switch d := d.(type) {
-	case *sheet:
-		return true
-	case *menu:
-		return !d.loading && len(d.all) == 0 && d.none != "" && d.field == nil && d.dropped == nil
-	}
-	return false
 }
 
 // again has the first dialog printed once more: it is another one now.
@@ -140,7 +124,7 @@ func (m *Model) takeLine(text string) []effect {
 		d := m.dialogs[0]
 		switch text = strings.TrimSpace(text); {
 		case !m.early(d, keymap.Key{}):
-			return d.line(m, text)
+			return m.carry(d, AnswerLine(m.around(), d, text))
 		case len([]rune(text)) < leastPrompt:
 			m.tell("That came too soon to be meant for this question. Answer it again.")
 			return nil

@@ -32,6 +32,8 @@ func TestPlainPermission(t *testing.T) {
 		"":                     {"It waits for an answer: 1 or y: yes. 3 or n: no.", nil},
 		"4":                    {"4 is no number of an answer", nil},
 		"0":                    {"0 is no number", nil},
+		"1,":                   {"One answer is wanted", nil},
+		"1 2":                  {"One answer is wanted", nil},
 		"yess":                 {"Nothing was answered: is “yess” a yes or a no?", nil},
 		"nope":                 {"Nothing was answered", nil},
 		"yes please do it":     {"Nothing was answered", nil},
@@ -162,10 +164,10 @@ func TestPlainForms(t *testing.T) {
 	want(t, r.line("/back"), "Name", "keeps “calc”")
 	r.line("")
 	want(t, r.line(""), "-Port", "1 or y is yes, 2 or n is no", "yes or no>")
-	want(t, r.line("perhaps"), "is none of the choices")
+	want(t, r.line("perhaps"), "is none of the answers")
 	want(t, r.line("n"), "Europe")
 	want(t, r.line("europe"), "tags")
-	want(t, r.line("1 9"), "is none of the choices")
+	want(t, r.line("1 9"), "1 9 is no number of an answer")
 	want(t, r.line(""), "Name (needed): calc", "1 Send", "2 Decline", "3 Change something", "1 to 3>")
 	want(t, r.line("3"), "Name", "keeps “calc”")
 	for range 5 {
@@ -184,7 +186,7 @@ func TestPlainForms(t *testing.T) {
 	r = plainRig(t)
 	formAsked(r, view.Form{Server: "db", Message: "Sign in", URL: "https://login.example.com/a"})
 	want(t, draw.TextOf(r.printed), "opens login.example.com", "1 Open it in the browser")
-	want(t, r.line("maybe"), "is none of the answers: there are 1 or 2")
+	want(t, r.line("maybe"), "is none of the answers. There are 1 or 2")
 	r.line("n")
 	if a, ok := last[op.Answer](r); !ok || a.Allow {
 		t.Errorf("%+v", a)
@@ -222,8 +224,8 @@ func TestPlainMenus(t *testing.T) {
 	came = func() ([]Choice, error) { return nil, nil }
 	want(t, r.line("/model"), "No provider has a key", "$>")
 	want(t, r.line("/mode"), "3 plan", "The number of one takes it, an empty line leaves.")
-	want(t, r.line("9"), "9 is no number of a choice")
-	want(t, r.line("y"), "“y” is none of the choices")
+	want(t, r.line("9"), "9 is no number of an answer")
+	want(t, r.line("y"), "“y” is none of the answers")
 	r.line("plan")
 	if o, _ := last[op.SetMode](r); o.Mode != "plan" {
 		t.Errorf("took %+v", o)
@@ -286,7 +288,7 @@ func TestPlainRefusedAnswer(t *testing.T) {
 	r.event(event.TurnStarted{ID: "t"}, asked("7", "ls", verdict()))
 	r.said()
 	r.seen()
-	for _, e := range r.m.dialogs[0].line(r.m, "1") {
+	for _, e := range r.m.carry(r.m.dialogs[0], AnswerLine(r.m.around(), r.m.dialogs[0], "1")) {
 		if s, ok := e.(submit); ok {
 			s.then(r.m, errors.New("it cannot be kept"))
 		}

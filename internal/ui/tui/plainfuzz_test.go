@@ -38,7 +38,7 @@ func TestPlainAtRandom(t *testing.T) {
 			}
 		}
 		r.pass(time.Second).pass(time.Second)
-		if d := r.m.dialogs; len(d) > 0 && !loads(d[0]) && r.m.asking() == "" {
+		if d := r.m.dialogs; len(d) > 0 && !d[0].Poll(r.m.around()).Waits && r.m.asking() == "" {
 			t.Errorf("seed %d: a dialog asks nothing", seed)
 		}
 		if r.m.pager == nil && !r.m.turn.running && len(r.m.dialogs) == 0 && !r.m.awaited() && r.m.story.Own() == nil && r.m.asking() == "" {

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
@@ -12,7 +10,7 @@ import (
 )
 
 // prompt draws the prompt box in at most max rows of text.
-func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
+func (m *Model) prompt(p Paper, max int) ([]draw.Line, term.Cursor) {
 	cols := m.screen.size.Cols
 	bordered := cols >= 20 && m.screen.size.Rows >= 8
 	role, sign := draw.BorderQuiet, p.Sign(draw.Prompt)
@@ -55,7 +53,7 @@ func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
 	if !bordered {
 		return rows, term.Cursor{Row: row, Col: min(col+2, cols-1)}
 	}
-	return p.boxed(rows, role, cols, nil, label), term.Cursor{Row: row + 1, Col: min(col+4, cols-1)}
+	return p.Boxed(rows, role, cols, nil, label), term.Cursor{Row: row + 1, Col: min(col+4, cols-1)}
 }
 
 // argsHint is what may follow the command that was typed, as long as nothing
@@ -94,42 +92,4 @@ func modeRole(md policy.Mode, other draw.Role) draw.Role {
 	case policy.Default, policy.DontAsk:
 	}
 	return other
-}
-
-// boxed puts a border around lines. Heading stands in the upper border, below
-// in the lower one, at its right.
-func (p paper) boxed(lines []draw.Line, r draw.Role, cols int, heading, below draw.Line) []draw.Line {
-	if p.Plain {
-		out := append([]draw.Line{nil}, heading)
-		for _, l := range lines {
-			if strings.TrimSpace(l.String()) == "" {
-				out = append(out, nil)
-				continue
-			}
-			out = append(out, append(draw.L(draw.S("  ", draw.Plain)), l...).Truncate(cols, p.O))
-		}
-		return out
-	}
-	s := func(g draw.Glyph) draw.Span { return draw.Span{Text: p.Sign(g), Style: draw.Style{Role: r}} }
-	bar := func(n int) draw.Span {
-		return draw.Span{Text: strings.Repeat(p.Sign(draw.HBar), clampLow(n)), Style: draw.Style{Role: r}}
-	}
-	edge := func(from, to draw.Glyph, text draw.Line, right bool) draw.Line {
-		text = text.Truncate(clampLow(cols-6), p.O)
-		w := text.Width()
-		if w == 0 {
-			return draw.Line{s(from), bar(cols - 2), s(to)}
-		}
-		text = append(append(draw.Line{draw.S(" ", draw.Plain)}, text...), draw.S(" ", draw.Plain))
-		if right {
-			return append(append(draw.Line{s(from), bar(cols - w - 5)}, text...), bar(1), s(to))
-		}
-		return append(append(draw.Line{s(from)}, text...), bar(cols-w-4), s(to))
-	}
-	out := []draw.Line{edge(draw.TopLeft, draw.TopRight, heading, false)}
-	for _, l := range lines {
-		row := append(draw.Line{s(draw.VBar), draw.S(" ", draw.Plain)}, l.Truncate(clampLow(cols-4), p.O).Pad(clampLow(cols-4))...)
-		out = append(out, append(row, draw.S(" ", draw.Plain), s(draw.VBar)))
-	}
-	return append(out, edge(draw.BottomLeft, draw.BottomRight, below, true))
 }

@@ -34,18 +34,18 @@ func (m *Model) searchHistory() []effect {
 		}
 		return nil
 	}
-	d.context = keymap.HistorySearch
-	d.hint = m.keys.Hint(keymap.HistorySearchExecute) + " takes it, " + m.keys.Hint(keymap.HistorySearchScope) + " this project or all"
-	d.more = func(m *Model, a keymap.Action) ([]effect, bool) {
-		if a == keymap.HistorySearchScope && m.host.Past != nil && m.host.Everyone != nil {
-			if from = m.host.Past; here {
-				from = m.host.Everyone
-			}
-			here = !here
-			d.set(recalled(from))
-			return nil, true
+	d.Context = keymap.HistorySearch
+	d.Hint = m.keys.Hint(keymap.HistorySearchExecute) + " takes it, " + m.keys.Hint(keymap.HistorySearchScope) + " this project or all"
+	if m.host.Past != nil && m.host.Everyone != nil {
+		d.Own = []keymap.Action{keymap.HistorySearchScope}
+	}
+	d.own = func(m *Model, _ keymap.Action) []effect {
+		if from = m.host.Past; here {
+			from = m.host.Everyone
 		}
-		return nil, false
+		here = !here
+		d.Set(recalled(from))
+		return nil
 	}
 	m.open(d)
 	return nil

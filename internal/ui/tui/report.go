@@ -83,17 +83,17 @@ func (m *Model) textOf(ctx context.Context, session, name string, r Report, args
 // reportOn has a person choose what a report is about.
 func (m *Model) reportOn(name string, r Report) []effect {
 	d := newMenu(m, "/"+name+" "+r.Args, nil, func(m *Model, c Choice) []effect { return m.reportOf(name, r, c.ID) })
-	d.about, d.loading, d.dropped = r.About, true, (*Model).without
-	d.hint = "Enter takes it, Esc goes back"
+	d.About, d.Loading, d.dropped = r.About, true, (*Model).without
+	d.Hint = "Enter takes it, Esc goes back"
 	m.open(d)
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		reply, err := m.host.ask(ctx, nil, ask.Pick{Name: name})
 		return func(m *Model) []effect {
-			if d.loading = false; err != nil {
+			if d.Loading = false; err != nil {
 				m.close(d)
 				return append(m.fail(err), m.without()...)
 			}
-			d.set(reply.Choices)
+			d.Set(reply.Choices)
 			return nil
 		}
 	}}}

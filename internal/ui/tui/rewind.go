@@ -63,9 +63,10 @@ func (m *Model) pickPrompt() []effect {
 		return nil
 	}
 	d := newMenu(m, "Go back to before …", all, func(m *Model, c Choice) []effect { return m.planRewind(byID[c.ID]) })
-	d.place, d.at, d.hint = rankRewind, at, "Enter shows what would change"
+	d.Rank, d.Hint = RankRewind, "Enter shows what would change"
+	d.Mark(all[at].ID)
 	if m.shownAfter > 0 {
-		d.about = "Earlier prompts than these: adze rewind lists all."
+		d.About = "Earlier prompts than these: adze rewind lists all."
 	}
 	m.open(d)
 	return nil
@@ -93,8 +94,8 @@ func (m *Model) planRewind(was *story.Item) []effect {
 		g.o.Conversation, g.o.Code = w.Conversation, w.Code
 	}
 	g.d = newMenu(m, heading, nil, g.carryOut)
-	g.d.fixed, g.d.loading, g.d.place, g.d.hint = true, true, rankRewind, "Esc cancels"
-	g.d.above = g.files
+	g.d.Fixed, g.d.Loading, g.d.Rank, g.d.Hint = true, true, RankRewind, "Esc cancels"
+	g.d.Above = g.files
 	g.d.dropped = func(m *Model) []effect {
 		if g.plan != nil {
 			return nil
@@ -126,7 +127,7 @@ func (m *Model) planned(b event.RewindPlan) {
 }
 
 func (g *rewinding) planned(m *Model, b event.RewindPlan) {
-	g.plan, g.d.loading = &b, false
+	g.plan, g.d.Loading = &b, false
 	var all []Choice
 	switch {
 	case g.o.Undo:
@@ -143,11 +144,11 @@ func (g *rewinding) planned(m *Model, b event.RewindPlan) {
 	if g.was != nil {
 		all = append(all, m.parts(g.was.ID)...)
 	}
-	g.d.set(append(all, Choice{Name: "Cancel"}))
+	g.d.Set(append(all, Choice{Name: "Cancel"}))
 }
 
 // files says what would leave the conversation and change on disk, in at most rows lines.
-func (g *rewinding) files(p paper, width, rows int) []draw.Line {
+func (g *rewinding) files(p Paper, width, rows int) []draw.Line {
 	if g.plan == nil {
 		return nil
 	}
@@ -158,7 +159,7 @@ func (g *rewinding) files(p paper, width, rows int) []draw.Line {
 	return g.onDisk(p, width, rows)
 }
 
-func (g *rewinding) onDisk(p paper, width, rows int) []draw.Line {
+func (g *rewinding) onDisk(p Paper, width, rows int) []draw.Line {
 	if !g.o.Code {
 		return []draw.Line{draw.L(draw.S("Files stay as they are.", draw.Quiet)).Truncate(width, p.O)}
 	}
@@ -182,7 +183,7 @@ func (g *rewinding) onDisk(p paper, width, rows int) []draw.Line {
 	return append([]draw.Line{head}, out...)
 }
 
-func (g *rewinding) file(p paper, f event.FileChange, width int) draw.Line {
+func (g *rewinding) file(p Paper, f event.FileChange, width int) draw.Line {
 	l := draw.L(draw.S("  "+story.Pad(draw.String(f.Kind), 8), draw.Quiet))
 	path := paths.Short(g.dir, f.Path)
 	facts := draw.Line{}
@@ -210,7 +211,7 @@ func (m *Model) stopGoing() []effect {
 }
 
 // goingLine is the spinner of a rewind.
-func (m *Model) goingLine(p paper) draw.Line {
+func (m *Model) goingLine(p Paper) draw.Line {
 	dot := " " + p.Sign(draw.Middot) + " "
 	verb, facts := "Going back", dot+m.keys.Hint(keymap.Cancel)+" stops it"
 	if m.back.of > 0 {
@@ -277,6 +278,6 @@ func (m *Model) wentBack() []effect {
 			g.resized()
 		}
 	}
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog) bool { return d.rank() == rankRewind })
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(d Dialog) bool { return d.Is().Rank == RankRewind })
 	return m.changed()
 }

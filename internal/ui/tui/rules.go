@@ -20,8 +20,8 @@ import (
 // first, and has a person take one back.
 func (m *Model) rulesCommand() []effect {
 	d := newMenu(m, "Permissions", nil, nil)
-	d.loading, d.none = true, "No rule is set, here or in the settings."
-	d.hint = "Enter takes a rule back, Esc closes"
+	d.Loading, d.None = true, "No rule is set, here or in the settings."
+	d.Hint, d.Deletes = "Enter takes a rule back, Esc closes", true
 	var list []ask.Rule
 	at := func(id string) (r ask.Rule, ok bool) {
 		i := slices.IndexFunc(list, func(r ask.Rule) bool { return ruleID(r) == id })
@@ -36,13 +36,6 @@ func (m *Model) rulesCommand() []effect {
 		}
 		return nil
 	}
-	d.more = func(m *Model, a keymap.Action) ([]effect, bool) {
-		if c, ok := d.now(); ok && a == keymap.EditDelete && m.pressed.Name == "delete" {
-			m.close(d)
-			return d.chosen(m, c), true
-		}
-		return nil, false
-	}
 	m.open(d)
 	s := m.s
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
@@ -52,13 +45,13 @@ func (m *Model) rulesCommand() []effect {
 			rules, err = ask.Data[ask.RuleSet](r)
 		}
 		return func(m *Model) []effect {
-			if d.loading = false; err != nil {
+			if d.Loading = false; err != nil {
 				m.close(d)
 				return m.fail(err)
 			}
 			list = inOrder(rules.List)
-			d.about = m.permitted(rules)
-			d.set(m.ruleChoices(list))
+			d.About = m.permitted(rules)
+			d.Set(m.ruleChoices(list))
 			return nil
 		}
 	}}}
@@ -148,7 +141,7 @@ var writtenIn = map[policy.Scope]string{
 }
 
 // forgetting asks whether a rule is removed from its file.
-func (m *Model) forgetting(r ask.Rule) dialog {
+func (m *Model) forgetting(r ask.Rule) Dialog {
 	all := []Choice{{ID: "yes", Name: "Remove it"}, {ID: "no", Name: "Leave it"}}
 	without := "" // what is so then
 	switch r.Effect {
@@ -174,7 +167,7 @@ func (m *Model) forgetting(r ask.Rule) dialog {
 			}
 		}}}
 	})
-	d.about, d.fixed = r.Effect.String()+" "+r.Text+"\nIt stands in "+writtenIn[r.Scope]+": "+m.short(r.Source)+without, true
+	d.About, d.Fixed = r.Effect.String()+" "+r.Text+"\nIt stands in "+writtenIn[r.Scope]+": "+m.short(r.Source)+without, true
 	return d
 }
 

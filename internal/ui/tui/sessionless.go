@@ -17,7 +17,7 @@ func (m *Model) without() []effect {
 	switch {
 	case m.s != nil || m.gone == nil:
 		return nil
-	case slices.ContainsFunc(m.dialogs, func(d dialog) bool { return d.rank() == rankWelcome && d.asks() }):
+	case slices.ContainsFunc(m.dialogs, func(d Dialog) bool { return d.Is() == Is{RankWelcome, true, ""} }):
 		return nil // it is asked
 	case refusedBy(m.gone, op.NoModel):
 		m.open(m.firstModel())
@@ -29,7 +29,7 @@ func (m *Model) without() []effect {
 
 // sessionless offers what can be had in the place of a session that could not
 // be opened.
-func (m *Model) sessionless() dialog {
+func (m *Model) sessionless() Dialog {
 	was := m.start
 	named := was.Resume != "" || was.Continue
 	var all []Choice
@@ -65,8 +65,8 @@ func (m *Model) sessionless() dialog {
 		}
 		return m.begin(was)
 	})
-	d.fixed, d.careful, d.place, d.dropped = true, true, rankWelcome, (*Model).stays
-	d.hint = "Enter takes it, Esc closes"
+	d.Fixed, d.Careful, d.Rank, d.dropped = true, true, RankWelcome, (*Model).stays
+	d.Hint = "Enter takes it, Esc closes"
 	return d
 }
 

@@ -55,14 +55,14 @@ var goInACopy = Choice{ID: "copy", Name: "Go on in a copy", About: "it is open e
 
 // taken asks before the session that is open makes room for one that is open
 // elsewhere.
-func (m *Model) taken(s Saved) dialog {
+func (m *Model) taken(s Saved) Dialog {
 	d := newMenu(m, "Go on with that session", []Choice{goInACopy, {ID: "stay", Name: "Stay in this session"}}, func(m *Model, c Choice) []effect {
 		if c.ID == goInACopy.ID {
 			return m.begin(Start{Resume: s.ID, Fork: true})
 		}
 		return nil
 	})
-	d.fixed = true
+	d.Fixed = true
 	return d
 }
 
@@ -93,25 +93,15 @@ func (m *Model) pickSession(dropped func(*Model) []effect) []effect {
 		}
 		return out
 	}
-	d.dropped, d.more, d.loading, d.slash = dropped, k.more, true, true
+	d.dropped, d.own, d.Loading, d.Slash = dropped, k.own, true, true
+	d.Own = []keymap.Action{keymap.SelectEverywhere, keymap.SelectBranch, keymap.SelectMore, keymap.SelectRename}
 	d.marked = func(m *Model, c Choice) []effect { return k.look(m) }
 	d.sought = k.search
-	d.sample = k.preview
-	d.words = []plainWord{
-		{"all", "", "those of all projects", func(m *Model, _ string) []effect {
-			out, _ := k.more(m, keymap.SelectEverywhere)
-			d.loading = true
-			m.again()
-			return out
-		}},
-		{"branch", "", "those of this branch", func(m *Model, _ string) []effect {
-			out, _ := k.more(m, keymap.SelectBranch)
-			m.again()
-			return out
-		}},
-		{"preview", "N", "how one began and ended", k.printPreview},
-		{"rename", "N TITLE", "titles one", k.retitled},
+	d.Sample = k.preview
+	d.Words = []Word{
+		{"all", "", "those of all projects"}, {"branch", "", "those of this branch"}, {"preview", "N", "how one began and ended"}, {"rename", "N TITLE", "titles one"},
 	}
+	d.said = k.said
 	k.d = d
 	k.hint(m)
 	m.open(d)
@@ -131,7 +121,7 @@ func (k *sessionPicker) load(m *Model) []effect {
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		l, err := dataOf[ask.SessionList](ctx, m.host, ask.Sessions{All: all})
 		return func(m *Model) []effect {
-			if k.d.loading = false; err != nil {
+			if k.d.Loading = false; err != nil {
 				m.close(k.d)
 				return m.fail(err)
 			}
@@ -157,8 +147,8 @@ func (k *sessionPicker) fill(m *Model, marked string) []effect {
 			out = k.family(out, kept, s, 0)
 		}
 	}
-	k.d.set(out)
-	k.d.at = max(0, slices.IndexFunc(k.d.found, func(f found) bool { return f.ID == marked }))
+	k.d.Set(out)
+	k.d.Mark(marked)
 	k.hint(m)
 	return k.look(m)
 }
@@ -170,7 +160,7 @@ const minSearch = 3
 // search looks through whole conversations for what was typed, unless that was
 // done.
 func (k *sessionPicker) search(m *Model) []effect {
-	words, all := strings.TrimSpace(k.d.typed0.Text()), k.all
+	words, all := k.d.Menu.Sought(), k.all
 	if words == k.asked || len(words) < minSearch {
 		return nil
 	}
@@ -182,7 +172,7 @@ func (k *sessionPicker) search(m *Model) []effect {
 				return nil
 			}
 			k.words, k.hits = words, hits
-			now, _ := k.d.now()
+			now, _ := k.d.Now()
 			return k.fill(m, now.ID)
 		}
 	}}}
@@ -213,11 +203,11 @@ func (k *sessionPicker) hint(m *Model) {
 	everywhere, branch := m.keys.Hint(keymap.SelectEverywhere), m.keys.Hint(keymap.SelectBranch)
 	switch {
 	case k.ours:
-		k.d.none = "There is no other session of this branch. " + branch + " shows those of all branches."
+		k.d.None = "There is no other session of this branch. " + branch + " shows those of all branches."
 	case k.all:
-		k.d.none = "There is no other session yet. What is said here can be gone on with later."
+		k.d.None = "There is no other session yet. What is said here can be gone on with later."
 	default:
-		k.d.none = "There is no other session of this project. " + everywhere + " shows those of all projects."
+		k.d.None = "There is no other session of this project. " + everywhere + " shows those of all projects."
 	}
 	words := []string{everywhere + " all projects", branch + " this branch", m.keys.Hint(keymap.SelectMore) + " preview", m.keys.Hint(keymap.SelectRename) + " rename"}
 	if k.all {
@@ -226,35 +216,70 @@ func (k *sessionPicker) hint(m *Model) {
 	if k.ours {
 		words[1] = branch + " all branches"
 	}
-	k.d.hint = strings.Join(words, ", ")
+	k.d.Hint = strings.Join(words, ", ")
 }
 
-func (k *sessionPicker) more(m *Model, a keymap.Action) ([]effect, bool) {
+func (k *sessionPicker) own(m *Model, a keymap.Action) []effect {
 	now := ""
-	if c, ok := k.d.now(); ok {
+	if c, ok := k.d.Now(); ok {
 		now = c.ID
 	}
 	switch a {
 	case keymap.SelectEverywhere:
 		k.all, k.asked = !k.all, ""
-		return append(k.load(m), k.search(m)...), true
+		return append(k.load(m), k.search(m)...)
 	case keymap.SelectBranch:
 		if k.branch == "" {
 			m.say("this folder is on no branch", draw.Quiet)
-			return nil, true
+			return nil
 		}
 		k.ours = !k.ours
-		return k.fill(m, now), true
+		return k.fill(m, now)
 	case keymap.SelectMore:
 		k.shows = !k.shows
-		return k.look(m), true
+		return k.look(m)
 	case keymap.SelectRename:
 		if s := k.find(now); now != "" {
 			k.d.ask(m, "title", s.Title, func(m *Model, title string) []effect { return k.rename(m, s.ID, title) })
 		}
-		return nil, true
+		return nil
 	}
-	return nil, false
+	return nil
+}
+
+// said does what a line asks for.
+func (k *sessionPicker) said(m *Model, word string, c Choice, rest string) []effect {
+	switch word {
+	case "all":
+		k.d.Loading = true
+		m.again()
+		return k.own(m, keymap.SelectEverywhere)
+	case "branch":
+		m.again()
+		return k.own(m, keymap.SelectBranch)
+	case "preview":
+		return k.printPreview(m, c.ID)
+	}
+	if rest == "" {
+		m.tell("The title has to follow: /rename 1 The new parser")
+		return nil
+	}
+	return k.rename(m, c.ID, rest)
+}
+
+// printPreview prints how a session began and ended.
+func (k *sessionPicker) printPreview(m *Model, id string) []effect {
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		r, err := m.host.ask(ctx, nil, ask.Preview{ID: id})
+		return func(m *Model) []effect {
+			if err != nil {
+				return m.fail(err)
+			}
+			p := m.paper()
+			m.spoken.out = append(m.spoken.out, draw.Indent(draw.Markdown(r.Text, p.Inner(2, 0, false)), draw.S("  ", draw.Plain))...)
+			return nil
+		}
+	}}}
 }
 
 func (k *sessionPicker) rename(m *Model, id, title string) []effect {
@@ -269,7 +294,7 @@ func (k *sessionPicker) rename(m *Model, id, title string) []effect {
 				m.tell("The title stays: " + draw.String(err.Error()) + ".")
 				return nil
 			case err != nil:
-				k.d.wrong = err.Error()
+				k.d.Wrong = err.Error()
 				return nil
 			}
 			m.again()
@@ -286,7 +311,7 @@ func (k *sessionPicker) rename(m *Model, id, title string) []effect {
 // look has the preview of the marked session made, when it is shown and not
 // there yet.
 func (k *sessionPicker) look(m *Model) []effect {
-	c, ok := k.d.now()
+	c, ok := k.d.Now()
 	if _, there := k.texts[c.ID]; !ok || there || !k.shows {
 		return nil
 	}
@@ -305,8 +330,8 @@ func (k *sessionPicker) look(m *Model) []effect {
 // previewLines bounds the preview.
 const previewLines = 8
 
-func (k *sessionPicker) preview(p paper, width int) []draw.Line {
-	c, ok := k.d.now()
+func (k *sessionPicker) preview(p Paper, width int) []draw.Line {
+	c, ok := k.d.Now()
 	if !k.shows || !ok {
 		return nil
 	}

@@ -1,73 +1,77 @@
 package tui
 
 import (
+	"strings"
+
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
 
-// A sheet shows text until it is closed.
-type sheet struct {
-	heading string
-	lines   func(m *Model, p paper, width int) []draw.Line
-	off     reading
-	hint    string                                        // beside how to close it
-	follows bool                                          // what is added at the end is seen
-	above   bool                                          // it was opened from a dialog
-	letter  func(m *Model, k keymap.Key) ([]effect, bool) // keys of this sheet alone; nil: it has none
+// A Sheet shows text until it is closed. Where lines are printed, that is at once.
+type Sheet struct {
+	Heading string
+	Lines   func(p Paper, width int) []draw.Line
+	Off     Reading
+	Hint    string // beside how to close it
+	Follows bool   // what is added at the end is seen
+	Above   bool   // it was opened from a dialog
+	Letters string // keys of this sheet alone: see Letter
 }
 
-func (d *sheet) asks() bool { return false }
-func (d *sheet) rank() rank {
-	if d.above {
-		return rankHelp
+// Is says that it stands above all, where it was opened from a dialog.
+func (d *Sheet) Is() Is {
+	if d.Above {
+		return Is{Rank: RankHelp}
 	}
-	return rankMenu
+	return Is{Rank: RankMenu}
 }
-func (d *sheet) in() []keymap.Context      { return []keymap.Context{keymap.Help, keymap.Transcript} }
-func (d *sheet) paste(*Model, string) bool { return false }
 
-func (d *sheet) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
-	cols := min(m.screen.size.Cols, story.TextCols)
-	if d.follows {
-		d.off.at = theEnd
+func (d *Sheet) In() []keymap.Context     { return []keymap.Context{keymap.Help, keymap.Transcript} }
+func (d *Sheet) Paste(string) bool        { return false }
+func (d *Sheet) Poll(Ctx) Poll            { return Poll{Read: true} }
+func (d *Sheet) Take(Ctx, Reply) []Effect { return nil }
+
+func (d *Sheet) View(c Ctx, rows int) ([]draw.Line, term.Cursor) {
+	cols := min(c.O.Width, story.TextCols)
+	if d.Follows {
+		d.Off.End()
 	}
-	lines := p.scrolled(d.lines(m, p, clampLow(cols-4)), &d.off, max(rows-2, 2))
-	return p.boxed(lines, draw.BorderQuiet, cols, draw.L(draw.Span{Text: draw.String(d.heading), Style: draw.Style{Attr: draw.Bold}}),
-		draw.L(draw.S(d.hint+"Esc closes", draw.Quiet))), term.Cursor{Hidden: true}
+	lines := c.Scrolled(d.Lines(c.Paper, max(cols-4, 0)), &d.Off, max(rows-2, 2))
+	return c.Boxed(lines, draw.BorderQuiet, cols, draw.L(draw.Span{Text: draw.String(d.Heading), Style: draw.Style{Attr: draw.Bold}}),
+		draw.L(draw.S(d.Hint+"Esc closes", draw.Quiet))), term.Cursor{Hidden: true}
 }
 
-func (d *sheet) act(m *Model, a keymap.Action) ([]effect, bool) {
+func (d *Sheet) Act(_ Ctx, a keymap.Action) ([]Effect, bool) {
 	switch a {
 	case keymap.TranscriptUp, keymap.TranscriptPageUp, keymap.TranscriptTop:
-		d.follows = false
+		d.Follows = false
 	}
 	switch a {
 	case keymap.HelpDismiss, keymap.TranscriptExit, keymap.Interrupt:
-		m.close(d)
+		return []Effect{Close{}}, true
 	case keymap.TranscriptDown:
-		d.off.at++
+		d.Off.at++
 	case keymap.TranscriptUp:
-		d.off.at = clampLow(d.off.at - 1)
+		d.Off.at = max(d.Off.at-1, 0)
 	case keymap.TranscriptPageDown:
-		d.off.page(1)
+		d.Off.page(1)
 	case keymap.TranscriptPageUp:
-		d.off.page(-1)
+		d.Off.page(-1)
 	case keymap.TranscriptTop:
-		d.off.at = 0
+		d.Off.at = 0
 	case keymap.TranscriptBottom:
-		d.off.at = theEnd
+		d.Off.End()
 	default:
 		return nil, false
 	}
 	return nil, true
 }
 
-func (d *sheet) typed(m *Model, k keymap.Key) []effect {
-	if d.letter != nil {
-		out, _ := d.letter(m, k)
-		return out
+func (d *Sheet) Typed(_ Ctx, k keymap.Key) []Effect {
+	if k.Text != "" && strings.Contains(d.Letters, k.Text) {
+		return []Effect{Letter{k}}
 	}
 	return nil
 }

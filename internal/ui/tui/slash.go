@@ -12,10 +12,10 @@ import (
 )
 
 // commandsFor are the commands that match what was typed, the best first.
-func (m *Model) commandsFor(word string) []found {
+func (m *Model) commandsFor(word string) []Found {
 	q := pick.NewQuery(word)
 	type rated struct {
-		found
+		Found
 		score int
 	}
 	var hits []rated
@@ -27,12 +27,12 @@ func (m *Model) commandsFor(word string) []found {
 		if word != "" && strings.HasPrefix(c.name, word) {
 			score += 10_000 - len(c.name)
 		}
-		hits = append(hits, rated{found{Choice{ID: c.name, Name: c.name, About: c.told(), Right: c.args}, at}, score})
+		hits = append(hits, rated{Found{Choice{ID: c.name, Name: c.name, About: c.told(), Right: c.args}, at}, score})
 	}
 	order.By(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
-	out := make([]found, len(hits))
+	out := make([]Found, len(hits))
 	for i, h := range hits {
-		out[i] = h.found
+		out[i] = h.Found
 	}
 	return out
 }

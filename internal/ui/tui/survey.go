@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ type survey struct {
 	about []view.Block
 	pages []page
 	at    int
-	off   reading
+	off   Reading
 	own   bool // in plain mode: an answer in words is wanted
 	wrong string
 }
@@ -48,16 +47,14 @@ func newSurvey(q event.Asked, qs []view.Question, about []view.Block) *survey {
 	return d
 }
 
-func (d *survey) asks() bool { return true }
-
-func (d *survey) rank() rank {
+func (d *survey) Is() Is {
 	if len(d.about) > 0 {
-		return rankPlan
+		return Is{Rank: RankPlan, Asks: true, Call: d.q.Call}
 	}
-	return rankQuestion
+	return Is{Rank: RankQuestion, Asks: true, Call: d.q.Call}
 }
 
-func (d *survey) in() []keymap.Context {
+func (d *survey) In() []keymap.Context {
 	if d.pages[d.at].words != nil {
 		return []keymap.Context{keymap.Edit}
 	}
@@ -72,12 +69,13 @@ func (d *survey) other() string {
 	return "Something else"
 }
 
-func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+func (d *survey) View(c Ctx, rows int) ([]draw.Line, term.Cursor) {
+	p := c.Paper
 	if rows < tightRows && !p.Plain {
-		return d.tight(m, p, rows)
+		return d.tight(c, rows)
 	}
-	cols := min(m.screen.size.Cols, story.TextCols)
-	inside := clampLow(cols - 6)
+	cols := min(c.O.Width, story.TextCols)
+	inside := max(cols-6, 0)
 	pg := &d.pages[d.at]
 	var body []draw.Line
 	for _, b := range d.about {
@@ -103,7 +101,7 @@ func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if d.wrong != "" {
 		foot = append(foot, p.failed(d.wrong, inside)...)
 	}
-	body = p.scrolled(body, &d.off, max(rows-len(foot)-3, 2))
+	body = p.Scrolled(body, &d.off, max(rows-len(foot)-3, 2))
 	lines := draw.Indent(body, draw.S(" ", draw.Plain))
 	if rows >= 14 {
 		lines = append(lines, nil)
@@ -119,44 +117,36 @@ func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		head += fmt.Sprintf(" (%d of %d)", d.at+1, len(d.pages))
 	}
 	hint := "Enter answers " + p.Sign(draw.Middot) + " Esc declines"
-	if i := d.file(m); i >= 0 {
-		hint = m.keys.Hint(keymap.ConfirmEdit) + " edits it " + p.Sign(draw.Middot) + " " + hint
+	if i := d.file(c); i >= 0 {
+		hint = c.Keys.Hint(keymap.ConfirmEdit) + " edits it " + p.Sign(draw.Middot) + " " + hint
 	}
 	if pg.Multi {
 		hint = "Space ticks " + p.Sign(draw.Middot) + " " + hint
 	}
-	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(head), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), m.hinted(d, hint)), cur
+	return p.Boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(head), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), c.hinted(hint)), cur
 }
 
 // file is the block that a person can change here, such as a plan; -1 without.
-func (d *survey) file(m *Model) int {
-	if m.host.EditFile == nil || m.host.ReadFile == nil {
+func (d *survey) file(c Ctx) int {
+	if !c.Files {
 		return -1
 	}
 	return slices.IndexFunc(d.about, func(b view.Block) bool { t, ok := b.(view.Text); return ok && t.File != "" })
 }
 
 // edit has it changed in the person's editor, and shows what it is then.
-func (d *survey) edit(m *Model) []effect {
-	i := d.file(m)
+func (d *survey) edit(c Ctx) []Effect {
+	i := d.file(c)
 	if i < 0 {
 		return nil
 	}
 	path := d.about[i].(view.Text).File
-	return []effect{away{func(ctx context.Context) func(*Model) []effect {
-		err := m.host.EditFile(ctx, path)
-		var text string
-		if err == nil {
-			text, err = m.host.ReadFile(path)
+	return []Effect{EditFile{path, func(text string, err error) []Effect {
+		if err != nil {
+			return []Effect{Say{Text: draw.String(err.Error()), Role: draw.Wrong}}
 		}
-		return func(m *Model) []effect {
-			if err != nil {
-				m.say(draw.String(err.Error()), draw.Wrong)
-				return nil
-			}
-			d.about[i], d.off = view.Text{S: text, File: path}, reading{}
-			return nil
-		}
+		d.about[i], d.off = view.Text{S: text, File: path}, Reading{}
+		return nil
 	}}}
 }
 
@@ -172,7 +162,7 @@ const (
 	describeNone
 )
 
-func (d *survey) options(p paper, pg *page, width int, told describing) ([]draw.Line, term.Cursor) {
+func (d *survey) options(p Paper, pg *page, width int, told describing) ([]draw.Line, term.Cursor) {
 	var out []draw.Line
 	cur := term.Cursor{Hidden: true}
 	for i := range len(pg.Options) + 1 {
@@ -191,7 +181,7 @@ func (d *survey) options(p paper, pg *page, width int, told describing) ([]draw.
 					out = append(out, l)
 					l = draw.L(draw.S("    ", draw.Plain))
 				}
-				f, col := p.fieldLine(l, pg.words, width)
+				f, col := p.FieldLine(l, pg.words, width)
 				cur = term.Cursor{Row: len(out), Col: col}
 				return append(out, f), cur
 			}
@@ -211,7 +201,7 @@ func (d *survey) options(p paper, pg *page, width int, told describing) ([]draw.
 	return out, cur
 }
 
-func (d *survey) act(m *Model, a keymap.Action) ([]effect, bool) {
+func (d *survey) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 	pg := &d.pages[d.at]
 	if pg.words != nil {
 		if a == keymap.EditUp { // the choices above; what was typed stays
@@ -225,17 +215,17 @@ func (d *survey) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return nil, false
 	}
-	if m.pressed.Types() && (a == keymap.ConfirmYes || a == keymap.ConfirmNo || a == keymap.ConfirmEdit && len(d.about) == 0) {
+	if c.Pressed.Types() && (a == keymap.ConfirmYes || a == keymap.ConfirmNo || a == keymap.ConfirmEdit && len(d.about) == 0) {
 		return nil, false // the first letter of an answer, perhaps
 	}
 	switch a {
 	case keymap.ConfirmYes:
-		return d.choose(m), true
+		return d.choose(c), true
 	case keymap.ConfirmNo:
-		return d.answer(m, op.Answer{Comment: "closed without an answer"}), true
+		return d.answer(op.Answer{Comment: "closed without an answer"}), true
 	case keymap.ConfirmPrev:
 		if pg.at == 0 {
-			d.off.at = clampLow(d.off.at - 1)
+			d.off.at = max(d.off.at-1, 0)
 		}
 		pg.at = max(0, pg.at-1)
 	case keymap.ConfirmNext:
@@ -244,24 +234,24 @@ func (d *survey) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		pg.at = min(len(pg.Options), pg.at+1)
 	case keymap.ConfirmEdit:
-		return d.edit(m), true
+		return d.edit(c), true
 	case keymap.ConfirmComment:
 		pg.at = len(pg.Options)
-		pg.words = field(m, pg.own)
+		pg.words = field(c.Keys, pg.own)
 	default:
 		return nil, false
 	}
 	return nil, true
 }
 
-func (d *survey) typed(m *Model, k keymap.Key) []effect {
+func (d *survey) Typed(c Ctx, k keymap.Key) []Effect {
 	pg := &d.pages[d.at]
 	if pg.words != nil {
 		switch k.Name {
 		case "enter":
 			pg.written()
 			if pg.own != "" && !pg.Multi || len(d.about) > 0 {
-				return d.choose(m)
+				return d.choose(c)
 			}
 		case "esc":
 			pg.words = nil
@@ -273,7 +263,7 @@ func (d *survey) typed(m *Model, k keymap.Key) []effect {
 	switch {
 	case k.Name == "space" && pg.Multi:
 		if pg.at == len(pg.Options) {
-			pg.words = field(m, pg.own)
+			pg.words = field(c.Keys, pg.own)
 			return nil
 		}
 		pg.ticks[pg.at] = !pg.ticks[pg.at]
@@ -288,10 +278,10 @@ func (d *survey) typed(m *Model, k keymap.Key) []effect {
 			pg.ticks[pg.at] = !pg.ticks[pg.at]
 			return nil
 		}
-		return d.choose(m)
+		return d.choose(c)
 	case k.Types():
 		if r, _ := utf8.DecodeRuneInString(k.Text); unicode.IsLetter(r) { // an answer of one's own
-			pg.at, pg.words = len(pg.Options), field(m, pg.own+k.Text)
+			pg.at, pg.words = len(pg.Options), field(c.Keys, pg.own+k.Text)
 		}
 	}
 	return nil
@@ -304,18 +294,18 @@ func (pg *page) written() {
 }
 
 // choose answers the page with what is marked, and goes to the next.
-func (d *survey) choose(m *Model) []effect {
+func (d *survey) choose(c Ctx) []Effect {
 	pg := &d.pages[d.at]
 	last := len(pg.Options)
 	if pg.at == last && pg.own == "" && !(pg.Multi && len(pg.labels()) > 0) {
 		if len(d.about) > 0 && pg.words == nil && d.wrong != "" {
-			return d.answer(m, op.Answer{})
+			return d.answer(op.Answer{})
 		}
-		pg.words = field(m, "")
+		pg.words = field(c.Keys, "")
 		return nil
 	}
 	if pg.at == last && len(d.about) > 0 {
-		return d.answer(m, op.Answer{Comment: pg.own})
+		return d.answer(op.Answer{Comment: pg.own})
 	}
 	if !pg.Multi {
 		pg.ticks = map[int]bool{pg.at: true}
@@ -324,14 +314,14 @@ func (d *survey) choose(m *Model) []effect {
 	}
 	if d.at+1 < len(d.pages) {
 		d.at++
-		d.off = reading{}
+		d.off = Reading{}
 		return nil
 	}
 	a := op.Answer{Allow: true}
 	for i := range d.pages {
 		a.Choices = append(a.Choices, d.pages[i].labels())
 	}
-	return d.answer(m, a)
+	return d.answer(a)
 }
 
 // labels are the answers of a page.
@@ -348,12 +338,88 @@ func (pg *page) labels() []string {
 	return out
 }
 
-func (d *survey) answer(m *Model, a op.Answer) []effect { return m.answer(d, d.q, a, &d.wrong) }
+func (d *survey) answer(a op.Answer) []Effect {
+	return []Effect{Answer{a, func(why string) { d.wrong = why }}}
+}
 
-func (d *survey) paste(_ *Model, text string) bool {
+func (d *survey) Paste(text string) bool {
 	if e := d.pages[d.at].words; e != nil {
 		e.Paste(text)
 		return true
 	}
 	return false
+}
+
+func (d *survey) Poll(Ctx) Poll {
+	pg := &d.pages[d.at]
+	n := len(pg.Options)
+	p := Poll{Many: pg.Multi, Begun: true, Text: true, Words: []string{"skip"}, More: "/skip declines to answer. Ctrl+C stops the turn."}
+	for _, o := range pg.Options {
+		p.Answers = append(p.Answers, Named{Name: o.Label})
+	}
+	p.Answers = append(p.Answers, Named{}) // words of one's own
+	if d.at > 0 {
+		p.Words = append(p.Words, "back")
+		p.More = "/back goes back to the question before. " + p.More
+	}
+	switch {
+	case d.own && len(d.about) > 0:
+		return Poll{How: "Say what to change. An empty line is a no without words.", Wanted: "what to change", Field: true}
+	case d.own:
+		return Poll{How: "Say it in your own words. An empty line goes back to the answers.", Wanted: "your answer", Field: true}
+	case len(d.about) > 0:
+		p.How, p.Wanted = fmt.Sprintf("%s: yes. %d or n: no. A sentence: no, and change that. ?: more.", upTo(n), n+1), upTo(n+1)
+	case pg.Multi:
+		p.How, p.Wanted = fmt.Sprintf("The numbers of answers, with blanks between them (such as 1 %d), or an answer in your own words. ?: more.", max(n, 2)), "numbers or words"
+	default:
+		p.How, p.Wanted = "The number of an answer, or an answer in your own words. ?: more.", "number or words"
+	}
+	return p
+}
+
+func (d *survey) Take(c Ctx, r Reply) []Effect {
+	pg := &d.pages[d.at]
+	plan := len(d.about) > 0
+	switch {
+	case r.Word == "skip":
+		return d.answer(op.Answer{Comment: "closed without an answer"})
+	case r.Word == "back":
+		d.at--
+		return []Effect{Again{}}
+	case d.own && r.Text == "" && !plan:
+		d.own = false
+		return []Effect{Again{}}
+	case d.own && r.Text == "", plan && isNo(strings.ToLower(r.Text)):
+		return d.answer(op.Answer{})
+	case len(r.Picks) > 0:
+		pg.ticks, pg.own = map[int]bool{}, ""
+		for _, i := range r.Picks {
+			pg.ticks[i] = i < len(pg.Options)
+			d.own = d.own || i == len(pg.Options)
+		}
+		if d.own {
+			return tell(d.Poll(c).How)
+		}
+		pg.at = r.Picks[0]
+		return d.next(c)
+	case !d.own && (plan && !sentence(r.Text) || len([]rune(r.Text)) < 2):
+		return tell("Nothing was answered: “" + draw.String(r.Text) + "” is none of the answers. " + d.Poll(c).How)
+	}
+	pg.own, pg.at, d.own = r.Text, len(pg.Options), false
+	pg.ticks[pg.at] = true
+	said := "Your answer: “"
+	if plan {
+		said = "No, and: “"
+	}
+	return append(tell(said+draw.String(r.Text)+"”"), d.next(c)...)
+}
+
+// next takes the page, and shows the one after it.
+func (d *survey) next(c Ctx) []Effect {
+	before := d.at
+	out := d.choose(c)
+	if d.at != before {
+		out = append(out, Again{})
+	}
+	return out
 }

@@ -72,29 +72,27 @@ func (m *Model) tasksCommand(string) []effect {
 		m.watch(c.ID)
 		return nil
 	})
-	d.fixed, d.hint = true, "Enter shows what it wrote"
+	d.Fixed, d.Hint, d.Letters = true, "Enter shows what it wrote", "x"
 	if len(runs) > 0 {
-		d.hint += ", x stops it"
-		d.words = []plainWord{{"stop", "N", "stops it", func(m *Model, line string) []effect {
-			c, _, ok := d.byNumber(m, line)
-			switch {
-			case !ok:
-				return nil
-			case !runs[c.ID]:
-				m.tell("It has ended.")
-				return nil
-			}
-			m.close(d)
-			return stopTask(c.ID)
-		}}}
+		d.Hint += ", x stops it"
+		d.Words = []Word{{"stop", "N", "stops it"}}
 	}
-	d.letter = func(m *Model, k keymap.Key) ([]effect, bool) {
-		c, ok := d.now()
-		if k.Text != "x" || !ok || !runs[c.ID] {
-			return nil, false
+	stop := func(m *Model, c Choice) []effect {
+		if !runs[c.ID] {
+			return nil
 		}
 		m.close(d)
-		return stopTask(c.ID), true
+		return stopTask(c.ID)
+	}
+	d.said = func(m *Model, _ string, c Choice, _ string) []effect {
+		if !runs[c.ID] {
+			m.tell("It has ended.")
+		}
+		return stop(m, c)
+	}
+	d.letter = func(m *Model, _ keymap.Key) []effect {
+		c, _ := d.Now()
+		return stop(m, c)
 	}
 	m.open(d)
 	return nil
@@ -110,24 +108,24 @@ func (m *Model) watch(id string) {
 		return
 	}
 	kept := t.heard // seen also when it has ended
-	d := &sheet{heading: id + "  " + story.Subject(t.start.Text), follows: true, hint: "x stops it, "}
-	d.lines = func(m *Model, _ paper, width int) []draw.Line {
+	d := &sheet{Sheet: &Sheet{Heading: id + "  " + story.Subject(t.start.Text), Follows: true, Hint: "x stops it, ", Letters: "x"}}
+	d.Lines = func(_ Paper, width int) []draw.Line {
 		if t := m.task(id); t != nil {
 			kept = t.heard
 		} else {
-			d.hint = "it has ended, "
+			d.Hint = "it has ended, "
 		}
 		if len(kept) == 0 {
 			return []draw.Line{draw.L(draw.S("it wrote nothing yet", draw.Quiet))}
 		}
 		return draw.WrapAll(draw.Output(string(kept), draw.Style{}), width)
 	}
-	d.letter = func(m *Model, k keymap.Key) ([]effect, bool) {
-		if k.Text != "x" || m.task(id) == nil {
-			return nil, false
+	d.letter = func(m *Model, _ keymap.Key) []effect {
+		if m.task(id) == nil {
+			return nil
 		}
 		m.close(d)
-		return stopTask(id), true
+		return stopTask(id)
 	}
 	m.open(d)
 }
@@ -141,9 +139,11 @@ func (m *Model) wrote(t task) []effect {
 			if err != nil {
 				return m.fail(err)
 			}
-			m.open(&sheet{heading: t.start.ID + "  " + story.Subject(t.start.Text), off: reading{at: theEnd}, lines: func(_ *Model, _ paper, width int) []draw.Line {
+			d := &Sheet{Heading: t.start.ID + "  " + story.Subject(t.start.Text), Lines: func(_ Paper, width int) []draw.Line {
 				return draw.WrapAll(draw.Output(text, draw.Style{}), width)
-			}})
+			}}
+			d.Off.End()
+			m.open(d)
 			return nil
 		}
 	}}}

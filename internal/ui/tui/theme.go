@@ -34,13 +34,13 @@ func (m *Model) themeCommand(args string) []effect {
 	d := newMenu(m, "Theme", all, func(m *Model, c Choice) []effect { return set(m, c.ID) })
 	d.marked = func(m *Model, c Choice) []effect { return m.setTheme(c.ID) }
 	d.dropped = func(m *Model) []effect { return m.setTheme(was) }
-	d.hint, d.sample = "Enter keeps it", sampled
+	d.Hint, d.Sample = "Enter keeps it", sampled
 	m.open(d)
 	return nil
 }
 
 // sampled is a change of some code and a few words, to judge colours by.
-func sampled(p paper, width int) []draw.Line {
+func sampled(p Paper, width int) []draw.Line {
 	o := p.Inner(0, 0, false)
 	o.Width, o.Hint = width, ""
 	lines := draw.Block(view.Diff{Path: "sum.go", Unified: sampleDiff}, o)

@@ -13,18 +13,18 @@ import (
 // and what can be answered need all of the screen.
 const tightRows = 7
 
-// A reading is how far something that is longer than the screen was scrolled.
-type reading struct {
+// A Reading is how far something that is longer than the screen was scrolled.
+type Reading struct {
 	at   int // the first line that is seen
 	seen int // how many lines were seen when it was drawn last
 }
 
 // page scrolls by what is seen at once, but for a line that stays; back for a
 // negative n.
-func (r *reading) page(n int) { r.at = clampLow(r.at + n*max(r.seen-1, 1)) }
+func (r *Reading) page(n int) { r.at = max(r.at+n*max(r.seen-1, 1), 0) }
 
 // key scrolls, and reports whether k does that.
-func (r *reading) key(k keymap.Key) bool {
+func (r *Reading) key(k keymap.Key) bool {
 	switch k.Name {
 	case "pgup":
 		r.page(-1)
@@ -40,20 +40,23 @@ func (r *reading) key(k keymap.Key) bool {
 	return true
 }
 
+// End scrolls to the last page.
+func (r *Reading) End() { r.at = theEnd }
+
 // theEnd is beyond the last line; the next frame makes it the last page.
 const theEnd = 1 << 30
 
 // window is the first and the end of n lines that are seen, when rows are.
-func (r *reading) window(n, rows int) (int, int) {
+func (r *Reading) window(n, rows int) (int, int) {
 	r.seen = max(min(rows, n), 1)
-	r.at = clampLow(min(r.at, n-rows))
+	r.at = max(min(r.at, n-rows), 0)
 	return r.at, min(n, r.at+rows)
 }
 
 // tight puts what a dialog is about above its answers, on a screen of a few
 // rows. At least one line of each is seen: of the body that from off on, of the
 // answers the marked one.
-func (p paper) tight(body []draw.Line, off *reading, answers []draw.Line, marked, rows, cols int) []draw.Line {
+func (p Paper) tight(body []draw.Line, off *Reading, answers []draw.Line, marked, rows, cols int) []draw.Line {
 	rows = max(rows, 2)
 	keep := min(len(answers), rows-1)
 	first := max(0, min(marked-keep/2, len(answers)-keep))
@@ -79,11 +82,12 @@ func (p paper) tight(body []draw.Line, off *reading, answers []draw.Line, marked
 
 // tight is the dialog on a screen of a few rows. With the answer that keeps a
 // rule marked, the rule is what is read.
-func (d *permit) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
-	cols := m.screen.size.Cols
+func (d *permit) tight(c Ctx, rows int) ([]draw.Line, term.Cursor) {
+	p := c.Paper
+	cols := p.O.Width
 	width := max(cols-4, 1)
 	d.offers = false // no hint has room
-	t := d.passage(p, width, m.folder())
+	t := d.passage(p, width, c.Dir)
 	body := t.lines
 	d.hides = 0
 	if room := rows - min(len(d.answers), rows-1); len(body) > room && !d.whole && !d.scrolls {
@@ -106,7 +110,7 @@ func (d *permit) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	}
 	cur := term.Cursor{Hidden: true}
 	if e := d.writing(); e != nil { // what is written stands in the place of the answers
-		l, col := p.fieldLine(draw.L(p.Mark(draw.Prompt, draw.Accent)), e, cols)
+		l, col := p.FieldLine(draw.L(p.Mark(draw.Prompt, draw.Accent)), e, cols)
 		answers = []draw.Line{l}
 		out := p.tight(body, &d.off, answers, 0, rows, cols)
 		return out, term.Cursor{Row: len(out) - 1, Col: col}
@@ -115,8 +119,9 @@ func (d *permit) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 }
 
 // tight is the page on a screen of a few rows.
-func (d *survey) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
-	cols, pg := m.screen.size.Cols, &d.pages[d.at]
+func (d *survey) tight(c Ctx, rows int) ([]draw.Line, term.Cursor) {
+	p := c.Paper
+	cols, pg := c.O.Width, &d.pages[d.at]
 	width := max(cols-4, 1)
 	body := draw.WrapAll(draw.Text(pg.Text, draw.Style{Attr: draw.Bold}), width)
 	for _, b := range d.about {
@@ -129,7 +134,7 @@ func (d *survey) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		}
 	}
 	if pg.words != nil {
-		l, col := p.fieldLine(draw.L(p.Mark(draw.Prompt, draw.Accent)), pg.words, cols)
+		l, col := p.FieldLine(draw.L(p.Mark(draw.Prompt, draw.Accent)), pg.words, cols)
 		out := p.tight(body, &d.off, []draw.Line{l}, 0, rows, cols)
 		return out, term.Cursor{Row: len(out) - 1, Col: col}
 	}
@@ -149,52 +154,54 @@ func (d *survey) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 }
 
 // tight is the menu on a screen of a few rows.
-func (d *menu) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
-	cols := m.screen.size.Cols
+func (d *Menu) tight(c Ctx, rows int) ([]draw.Line, term.Cursor) {
+	p := c.Paper
+	cols := p.O.Width
 	width := max(cols-4, 1)
-	heading := draw.Text(d.heading, draw.Style{Role: draw.Border, Attr: draw.Bold})
+	heading := draw.Text(d.Heading, draw.Style{Role: draw.Border, Attr: draw.Bold})
 	body := draw.WrapAll(heading, width)
-	if d.wrong != "" {
-		body = append(draw.WrapAll(draw.Text(d.wrong, draw.Style{Role: draw.Wrong}), width), body...)
+	if d.Wrong != "" {
+		body = append(draw.WrapAll(draw.Text(d.Wrong, draw.Style{Role: draw.Wrong}), width), body...)
 	}
-	if d.about != "" {
-		body = append(body, draw.WrapAll(draw.Text(d.about, draw.Style{Role: draw.Quiet}), width)...)
+	if d.About != "" {
+		body = append(body, draw.WrapAll(draw.Text(d.About, draw.Style{Role: draw.Quiet}), width)...)
 	}
-	if d.above != nil {
-		at := d.off
-		body = append(body, d.above(p, width, 1<<20)...) // whole: it is scrolled here
-		d.off = at
+	if d.Above != nil {
+		at := d.Off
+		body = append(body, d.Above(p, width, 1<<20)...) // whole: it is scrolled here
+		d.Off = at
 	}
 	var answers []draw.Line
 	for i, f := range d.found {
-		answers = append(answers, p.choice(f, i, i == d.at, d.fixed, cols))
+		answers = append(answers, p.choice(f, i, i == d.at, d.Fixed, cols))
 	}
 	switch {
 	case d.field != nil:
-		l, col := p.fieldLine(draw.L(draw.S(d.field.label+": ", draw.Accent)), d.field.e, cols)
-		out := p.tight(body, &d.off, []draw.Line{l}, 0, rows, cols)
+		l, col := p.FieldLine(draw.L(draw.S(d.field.label+": ", draw.Accent)), d.field.e, cols)
+		out := p.tight(body, &d.Off, []draw.Line{l}, 0, rows, cols)
 		return out, term.Cursor{Row: len(out) - 1, Col: col}
-	case d.loading:
+	case d.Loading:
 		answers = []draw.Line{draw.L(draw.S("  looking …", draw.Quiet))}
 	case len(d.all) == 0:
-		answers = draw.WrapAll(draw.Text(d.none, draw.Style{Role: draw.Quiet}), width)
+		answers = draw.WrapAll(draw.Text(d.None, draw.Style{Role: draw.Quiet}), width)
 	case len(answers) == 0:
 		answers = []draw.Line{draw.L(draw.S("  nothing matches", draw.Quiet))}
 	}
-	if d.fixed {
-		return p.tight(body, &d.off, answers, d.at, rows, cols), term.Cursor{Hidden: true}
+	if d.Fixed {
+		return p.tight(body, &d.Off, answers, d.at, rows, cols), term.Cursor{Hidden: true}
 	}
 	// What is typed says what is looked for, so that the heading gives way to it.
-	l, col := p.fieldLine(draw.L(p.Mark(draw.Prompt, draw.Accent)), d.typed0, cols)
-	var at reading
+	l, col := p.FieldLine(draw.L(p.Mark(draw.Prompt, draw.Accent)), d.typed, cols)
+	var at Reading
 	out := p.tight([]draw.Line{l}, &at, answers, d.at, min(rows, len(answers)+1), cols)
 	return out, term.Cursor{Col: col}
 }
 
 // tight is the form on a screen of a few rows: the message, and what is asked
 // now or the buttons.
-func (d *form) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
-	cols := m.screen.size.Cols
+func (d *form) tight(c Ctx, rows int) ([]draw.Line, term.Cursor) {
+	p := c.Paper
+	cols := p.O.Width
 	width := max(cols-4, 1)
 	body := draw.WrapAll(draw.Text(d.heading()+": "+d.f.Message, draw.Style{}), width)
 	if d.opened != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
-	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // clientName is how the session knows us.
@@ -78,9 +77,6 @@ type StatusLine struct {
 	Padding int
 	Every   time.Duration // 0: on changes only
 }
-
-// A Choice is one line of a menu.
-type Choice = ask.Choice
 
 // A Host is what the UI has beside its sessions. A nil function takes what needs it out
 // of the UI.
@@ -212,6 +208,3 @@ type Report struct {
 	Check func(ctx context.Context, args string) error
 	Run   func(ctx context.Context, args string) (string, error)
 }
-
-// A paper is what dialogs and items are drawn on.
-type paper struct{ story.Paper }

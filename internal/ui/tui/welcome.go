@@ -41,7 +41,7 @@ func (m *Model) welcome() []effect {
 	return out
 }
 
-func (m *Model) firstTheme() dialog {
+func (m *Model) firstTheme() Dialog {
 	keep := func(m *Model, name string) []effect {
 		m.screen.chosen = name
 		return append(m.setTheme(name), m.save("ui.theme", name)...)
@@ -51,7 +51,7 @@ func (m *Model) firstTheme() dialog {
 		all = append(all, Choice{ID: n, Name: n, Now: n == "auto"})
 	}
 	d := newMenu(m, "Welcome to adze. Which colours?", all, func(m *Model, c Choice) []effect { return keep(m, c.ID) })
-	d.about, d.fixed, d.place = "They change while you choose; auto follows the terminal's background. /theme changes them later.", true, rankWelcome
+	d.About, d.Fixed, d.Rank = "They change while you choose; auto follows the terminal's background. /theme changes them later.", true, RankWelcome
 	d.marked = func(m *Model, c Choice) []effect { return m.setTheme(c.ID) }
 	d.dropped = func(m *Model) []effect {
 		m.screen.chosen = "auto"
@@ -60,11 +60,11 @@ func (m *Model) firstTheme() dialog {
 			return nil
 		}})
 	}
-	d.yields, d.hint, d.sample = true, "Enter takes it, Esc or a prompt skips", sampled
+	d.Yields, d.Hint, d.Sample = true, "Enter takes it, Esc or a prompt skips", sampled
 	return d
 }
 
-func (m *Model) firstModel() dialog {
+func (m *Model) firstModel() Dialog {
 	all := []Choice{
 		{ID: "demo", Name: "See the demo", About: "needs no key: it repairs a small program, with a scripted model"},
 		{ID: "again", Name: "Look again", About: "for a key in the environment, or a local server (Ollama, LM Studio, llama.cpp)"},
@@ -84,10 +84,10 @@ func (m *Model) firstModel() dialog {
 		return m.begin(m.start)
 	})
 	if m.looked {
-		d.about, m.looked = "Nothing was found.", false
+		d.About, m.looked = "Nothing was found.", false
 	}
-	d.fixed, d.careful, d.place, d.dropped = true, true, rankWelcome, (*Model).stays
-	d.hint = "Enter takes it, Esc closes"
+	d.Fixed, d.Careful, d.Rank, d.dropped = true, true, RankWelcome, (*Model).stays
+	d.Hint = "Enter takes it, Esc closes"
 	return d
 }
 
@@ -96,7 +96,7 @@ func (h Host) decide(ctx context.Context, t ask.Claims, trust bool) error {
 	return h.keep(ctx, ask.Decide{Sum: t.Sum, Trust: trust})
 }
 
-func (m *Model) trustMenu(t ask.Claims) dialog {
+func (m *Model) trustMenu(t ask.Claims) Dialog {
 	grant := func(ctx context.Context) error { return m.host.decide(ctx, t, true) }
 	all := []Choice{{ID: "no", Name: "No, use none of it", About: "adze works all the same"}}
 	if t.Refused == "" {
@@ -125,9 +125,9 @@ func (m *Model) trustMenu(t ask.Claims) dialog {
 		}
 		return []effect{open{start: again, first: grant}} // what is typed from now on waits for the session that has it
 	})
-	d.above = func(p paper, width, rows int) []draw.Line { return claimed(t, p, width, rows, &d.off) }
-	d.fixed, d.place, d.careful = true, rankTrust, true
-	d.hint = "Enter takes it, Esc decides later"
+	d.Above = func(p Paper, width, rows int) []draw.Line { return claimed(t, p, width, rows, &d.Off) }
+	d.Fixed, d.Rank, d.Careful = true, RankTrust, true
+	d.Hint = "Enter takes it, Esc decides later"
 	return d
 }
 
@@ -154,7 +154,7 @@ const leastTrust = 8
 
 // claimed is what a folder brings, exactly and whole, in at most rows lines from
 // *off on: what changed since it was trusted, then all of it.
-func claimed(t ask.Claims, p paper, width, rows int, off *reading) []draw.Line {
+func claimed(t ask.Claims, p Paper, width, rows int, off *Reading) []draw.Line {
 	text, short := "It brings settings that could run programs or loosen what is asked about. Until you trust it, adze uses none of them.", "It could run programs, or ask less:"
 	if t.Changed != "" {
 		text, short = "It changed since you trusted it. Until you trust it again, adze uses none of it.", "It changed since you trusted it:"
@@ -192,5 +192,5 @@ func claimed(t ask.Claims, p paper, width, rows int, off *reading) []draw.Line {
 	for _, l := range append(slices.Clone(t.Waiting), t.List...) {
 		add(draw.Exact(l, draw.Plain))
 	}
-	return append(head, p.scrolled(body, off, max(rows-len(head), 2))...)
+	return append(head, p.Scrolled(body, off, max(rows-len(head), 2))...)
 }

@@ -1,0 +1,270 @@
+package tui
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// A menu is one with what is done about what it says; what is nil, nothing is done about.
+type menu struct {
+	*Menu
+	chosen  func(m *Model, c Choice) []effect
+	marked  func(m *Model, c Choice) []effect
+	sought  func(m *Model) []effect // nothing: that is looked for nowhere else
+	dropped func(m *Model) []effect
+	own     func(m *Model, a keymap.Action) []effect
+	letter  func(m *Model, k keymap.Key) []effect
+	said    func(m *Model, word string, c Choice, rest string) []effect
+	wrote   func(m *Model, text string) []effect
+}
+
+func newMenu(m *Model, heading string, all []Choice, chosen func(*Model, Choice) []effect) *menu {
+	return &menu{Menu: NewMenu(m.keys, heading, all), chosen: chosen}
+}
+
+// Poll: what is done when it closes counts for one without choices, too.
+func (d *menu) Poll(c Ctx) Poll {
+	p := d.Menu.Poll(c)
+	p.Read = p.Read && d.dropped == nil
+	return p
+}
+
+// A sheet is one with what is done about keys of its own.
+type sheet struct {
+	*Sheet
+	letter func(m *Model, k keymap.Key) []effect // nil: it has none
+}
+
+// open shows a dialog, in its place by rank.
+func (m *Model) open(d Dialog) {
+	m.flash = flash{} // it was said of what was there before
+	rank := d.Is().Rank
+	if m.list = nil; rank == RankMenu || rank == RankRewind {
+		m.dialogs = slices.DeleteFunc(m.dialogs, func(o Dialog) bool { return o.Is().Rank == rank })
+	}
+	i := slices.IndexFunc(m.dialogs, func(o Dialog) bool { return o.Is().Rank > rank })
+	if i < 0 {
+		i = len(m.dialogs)
+	}
+	m.dialogs = slices.Insert(m.dialogs, i, d)
+}
+
+// close takes a dialog away.
+func (m *Model) close(d Dialog) {
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(o Dialog) bool { return o == d })
+}
+
+// around is what a dialog may know.
+func (m *Model) around() Ctx {
+	return Ctx{
+		Paper: m.paper(), Keys: m.keys, Pressed: m.pressed, Rows: m.screen.size.Rows, Dir: m.folder(), Mode: m.mode(), Running: m.turn.running,
+		Draft: !m.box.Empty(), Held: m.holds(), Editor: m.host.Edit != nil, Files: m.host.EditFile != nil && m.host.ReadFile != nil,
+	}
+}
+
+// folder is where the session works; its log begins with the first prompt.
+func (m *Model) folder() string {
+	if m.st.Dir == "" && m.s != nil {
+		return m.s.Dir
+	}
+	return m.st.Dir
+}
+
+// carry does what a dialog wants done.
+func (m *Model) carry(d Dialog, list []Effect) (out []effect) {
+	for _, e := range list {
+		out = append(out, m.carryOne(d, e)...)
+	}
+	return out
+}
+
+func (m *Model) carryOne(d Dialog, e Effect) []effect {
+	switch e := e.(type) {
+	case Close:
+		m.close(d)
+	case Answer:
+		return m.answer(d, e)
+	case Chosen, Dropped, Marked, Sought, Own, Said, Wrote:
+		if d, ok := d.(*menu); ok {
+			return m.carryMenu(d, e)
+		}
+	case Letter:
+		switch d := d.(type) {
+		case *menu:
+			return d.letter(m, e.Key)
+		case *sheet:
+			return d.letter(m, e.Key)
+		}
+	case Keys:
+		return m.typedOn(d, e.List)
+	case Interrupt:
+		return m.interrupt()
+	case Browse:
+		return m.browse(e.Address)
+	case Edit:
+		return []effect{away{func(ctx context.Context) func(*Model) []effect {
+			text, err := m.host.Edit(ctx, e.Text)
+			return func(m *Model) []effect { return m.carry(d, e.Then(text, err)) }
+		}}}
+	case EditFile:
+		return []effect{away{func(ctx context.Context) func(*Model) []effect {
+			err := m.host.EditFile(ctx, e.Path)
+			var text string
+			if err == nil {
+				text, err = m.host.ReadFile(e.Path)
+			}
+			return func(m *Model) []effect { return m.carry(d, e.Then(text, err)) }
+		}}}
+	case Say:
+		m.say(e.Text, e.Role)
+	case Again:
+		m.again()
+	}
+	return nil
+}
+
+// carryMenu does what a menu wants done.
+func (m *Model) carryMenu(d *menu, e Effect) []effect {
+	switch e := e.(type) {
+	case Chosen:
+		m.close(d)
+		return d.chosen(m, e.Choice)
+	case Dropped:
+		m.close(d)
+		if d.dropped != nil {
+			return d.dropped(m)
+		}
+	case Marked:
+		if d.marked != nil {
+			return d.marked(m, e.Choice)
+		}
+	case Sought:
+		var out []effect
+		if d.sought != nil {
+			out = d.sought(m)
+		}
+		if out == nil && e.Else != nil {
+			return m.carry(d, e.Else())
+		}
+		m.again()
+		return out
+	case Own:
+		return d.own(m, e.Action)
+	case Said:
+		return d.said(m, e.Word, e.Choice, e.Rest)
+	case Wrote:
+		return d.wrote(m, e.Text)
+	default: // not of a menu alone
+	}
+	return nil
+}
+
+// ask has a person write a text in the place of the search; Esc leaves it.
+func (d *menu) ask(m *Model, label, text string, done func(*Model, string) []effect) {
+	d.wrote = done
+	d.Ask(m.keys, label, text)
+}
+
+// answer closes the dialog of a question and submits what was said. A refusal is shown
+// in it, as what is wrong, and the question stays.
+func (m *Model) answer(d Dialog, e Answer) []effect {
+	a := e.Answer
+	a.Call, a.By = d.Is().Call, clientName
+	m.close(d)
+	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
+		if err != nil && m.st.Pending[a.Call].Call != "" {
+			e.Refused(err.Error())
+			m.open(d)
+			m.again()
+		}
+		return nil
+	}}}
+}
+
+// browse opens a page in the person's browser, or says which one to open.
+func (m *Model) browse(address string) []effect {
+	if m.host.Browse == nil {
+		m.note("info", "Open this page in a browser:", address)
+		return nil
+	}
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		err := m.host.Browse(ctx, address)
+		return func(m *Model) []effect {
+			if err != nil {
+				m.note("info", "No browser can be opened from here. Open this page in one:", address)
+			}
+			return nil
+		}
+	}}}
+}
+
+func (m *Model) dialogKey(k keymap.Key) []effect {
+	d := m.dialogs[0]
+	if m.early(d, k) {
+		return m.tooSoon(k)
+	}
+	return m.press(k, append(slices.Clone(d.In()), keymap.Global), func(m *Model, a keymap.Action) ([]effect, bool) {
+		if out, done := d.Act(m.around(), a); done {
+			return m.carry(d, out), true
+		}
+		switch a {
+		case keymap.Interrupt:
+			if m.turn.running && m.armed.action != keymap.Interrupt { // the question ends with what asked it
+				return m.interrupt(), true
+			}
+			return m.interruptOrQuit(), true
+		case keymap.Exit, keymap.Redraw, keymap.Suspend, keymap.ToggleTranscript:
+			return m.anyAct(a)
+		case keymap.ShowHelp:
+			h := newHelp(m)
+			h.Above = true // the question goes on when it was read
+			m.open(h)
+			return nil, true
+		}
+		return nil, false
+	}, func(m *Model, k keymap.Key) []effect { return m.carry(d, d.Typed(m.around(), k)) })
+}
+
+// ask opens the dialog for a question of the session.
+func (m *Model) ask(b event.Asked) []effect {
+	if b.About == event.AboutCost {
+		m.open(m.dear(b))
+		return m.call("adze: " + story.FirstLine(b.Title))
+	}
+	if f, ok := b.View.(view.Form); ok {
+		d := newForm(m.keys, b, f)
+		m.open(d)
+		return m.call(d.heading())
+	}
+	if qs, about := questions(b.View); len(qs) > 0 {
+		m.open(newSurvey(b, qs, about))
+		return m.call("adze asks: " + story.FirstLine(qs[0].Text))
+	}
+	m.open(newPermit(b, m.commandsNow()))
+	return m.call("adze asks: " + story.Subject(b.Title))
+}
+
+// commandsNow are the commands that run, of this turn and beside it.
+func (m *Model) commandsNow() []string {
+	out := m.story.Running()
+	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
+		out = append(out, m.st.Background[id].Text)
+	}
+	return out
+}
+
+// closeQuestion takes the dialog of a call away: it was answered, here or by
+// another client.
+func (m *Model) closeQuestion(call string) {
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(d Dialog) bool { return d.Is().Call == call && call != "" })
+}
+
+func (m *Model) dropQuestions() {
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(d Dialog) bool { return d.Is().Call != "" })
+}
