@@ -6,6 +6,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 )
@@ -56,7 +57,7 @@ func (m *Model) pickPart(part, focus string) []effect {
 		heading = "Compact what came before …"
 	}
 	d := newMenu(m, heading, all, func(m *Model, c Choice) []effect { return m.compactPart(part, c.ID, focus) })
-	d.Rank, d.Hint = RankRewind, "Enter replaces it by a summary"
+	d.Rank, d.Hint = dialog.RankRewind, "Enter replaces it by a summary"
 	d.Mark(all[len(all)-1].ID)
 	m.open(d)
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/usage"
 )
@@ -49,7 +50,7 @@ func (m *Model) cost() string {
 
 // dear asks whether to go on with a turn that became dear, which waits for the
 // answer.
-func (m *Model) dear(b event.Asked) Dialog {
+func (m *Model) dear(b event.Asked) dialog.Dialog {
 	d := newMenu(m, "Go on?", []Choice{{ID: "on", Name: "Go on"}, {ID: "stop", Name: "Stop here", About: "what is done stays"}}, func(m *Model, c Choice) []effect {
 		if c.ID == "stop" {
 			return m.interrupt()
@@ -63,7 +64,7 @@ func (m *Model) dear(b event.Asked) Dialog {
 	})
 	d.About = story.FirstLine(b.Title) + "."
 	d.dropped = (*Model).interrupt
-	d.Fixed, d.Careful, d.Rank, d.Hint, d.Call = true, true, RankCost, "Enter takes it, Esc stops", b.Call
+	d.Fixed, d.Careful, d.Rank, d.Hint, d.Call = true, true, dialog.RankCost, "Enter takes it, Esc stops", b.Call
 	return d
 }
 

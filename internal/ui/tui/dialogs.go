@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
-	"github.com/adze-agent/adze/internal/view"
 )
 
 // A menu is one with what is done about what it says; what is nil, nothing is done about.
 type menu struct {
-	*Menu
+	*dialog.Menu
 	chosen  func(m *Model, c Choice) []effect
 	marked  func(m *Model, c Choice) []effect
 	sought  func(m *Model) []effect // nothing: that is looked for nowhere else
@@ -25,11 +25,11 @@ type menu struct {
 }
 
 func newMenu(m *Model, heading string, all []Choice, chosen func(*Model, Choice) []effect) *menu {
-	return &menu{Menu: NewMenu(m.keys, heading, all), chosen: chosen}
+	return &menu{Menu: dialog.NewMenu(m.keys, heading, all), chosen: chosen}
 }
 
 // Poll: what is done when it closes counts for one without choices, too.
-func (d *menu) Poll(c Ctx) Poll {
+func (d *menu) Poll(c dialog.Ctx) dialog.Poll {
 	p := d.Menu.Poll(c)
 	p.Read = p.Read && d.dropped == nil
 	return p
@@ -37,18 +37,18 @@ func (d *menu) Poll(c Ctx) Poll {
 
 // A sheet is one with what is done about keys of its own.
 type sheet struct {
-	*Sheet
+	*dialog.Sheet
 	letter func(m *Model, k keymap.Key) []effect // nil: it has none
 }
 
 // open shows a dialog, in its place by rank.
-func (m *Model) open(d Dialog) {
+func (m *Model) open(d dialog.Dialog) {
 	m.flash = flash{} // it was said of what was there before
 	rank := d.Is().Rank
-	if m.list = nil; rank == RankMenu || rank == RankRewind {
-		m.dialogs = slices.DeleteFunc(m.dialogs, func(o Dialog) bool { return o.Is().Rank == rank })
+	if m.list = nil; rank == dialog.RankMenu || rank == dialog.RankRewind {
+		m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog.Dialog) bool { return o.Is().Rank == rank })
 	}
-	i := slices.IndexFunc(m.dialogs, func(o Dialog) bool { return o.Is().Rank > rank })
+	i := slices.IndexFunc(m.dialogs, func(o dialog.Dialog) bool { return o.Is().Rank > rank })
 	if i < 0 {
 		i = len(m.dialogs)
 	}
@@ -56,13 +56,13 @@ func (m *Model) open(d Dialog) {
 }
 
 // close takes a dialog away.
-func (m *Model) close(d Dialog) {
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(o Dialog) bool { return o == d })
+func (m *Model) close(d dialog.Dialog) {
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog.Dialog) bool { return o == d })
 }
 
 // around is what a dialog may know.
-func (m *Model) around() Ctx {
-	return Ctx{
+func (m *Model) around() dialog.Ctx {
+	return dialog.Ctx{
 		Paper: m.paper(), Keys: m.keys, Pressed: m.pressed, Rows: m.screen.size.Rows, Dir: m.folder(), Mode: m.mode(), Running: m.turn.running,
 		Draft: !m.box.Empty(), Held: m.holds(), Editor: m.host.Edit != nil, Files: m.host.EditFile != nil && m.host.ReadFile != nil,
 	}
@@ -77,42 +77,42 @@ func (m *Model) folder() string {
 }
 
 // carry does what a dialog wants done.
-func (m *Model) carry(d Dialog, list []Effect) (out []effect) {
+func (m *Model) carry(d dialog.Dialog, list []dialog.Effect) (out []effect) {
 	for _, e := range list {
 		out = append(out, m.carryOne(d, e)...)
 	}
 	return out
 }
 
-func (m *Model) carryOne(d Dialog, e Effect) []effect {
+func (m *Model) carryOne(d dialog.Dialog, e dialog.Effect) []effect {
 	switch e := e.(type) {
-	case Close:
+	case dialog.Close:
 		m.close(d)
-	case Answer:
+	case dialog.Answer:
 		return m.answer(d, e)
-	case Chosen, Dropped, Marked, Sought, Own, Said, Wrote:
+	case dialog.Chosen, dialog.Dropped, dialog.Marked, dialog.Sought, dialog.Own, dialog.Said, dialog.Wrote:
 		if d, ok := d.(*menu); ok {
 			return m.carryMenu(d, e)
 		}
-	case Letter:
+	case dialog.Letter:
 		switch d := d.(type) {
 		case *menu:
 			return d.letter(m, e.Key)
 		case *sheet:
 			return d.letter(m, e.Key)
 		}
-	case Keys:
+	case dialog.Keys:
 		return m.typedOn(d, e.List)
-	case Interrupt:
+	case dialog.Interrupt:
 		return m.interrupt()
-	case Browse:
+	case dialog.Browse:
 		return m.browse(e.Address)
-	case Edit:
+	case dialog.Edit:
 		return []effect{away{func(ctx context.Context) func(*Model) []effect {
 			text, err := m.host.Edit(ctx, e.Text)
 			return func(m *Model) []effect { return m.carry(d, e.Then(text, err)) }
 		}}}
-	case EditFile:
+	case dialog.EditFile:
 		return []effect{away{func(ctx context.Context) func(*Model) []effect {
 			err := m.host.EditFile(ctx, e.Path)
 			var text string
@@ -121,30 +121,30 @@ func (m *Model) carryOne(d Dialog, e Effect) []effect {
 			}
 			return func(m *Model) []effect { return m.carry(d, e.Then(text, err)) }
 		}}}
-	case Say:
+	case dialog.Say:
 		m.say(e.Text, e.Role)
-	case Again:
+	case dialog.Again:
 		m.again()
 	}
 	return nil
 }
 
 // carryMenu does what a menu wants done.
-func (m *Model) carryMenu(d *menu, e Effect) []effect {
+func (m *Model) carryMenu(d *menu, e dialog.Effect) []effect {
 	switch e := e.(type) {
-	case Chosen:
+	case dialog.Chosen:
 		m.close(d)
 		return d.chosen(m, e.Choice)
-	case Dropped:
+	case dialog.Dropped:
 		m.close(d)
 		if d.dropped != nil {
 			return d.dropped(m)
 		}
-	case Marked:
+	case dialog.Marked:
 		if d.marked != nil {
 			return d.marked(m, e.Choice)
 		}
-	case Sought:
+	case dialog.Sought:
 		var out []effect
 		if d.sought != nil {
 			out = d.sought(m)
@@ -154,11 +154,11 @@ func (m *Model) carryMenu(d *menu, e Effect) []effect {
 		}
 		m.again()
 		return out
-	case Own:
+	case dialog.Own:
 		return d.own(m, e.Action)
-	case Said:
+	case dialog.Said:
 		return d.said(m, e.Word, e.Choice, e.Rest)
-	case Wrote:
+	case dialog.Wrote:
 		return d.wrote(m, e.Text)
 	default: // not of a menu alone
 	}
@@ -173,7 +173,7 @@ func (d *menu) ask(m *Model, label, text string, done func(*Model, string) []eff
 
 // answer closes the dialog of a question and submits what was said. A refusal is shown
 // in it, as what is wrong, and the question stays.
-func (m *Model) answer(d Dialog, e Answer) []effect {
+func (m *Model) answer(d dialog.Dialog, e dialog.Answer) []effect {
 	a := e.Answer
 	a.Call, a.By = d.Is().Call, clientName
 	m.close(d)
@@ -237,17 +237,9 @@ func (m *Model) ask(b event.Asked) []effect {
 		m.open(m.dear(b))
 		return m.call("adze: " + story.FirstLine(b.Title))
 	}
-	if f, ok := b.View.(view.Form); ok {
-		d := newForm(m.keys, b, f)
-		m.open(d)
-		return m.call(d.heading())
-	}
-	if qs, about := questions(b.View); len(qs) > 0 {
-		m.open(newSurvey(b, qs, about))
-		return m.call("adze asks: " + story.FirstLine(qs[0].Text))
-	}
-	m.open(newPermit(b, m.commandsNow()))
-	return m.call("adze asks: " + story.Subject(b.Title))
+	d, says := dialog.Ask(m.keys, b, m.commandsNow())
+	m.open(d)
+	return m.call(says)
 }
 
 // commandsNow are the commands that run, of this turn and beside it.
@@ -262,9 +254,9 @@ func (m *Model) commandsNow() []string {
 // closeQuestion takes the dialog of a call away: it was answered, here or by
 // another client.
 func (m *Model) closeQuestion(call string) {
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(d Dialog) bool { return d.Is().Call == call && call != "" })
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog.Dialog) bool { return d.Is().Call == call && call != "" })
 }
 
 func (m *Model) dropQuestions() {
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(d Dialog) bool { return d.Is().Call != "" })
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog.Dialog) bool { return d.Is().Call != "" })
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/view"
@@ -56,7 +57,7 @@ func (m *Model) showDiffs(blocks []view.Block) {
 	}
 	p := m.paper()
 	heading := append(draw.L(draw.S(story.Plural(len(diffs), "file")+" changed ", draw.Plain)), p.PlusMinus(sum.Added, sum.Removed)...)
-	m.open(&Sheet{Heading: heading.String(), Lines: func(p Paper, width int) (out []draw.Line) {
+	m.open(&dialog.Sheet{Heading: heading.String(), Lines: func(p dialog.Paper, width int) (out []draw.Line) {
 		p.Whole, p.O.Width = true, width
 		for i, d := range diffs {
 			if i > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
@@ -39,7 +40,7 @@ const (
 )
 
 // footer is the last line: how things stand.
-func (m *Model) footer(p Paper) []draw.Line {
+func (m *Model) footer(p dialog.Paper) []draw.Line {
 	cols := m.screen.size.Cols
 	if label, _ := m.chord.Pending(); label != "" {
 		return []draw.Line{draw.L(draw.S("  "+label, draw.Quiet)).Truncate(cols, p.O)}
@@ -79,7 +80,7 @@ func (m *Model) footer(p Paper) []draw.Line {
 
 // flashed is what is said for a while, in one line, or in up to three where
 // there is room.
-func (m *Model) flashed(p Paper) []draw.Line {
+func (m *Model) flashed(p dialog.Paper) []draw.Line {
 	if m.flash.text == "" {
 		return nil
 	}
@@ -99,7 +100,7 @@ func (m *Model) flashed(p Paper) []draw.Line {
 }
 
 // facts are mode, window, cost; and what runs in the background.
-func (m *Model) facts(p Paper) (left, right draw.Line) {
+func (m *Model) facts(p dialog.Paper) (left, right draw.Line) {
 	dot := draw.S(" "+p.Sign(draw.Middot)+" ", draw.Quiet)
 	left = draw.L(draw.S("  ", draw.Plain))
 	say := func(s string, r draw.Role) {

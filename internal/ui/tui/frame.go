@@ -6,6 +6,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
@@ -65,7 +66,7 @@ func (m *Model) flush() []draw.Line {
 
 // whole is an item that is done, or what of it was not printed while it
 // streamed.
-func (m *Model) whole(it *story.Item, p Paper) []draw.Line {
+func (m *Model) whole(it *story.Item, p dialog.Paper) []draw.Line {
 	var out []draw.Line
 	switch {
 	case it.Begun && it.Stream == nil: // it was printed, and stands behind what was told late
@@ -83,7 +84,7 @@ func (m *Model) whole(it *story.Item, p Paper) []draw.Line {
 }
 
 // settled is what of a streaming item cannot change any more.
-func (m *Model) settled(it *story.Item, p Paper) []draw.Line {
+func (m *Model) settled(it *story.Item, p dialog.Paper) []draw.Line {
 	if it.Stream == nil {
 		it.Stream = draw.NewStream(p.Inner(2, 0, false))
 		it.Stream.Write(it.Text)
@@ -293,7 +294,7 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 	cur.Row += len(out)
 	out = append(out, box...)
 	if m.list != nil {
-		out = append(out, m.list.view(p, clampLow(min(rows/2, rows-len(out)-1)))...)
+		out = append(out, m.list.View(p, clampLow(min(rows/2, rows-len(out)-1)))...)
 	} else {
 		out = append(out, m.footer(p)...)
 	}
@@ -301,7 +302,7 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 }
 
 // waiting are the prompts that wait.
-func (m *Model) waiting(p Paper, max int) []draw.Line {
+func (m *Model) waiting(p dialog.Paper, max int) []draw.Line {
 	var out []draw.Line
 	for i, q := range m.queue {
 		if len(out)+1 >= max && i+1 < len(m.queue) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -24,7 +25,7 @@ const (
 // guarded is what is known of the first dialog: keys count for it only when a
 // person can have meant them for it. Until then they go on into the prompt box.
 type guarded struct {
-	d       Dialog
+	d       dialog.Dialog
 	painted time.Time // when the terminal had it, zero before
 	quiet   bool      // the keyboard was, for long enough
 	listens bool      // and the terminal had a frame since, with what was typed until then
@@ -34,7 +35,7 @@ type guarded struct {
 
 // painted is told when the terminal has taken a frame: from now on the person
 // can see the first dialog as it is now.
-func (m *Model) painted(d Dialog) {
+func (m *Model) painted(d dialog.Dialog) {
 	if d == nil || len(m.dialogs) == 0 || m.dialogs[0] != d {
 		return
 	}
@@ -47,7 +48,7 @@ func (m *Model) painted(d Dialog) {
 }
 
 // unseen is the first dialog when the terminal has it not yet as it is now.
-func (m *Model) unseen() Dialog {
+func (m *Model) unseen() dialog.Dialog {
 	if len(m.dialogs) == 0 || m.pager != nil { // it is behind that
 		return nil
 	}
@@ -59,7 +60,7 @@ func (m *Model) unseen() Dialog {
 }
 
 // guards is what is known of d, which is the first dialog.
-func (m *Model) guards(d Dialog) *guarded {
+func (m *Model) guards(d dialog.Dialog) *guarded {
 	if m.guarded.d != d {
 		m.guarded = guarded{d: d, writing: !m.box.Empty()}
 	}
@@ -98,7 +99,7 @@ func (m *Model) listen() {
 // dialog: it was not painted, or not for long, or the person is in the middle
 // of typing, however long that takes. Keys that no prompt needs are meant for choices
 // that are seen.
-func (m *Model) early(d Dialog, k keymap.Key) bool {
+func (m *Model) early(d dialog.Dialog, k keymap.Key) bool {
 	if !d.Is().Asks {
 		return false
 	}
@@ -143,7 +144,7 @@ func (m *Model) hold() {
 
 // typedOn takes keys of a dialog that belong to the prompt; of one that is gone, what they
 // do there.
-func (m *Model) typedOn(d Dialog, keys []keymap.Key) (out []effect) {
+func (m *Model) typedOn(d dialog.Dialog, keys []keymap.Key) (out []effect) {
 	m.hold()
 	for _, k := range keys {
 		if slices.Contains(m.dialogs, d) {
@@ -164,7 +165,7 @@ func (m *Model) holds() bool { return m.waitsForPerson() && m.guards(m.dialogs[0
 
 // stillTyped is the line of the prompt that is being typed, below a dialog that
 // waits.
-func (m *Model) stillTyped(p Paper) (draw.Line, term.Cursor) {
+func (m *Model) stillTyped(p dialog.Paper) (draw.Line, term.Cursor) {
 	lines, _, col := m.box.View(clampLow(m.screen.size.Cols-5)+1, 1)
 	l := draw.L(draw.S("  ", draw.Plain), p.Mark(draw.Prompt, draw.Accent))
 	if len(lines) > 0 {

@@ -197,8 +197,8 @@ func TestPromptsChooseNothing(t *testing.T) {
 				}
 				r.has("waits for a pause in your typing", "› "+text).pass(draftPause).has("the arrows and Enter choose", "› "+text)
 				r.keys("backspace").has("› "+text[:len(text)-1]).keys("'"+text[len(text)-1:], "down")
-				if md := was.(*menu); md.at != 1 || r.m.box.Text() != text {
-					t.Errorf("the choice %d is marked, the prompt is %q", md.at, r.m.box.Text())
+				if now, _ := was.(*menu).Now(); now.Name != r.answer(1) || r.m.box.Text() != text {
+					t.Errorf("%q is marked, the prompt is %q", now.Name, r.m.box.Text())
 				}
 				r.keys("esc")
 				if slices.Contains(r.m.dialogs, was) || r.m.box.Text() != text {
@@ -210,11 +210,11 @@ func TestPromptsChooseNothing(t *testing.T) {
 			r := newRig(t, 80, 24)
 			c.open(r)
 			r.pass(time.Second).keys("'2")
-			if md := r.m.dialogs[0].(*menu); md.at != 1 {
-				t.Errorf("the digit marks %d", md.at)
+			if now, _ := r.m.dialogs[0].(*menu).Now(); now.Name != r.answer(1) {
+				t.Errorf("the digit marks %q", now.Name)
 			}
 			r.keys("down", "up", "up").m.dialogs[0].(*menu).chosen = func(_ *Model, c Choice) []effect { return []effect{submit{op: op.Prompt{Text: c.Name}}} }
-			want := r.m.dialogs[0].(*menu).found[0].Name
+			want := r.answer(0)
 			r.keys("enter")
 			if p, _ := last[op.Prompt](r); p.Text != want || !r.m.box.Empty() {
 				t.Errorf("%q was chosen, not %q; the prompt is %q", p.Text, want, r.m.box.Text())
@@ -222,6 +222,9 @@ func TestPromptsChooseNothing(t *testing.T) {
 		})
 	}
 }
+
+// answer is the name of an answer of the dialog that is seen, counted from 0.
+func (r *rig) answer(i int) string { return r.m.dialogs[0].Poll(r.m.around()).Answers[i].Name }
 
 // Who writes already is not asked for colours, and what is pasted answers nothing.
 func TestStartMenusAndDrafts(t *testing.T) {

@@ -3,17 +3,18 @@ package tui
 import (
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // newHelp lists keys and commands.
-func newHelp(m *Model) *Sheet {
+func newHelp(m *Model) *dialog.Sheet {
 	if m.screen.plain {
 		return plainHelp(m)
 	}
-	return &Sheet{Heading: "Help", Lines: func(p Paper, width int) []draw.Line {
+	return &dialog.Sheet{Heading: "Help", Lines: func(p dialog.Paper, width int) []draw.Line {
 		var out []draw.Line
 		head := func(s string) {
 			if len(out) > 0 {
@@ -64,8 +65,8 @@ func helpRow(left, right string, width int) []draw.Line {
 }
 
 // plainHelp lists what lines can be where nothing is drawn anew.
-func plainHelp(m *Model) *Sheet {
-	return &Sheet{Heading: "Help", Lines: func(p Paper, width int) []draw.Line {
+func plainHelp(m *Model) *dialog.Sheet {
+	return &dialog.Sheet{Heading: "Help", Lines: func(p dialog.Paper, width int) []draw.Line {
 		var out []draw.Line
 		row := func(left, right string) { out = append(out, helpRow(left, right, width)...) }
 		head := func(s string) { out = append(out, draw.L(draw.S(s, draw.Heading))) }

@@ -67,33 +67,6 @@ func TestPartsAreExplainedEach(t *testing.T) {
 	}
 }
 
-// All parts that ask are marked in the command, and nothing is lost of it.
-func TestMarked(t *testing.T) {
-	for _, c := range []struct {
-		line  string
-		parts []string
-		want  string
-	}{
-		{"git commit -m x && git push", []string{"git commit -m x", "git push"}, "[git commit -m x] && [git push]"},
-		{"a; b; a", []string{"a"}, "[a]; b; [a]"},
-		{"ls", []string{"", "rm"}, "ls"},
-		{"ab", []string{"a", "ab"}, "[ab]"},
-		{"", []string{"a"}, ""},
-	} {
-		got := ""
-		for _, s := range marked(c.line, c.parts) {
-			if s.Role == draw.Attention && s.Text != "" {
-				got += "[" + s.Text + "]"
-				continue
-			}
-			got += s.Text
-		}
-		if got != c.want {
-			t.Errorf("%q: %q, want %q", c.line, got, c.want)
-		}
-	}
-}
-
 func TestTheOpenSessionIsNotOffered(t *testing.T) {
 	r := newRig(t, 80, 24).open()
 	r.m.s.ID = "a"

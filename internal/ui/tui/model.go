@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/transcript"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/history"
@@ -36,9 +37,9 @@ type Model struct {
 	box      *edit.Editor
 	keys     *keymap.Map
 	chord    keymap.Chord
-	pressed  keymap.Key // now
-	list     *list      // the @ or / picker above the prompt box
-	dialogs  []Dialog   // the first one is seen
+	pressed  keymap.Key      // now
+	list     *list           // the @ or / picker above the prompt box
+	dialogs  []dialog.Dialog // the first one is seen
 	guarded  guarded
 	returned time.Time  // when what waited came back into the prompt box, because of an interrupt
 	keyed    time.Time  // when a key came last that no dialog took
@@ -438,12 +439,12 @@ func (m *Model) resized() {
 	}
 }
 
-func (m *Model) paper() Paper {
+func (m *Model) paper() dialog.Paper {
 	whole := m.keys.Hint(keymap.ToggleTranscript)
 	if m.screen.plain {
 		whole = "/transcript"
 	}
-	return Paper{story.Paper{
+	return dialog.Paper{Paper: story.Paper{
 		O:     draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: whole, Spoken: m.screen.plain},
 		Plain: m.screen.plain, Thinking: m.s != nil && m.s.UI.Thinking, Now: m.now,
 	}}

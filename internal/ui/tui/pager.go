@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -56,7 +57,7 @@ type growth struct {
 }
 
 // growing draws a reply that streams.
-func (g *pager) growing(p Paper, it *story.Item) []draw.Line {
+func (g *pager) growing(p dialog.Paper, it *story.Item) []draw.Line {
 	x := g.grows[it]
 	if x == nil || x.n > len(it.Text) { // it is new, or was taken back
 		x = &growth{stream: draw.NewStream(p.Inner(2, 0, false))}
@@ -316,7 +317,7 @@ func (g *pager) act(m *Model, a keymap.Action) ([]effect, bool) {
 		m.pager = nil
 		return []effect{full{m.fills()}}, true
 	case keymap.TranscriptSearch:
-		g.search = field(m.keys, "")
+		g.search = dialog.Field(m.keys, "")
 	case keymap.TranscriptNext:
 		g.find(m, 1)
 	case keymap.TranscriptPrev:

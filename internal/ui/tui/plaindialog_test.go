@@ -11,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -288,7 +289,7 @@ func TestPlainRefusedAnswer(t *testing.T) {
 	r.event(event.TurnStarted{ID: "t"}, asked("7", "ls", verdict()))
 	r.said()
 	r.seen()
-	for _, e := range r.m.carry(r.m.dialogs[0], AnswerLine(r.m.around(), r.m.dialogs[0], "1")) {
+	for _, e := range r.m.carry(r.m.dialogs[0], dialog.AnswerLine(r.m.around(), r.m.dialogs[0], "1")) {
 		if s, ok := e.(submit); ok {
 			s.then(r.m, errors.New("it cannot be kept"))
 		}

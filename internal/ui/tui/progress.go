@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
@@ -17,7 +18,7 @@ import (
 const longCommand = 5 * time.Second
 
 // spinner says what goes on, how long, and how to stop it.
-func (m *Model) spinner(p Paper) draw.Line {
+func (m *Model) spinner(p dialog.Paper) draw.Line {
 	if m.s == nil && m.gone == nil {
 		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S("Opening the session", draw.Quiet))
 	}
@@ -62,7 +63,7 @@ func (m *Model) spinner(p Paper) draw.Line {
 }
 
 // ownRuns says that a command of the person's own runs, or else what the last turn took.
-func (m *Model) ownRuns(p Paper) draw.Line {
+func (m *Model) ownRuns(p dialog.Paper) draw.Line {
 	c := m.story.Own()
 	if c == nil {
 		return m.spent(p)
@@ -79,7 +80,7 @@ func (m *Model) ownRuns(p Paper) draw.Line {
 }
 
 // tokens are what the turn sent and got so far.
-func (m *Model) tokens(p Paper) string {
+func (m *Model) tokens(p dialog.Paper) string {
 	up, down := m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out+m.turn.typed/4
 	if up+down == 0 {
 		return ""
@@ -89,7 +90,7 @@ func (m *Model) tokens(p Paper) string {
 
 // spent is what the last turn took. It stands where the spinner was, so that
 // the prompt box does not move when a turn ends, until something else is said.
-func (m *Model) spent(p Paper) draw.Line {
+func (m *Model) spent(p dialog.Paper) draw.Line {
 	if m.turn.over == 0 || m.turn.over != len(m.story.Items) || p.Plain || m.screen.size.Rows < 12 {
 		return nil
 	}
@@ -143,7 +144,7 @@ func (m *Model) verb() string {
 func count(n int) string { return clip.Short(n) }
 
 // todos is the todo list, when it is wanted.
-func (m *Model) todos(p Paper, max int) []draw.Line {
+func (m *Model) todos(p dialog.Paper, max int) []draw.Line {
 	if !m.screen.todos || len(m.st.Tasks) == 0 || max < 2 || progressDone(m.st.Tasks) && !m.turn.running {
 		return nil
 	}

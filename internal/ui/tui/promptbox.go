@@ -2,6 +2,7 @@ package tui
 
 import (
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -10,7 +11,7 @@ import (
 )
 
 // prompt draws the prompt box in at most max rows of text.
-func (m *Model) prompt(p Paper, max int) ([]draw.Line, term.Cursor) {
+func (m *Model) prompt(p dialog.Paper, max int) ([]draw.Line, term.Cursor) {
 	cols := m.screen.size.Cols
 	bordered := cols >= 20 && m.screen.size.Rows >= 8
 	role, sign := draw.BorderQuiet, p.Sign(draw.Prompt)

@@ -26,7 +26,7 @@ func TestResourcesAreCompleted(t *testing.T) {
 		t.Fatalf("without a server, %d questions and the list %+v", asked, r.m.list)
 	}
 	r.keys("backspace").event(event.ServerChanged{Name: "docs", State: event.ServerConnected}).keys("'c")
-	if r.m.list == nil || len(r.m.list.found) != 1 {
+	if r.m.list == nil || len(r.m.list.Found) != 1 {
 		t.Fatalf("the list is %+v", r.m.list)
 	}
 	r.keys("tab")

@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -63,7 +64,7 @@ func (m *Model) pickPrompt() []effect {
 		return nil
 	}
 	d := newMenu(m, "Go back to before …", all, func(m *Model, c Choice) []effect { return m.planRewind(byID[c.ID]) })
-	d.Rank, d.Hint = RankRewind, "Enter shows what would change"
+	d.Rank, d.Hint = dialog.RankRewind, "Enter shows what would change"
 	d.Mark(all[at].ID)
 	if m.shownAfter > 0 {
 		d.About = "Earlier prompts than these: adze rewind lists all."
@@ -94,7 +95,7 @@ func (m *Model) planRewind(was *story.Item) []effect {
 		g.o.Conversation, g.o.Code = w.Conversation, w.Code
 	}
 	g.d = newMenu(m, heading, nil, g.carryOut)
-	g.d.Fixed, g.d.Loading, g.d.Rank, g.d.Hint = true, true, RankRewind, "Esc cancels"
+	g.d.Fixed, g.d.Loading, g.d.Rank, g.d.Hint = true, true, dialog.RankRewind, "Esc cancels"
 	g.d.Above = g.files
 	g.d.dropped = func(m *Model) []effect {
 		if g.plan != nil {
@@ -148,7 +149,7 @@ func (g *rewinding) planned(m *Model, b event.RewindPlan) {
 }
 
 // files says what would leave the conversation and change on disk, in at most rows lines.
-func (g *rewinding) files(p Paper, width, rows int) []draw.Line {
+func (g *rewinding) files(p dialog.Paper, width, rows int) []draw.Line {
 	if g.plan == nil {
 		return nil
 	}
@@ -159,7 +160,7 @@ func (g *rewinding) files(p Paper, width, rows int) []draw.Line {
 	return g.onDisk(p, width, rows)
 }
 
-func (g *rewinding) onDisk(p Paper, width, rows int) []draw.Line {
+func (g *rewinding) onDisk(p dialog.Paper, width, rows int) []draw.Line {
 	if !g.o.Code {
 		return []draw.Line{draw.L(draw.S("Files stay as they are.", draw.Quiet)).Truncate(width, p.O)}
 	}
@@ -183,7 +184,7 @@ func (g *rewinding) onDisk(p Paper, width, rows int) []draw.Line {
 	return append([]draw.Line{head}, out...)
 }
 
-func (g *rewinding) file(p Paper, f event.FileChange, width int) draw.Line {
+func (g *rewinding) file(p dialog.Paper, f event.FileChange, width int) draw.Line {
 	l := draw.L(draw.S("  "+story.Pad(draw.String(f.Kind), 8), draw.Quiet))
 	path := paths.Short(g.dir, f.Path)
 	facts := draw.Line{}
@@ -211,7 +212,7 @@ func (m *Model) stopGoing() []effect {
 }
 
 // goingLine is the spinner of a rewind.
-func (m *Model) goingLine(p Paper) draw.Line {
+func (m *Model) goingLine(p dialog.Paper) draw.Line {
 	dot := " " + p.Sign(draw.Middot) + " "
 	verb, facts := "Going back", dot+m.keys.Hint(keymap.Cancel)+" stops it"
 	if m.back.of > 0 {
@@ -278,6 +279,6 @@ func (m *Model) wentBack() []effect {
 			g.resized()
 		}
 	}
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(d Dialog) bool { return d.Is().Rank == RankRewind })
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog.Dialog) bool { return d.Is().Rank == dialog.RankRewind })
 	return m.changed()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/order"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 )
@@ -105,7 +106,7 @@ func (m *Model) ruleChoices(list []ask.Rule) []Choice {
 			c.Right = m.paper().Sign(draw.Ellipsis) + c.Right[i:]
 		}
 		if r.Scope == policy.Session {
-			c.Right = keeps[0].name
+			c.Right = dialog.Kept(op.ForSession)
 		}
 		all = append(all, c)
 	}
@@ -141,7 +142,7 @@ var writtenIn = map[policy.Scope]string{
 }
 
 // forgetting asks whether a rule is removed from its file.
-func (m *Model) forgetting(r ask.Rule) Dialog {
+func (m *Model) forgetting(r ask.Rule) dialog.Dialog {
 	all := []Choice{{ID: "yes", Name: "Remove it"}, {ID: "no", Name: "Leave it"}}
 	without := "" // what is so then
 	switch r.Effect {
@@ -182,11 +183,5 @@ func (m *Model) granted(b event.Answered) {
 	if !b.Allow || len(b.Rules) == 0 {
 		return
 	}
-	where := keeps[0].name
-	for _, k := range keeps {
-		if k.keep == b.Keep {
-			where = k.name
-		}
-	}
-	m.note("quiet", draw.String(strings.Join(b.Rules, ", "))+" is not asked about any more "+where, "/permissions takes it back")
+	m.note("quiet", draw.String(strings.Join(b.Rules, ", "))+" is not asked about any more "+dialog.Kept(b.Keep), "/permissions takes it back")
 }

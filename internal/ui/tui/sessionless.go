@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
@@ -17,7 +18,7 @@ func (m *Model) without() []effect {
 	switch {
 	case m.s != nil || m.gone == nil:
 		return nil
-	case slices.ContainsFunc(m.dialogs, func(d Dialog) bool { return d.Is() == Is{RankWelcome, true, ""} }):
+	case slices.ContainsFunc(m.dialogs, func(d dialog.Dialog) bool { return d.Is() == dialog.Is{Rank: dialog.RankWelcome, Asks: true} }):
 		return nil // it is asked
 	case refusedBy(m.gone, op.NoModel):
 		m.open(m.firstModel())
@@ -29,7 +30,7 @@ func (m *Model) without() []effect {
 
 // sessionless offers what can be had in the place of a session that could not
 // be opened.
-func (m *Model) sessionless() Dialog {
+func (m *Model) sessionless() dialog.Dialog {
 	was := m.start
 	named := was.Resume != "" || was.Continue
 	var all []Choice
@@ -65,7 +66,7 @@ func (m *Model) sessionless() Dialog {
 		}
 		return m.begin(was)
 	})
-	d.Fixed, d.Careful, d.Rank, d.dropped = true, true, RankWelcome, (*Model).stays
+	d.Fixed, d.Careful, d.Rank, d.dropped = true, true, dialog.RankWelcome, (*Model).stays
 	d.Hint = "Enter takes it, Esc closes"
 	return d
 }

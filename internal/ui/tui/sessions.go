@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 )
@@ -55,7 +56,7 @@ var goInACopy = Choice{ID: "copy", Name: "Go on in a copy", About: "it is open e
 
 // taken asks before the session that is open makes room for one that is open
 // elsewhere.
-func (m *Model) taken(s Saved) Dialog {
+func (m *Model) taken(s Saved) dialog.Dialog {
 	d := newMenu(m, "Go on with that session", []Choice{goInACopy, {ID: "stay", Name: "Stay in this session"}}, func(m *Model, c Choice) []effect {
 		if c.ID == goInACopy.ID {
 			return m.begin(Start{Resume: s.ID, Fork: true})
@@ -98,8 +99,9 @@ func (m *Model) pickSession(dropped func(*Model) []effect) []effect {
 	d.marked = func(m *Model, c Choice) []effect { return k.look(m) }
 	d.sought = k.search
 	d.Sample = k.preview
-	d.Words = []Word{
-		{"all", "", "those of all projects"}, {"branch", "", "those of this branch"}, {"preview", "N", "how one began and ended"}, {"rename", "N TITLE", "titles one"},
+	d.Words = []dialog.Word{
+		{Word: "all", About: "those of all projects"}, {Word: "branch", About: "those of this branch"},
+		{Word: "preview", Args: "N", About: "how one began and ended"}, {Word: "rename", Args: "N TITLE", About: "titles one"},
 	}
 	d.said = k.said
 	k.d = d
@@ -330,7 +332,7 @@ func (k *sessionPicker) look(m *Model) []effect {
 // previewLines bounds the preview.
 const previewLines = 8
 
-func (k *sessionPicker) preview(p Paper, width int) []draw.Line {
+func (k *sessionPicker) preview(p dialog.Paper, width int) []draw.Line {
 	c, ok := k.d.Now()
 	if !k.shows || !ok {
 		return nil

@@ -7,15 +7,16 @@ import (
 
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/order"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/pick"
 )
 
 // commandsFor are the commands that match what was typed, the best first.
-func (m *Model) commandsFor(word string) []Found {
+func (m *Model) commandsFor(word string) []dialog.Found {
 	q := pick.NewQuery(word)
 	type rated struct {
-		Found
+		dialog.Found
 		score int
 	}
 	var hits []rated
@@ -27,10 +28,10 @@ func (m *Model) commandsFor(word string) []Found {
 		if word != "" && strings.HasPrefix(c.name, word) {
 			score += 10_000 - len(c.name)
 		}
-		hits = append(hits, rated{Found{Choice{ID: c.name, Name: c.name, About: c.told(), Right: c.args}, at}, score})
+		hits = append(hits, rated{dialog.Found{Choice: Choice{ID: c.name, Name: c.name, About: c.told(), Right: c.args}, At: at}, score})
 	}
 	order.By(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
-	out := make([]Found, len(hits))
+	out := make([]dialog.Found, len(hits))
 	for i, h := range hits {
 		out[i] = h.Found
 	}

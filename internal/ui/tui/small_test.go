@@ -172,9 +172,9 @@ func TestHelpInADialog(t *testing.T) {
 func TestListsSayHowManyMoreThereAre(t *testing.T) {
 	r := newRig(t, 80, 24).open()
 	r.keys("'/")
-	n := len(r.m.list.found) - 7
+	n := len(r.m.list.Found) - 7
 	r.has(fmt.Sprintf("… %d more", n))
-	for range len(r.m.list.found) - 1 {
+	for range len(r.m.list.Found) - 1 {
 		r.keys("down")
 	}
 	r.has("vim keys on or off", fmt.Sprintf("… %d more", n))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
@@ -75,7 +76,7 @@ func (m *Model) tasksCommand(string) []effect {
 	d.Fixed, d.Hint, d.Letters = true, "Enter shows what it wrote", "x"
 	if len(runs) > 0 {
 		d.Hint += ", x stops it"
-		d.Words = []Word{{"stop", "N", "stops it"}}
+		d.Words = []dialog.Word{{Word: "stop", Args: "N", About: "stops it"}}
 	}
 	stop := func(m *Model, c Choice) []effect {
 		if !runs[c.ID] {
@@ -108,8 +109,8 @@ func (m *Model) watch(id string) {
 		return
 	}
 	kept := t.heard // seen also when it has ended
-	d := &sheet{Sheet: &Sheet{Heading: id + "  " + story.Subject(t.start.Text), Follows: true, Hint: "x stops it, ", Letters: "x"}}
-	d.Lines = func(_ Paper, width int) []draw.Line {
+	d := &sheet{Sheet: &dialog.Sheet{Heading: id + "  " + story.Subject(t.start.Text), Follows: true, Hint: "x stops it, ", Letters: "x"}}
+	d.Lines = func(_ dialog.Paper, width int) []draw.Line {
 		if t := m.task(id); t != nil {
 			kept = t.heard
 		} else {
@@ -139,7 +140,7 @@ func (m *Model) wrote(t task) []effect {
 			if err != nil {
 				return m.fail(err)
 			}
-			d := &Sheet{Heading: t.start.ID + "  " + story.Subject(t.start.Text), Lines: func(_ Paper, width int) []draw.Line {
+			d := &dialog.Sheet{Heading: t.start.ID + "  " + story.Subject(t.start.Text), Lines: func(_ dialog.Paper, width int) []draw.Line {
 				return draw.WrapAll(draw.Output(text, draw.Style{}), width)
 			}}
 			d.Off.End()

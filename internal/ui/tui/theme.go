@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -40,7 +41,7 @@ func (m *Model) themeCommand(args string) []effect {
 }
 
 // sampled is a change of some code and a few words, to judge colours by.
-func sampled(p Paper, width int) []draw.Line {
+func sampled(p dialog.Paper, width int) []draw.Line {
 	o := p.Inner(0, 0, false)
 	o.Width, o.Hint = width, ""
 	lines := draw.Block(view.Diff{Path: "sum.go", Unified: sampleDiff}, o)

@@ -78,6 +78,9 @@ type StatusLine struct {
 	Every   time.Duration // 0: on changes only
 }
 
+// A Choice is one line of a menu.
+type Choice = ask.Choice
+
 // A Host is what the UI has beside its sessions. A nil function takes what needs it out
 // of the UI.
 type Host struct {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 )
@@ -41,7 +42,7 @@ func (m *Model) welcome() []effect {
 	return out
 }
 
-func (m *Model) firstTheme() Dialog {
+func (m *Model) firstTheme() dialog.Dialog {
 	keep := func(m *Model, name string) []effect {
 		m.screen.chosen = name
 		return append(m.setTheme(name), m.save("ui.theme", name)...)
@@ -51,7 +52,7 @@ func (m *Model) firstTheme() Dialog {
 		all = append(all, Choice{ID: n, Name: n, Now: n == "auto"})
 	}
 	d := newMenu(m, "Welcome to adze. Which colours?", all, func(m *Model, c Choice) []effect { return keep(m, c.ID) })
-	d.About, d.Fixed, d.Rank = "They change while you choose; auto follows the terminal's background. /theme changes them later.", true, RankWelcome
+	d.About, d.Fixed, d.Rank = "They change while you choose; auto follows the terminal's background. /theme changes them later.", true, dialog.RankWelcome
 	d.marked = func(m *Model, c Choice) []effect { return m.setTheme(c.ID) }
 	d.dropped = func(m *Model) []effect {
 		m.screen.chosen = "auto"
@@ -64,7 +65,7 @@ func (m *Model) firstTheme() Dialog {
 	return d
 }
 
-func (m *Model) firstModel() Dialog {
+func (m *Model) firstModel() dialog.Dialog {
 	all := []Choice{
 		{ID: "demo", Name: "See the demo", About: "needs no key: it repairs a small program, with a scripted model"},
 		{ID: "again", Name: "Look again", About: "for a key in the environment, or a local server (Ollama, LM Studio, llama.cpp)"},
@@ -86,7 +87,7 @@ func (m *Model) firstModel() Dialog {
 	if m.looked {
 		d.About, m.looked = "Nothing was found.", false
 	}
-	d.Fixed, d.Careful, d.Rank, d.dropped = true, true, RankWelcome, (*Model).stays
+	d.Fixed, d.Careful, d.Rank, d.dropped = true, true, dialog.RankWelcome, (*Model).stays
 	d.Hint = "Enter takes it, Esc closes"
 	return d
 }
@@ -96,7 +97,7 @@ func (h Host) decide(ctx context.Context, t ask.Claims, trust bool) error {
 	return h.keep(ctx, ask.Decide{Sum: t.Sum, Trust: trust})
 }
 
-func (m *Model) trustMenu(t ask.Claims) Dialog {
+func (m *Model) trustMenu(t ask.Claims) dialog.Dialog {
 	grant := func(ctx context.Context) error { return m.host.decide(ctx, t, true) }
 	all := []Choice{{ID: "no", Name: "No, use none of it", About: "adze works all the same"}}
 	if t.Refused == "" {
@@ -125,8 +126,8 @@ func (m *Model) trustMenu(t ask.Claims) Dialog {
 		}
 		return []effect{open{start: again, first: grant}} // what is typed from now on waits for the session that has it
 	})
-	d.Above = func(p Paper, width, rows int) []draw.Line { return claimed(t, p, width, rows, &d.Off) }
-	d.Fixed, d.Rank, d.Careful = true, RankTrust, true
+	d.Above = func(p dialog.Paper, width, rows int) []draw.Line { return claimed(t, p, width, rows, &d.Off) }
+	d.Fixed, d.Rank, d.Careful = true, dialog.RankTrust, true
 	d.Hint = "Enter takes it, Esc decides later"
 	return d
 }
@@ -154,7 +155,7 @@ const leastTrust = 8
 
 // claimed is what a folder brings, exactly and whole, in at most rows lines from
 // *off on: what changed since it was trusted, then all of it.
-func claimed(t ask.Claims, p Paper, width, rows int, off *Reading) []draw.Line {
+func claimed(t ask.Claims, p dialog.Paper, width, rows int, off *dialog.Reading) []draw.Line {
 	text, short := "It brings settings that could run programs or loosen what is asked about. Until you trust it, adze uses none of them.", "It could run programs, or ask less:"
 	if t.Changed != "" {
 		text, short = "It changed since you trusted it. Until you trust it again, adze uses none of it.", "It changed since you trusted it:"

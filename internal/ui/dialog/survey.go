@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"fmt"
@@ -237,7 +237,7 @@ func (d *survey) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 		return d.edit(c), true
 	case keymap.ConfirmComment:
 		pg.at = len(pg.Options)
-		pg.words = field(c.Keys, pg.own)
+		pg.words = Field(c.Keys, pg.own)
 	default:
 		return nil, false
 	}
@@ -263,7 +263,7 @@ func (d *survey) Typed(c Ctx, k keymap.Key) []Effect {
 	switch {
 	case k.Name == "space" && pg.Multi:
 		if pg.at == len(pg.Options) {
-			pg.words = field(c.Keys, pg.own)
+			pg.words = Field(c.Keys, pg.own)
 			return nil
 		}
 		pg.ticks[pg.at] = !pg.ticks[pg.at]
@@ -281,7 +281,7 @@ func (d *survey) Typed(c Ctx, k keymap.Key) []Effect {
 		return d.choose(c)
 	case k.Types():
 		if r, _ := utf8.DecodeRuneInString(k.Text); unicode.IsLetter(r) { // an answer of one's own
-			pg.at, pg.words = len(pg.Options), field(c.Keys, pg.own+k.Text)
+			pg.at, pg.words = len(pg.Options), Field(c.Keys, pg.own+k.Text)
 		}
 	}
 	return nil
@@ -301,7 +301,7 @@ func (d *survey) choose(c Ctx) []Effect {
 		if len(d.about) > 0 && pg.words == nil && d.wrong != "" {
 			return d.answer(op.Answer{})
 		}
-		pg.words = field(c.Keys, "")
+		pg.words = Field(c.Keys, "")
 		return nil
 	}
 	if pg.at == last && len(d.about) > 0 {

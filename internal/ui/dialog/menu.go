@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"cmp"
@@ -64,7 +64,7 @@ type question struct {
 
 // Ask has a person write a text; Esc leaves it. See Wrote.
 func (d *Menu) Ask(keys *keymap.Map, label, text string) {
-	d.Wrong, d.field = "", &question{label, field(keys, text)}
+	d.Wrong, d.field = "", &question{label, Field(keys, text)}
 }
 
 // Now is the marked choice.
@@ -83,7 +83,7 @@ type Found struct {
 
 // NewMenu makes one of these choices.
 func NewMenu(keys *keymap.Map, heading string, all []Choice) *Menu {
-	d := &Menu{Heading: heading, Rank: RankMenu, typed: field(keys, "")}
+	d := &Menu{Heading: heading, Rank: RankMenu, typed: Field(keys, "")}
 	d.Set(all)
 	return d
 }

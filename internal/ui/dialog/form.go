@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"encoding/json"
@@ -51,7 +51,7 @@ func newForm(keys *keymap.Map, q event.Asked, f view.Form) *form {
 			r.Options = []view.FieldOption{{Value: "true", Title: "yes"}, {Value: "false", Title: "no"}}
 		}
 		if r.Options == nil {
-			r.text = field(keys, "")
+			r.text = Field(keys, "")
 		}
 		if len(x.Default) > 0 && x.Check(x.Default) == nil {
 			r.begin(x.Default)

@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 // edit changes the rule that would be kept, or the arguments of the call.
 func (d *permit) edit(c Ctx) []Effect {
 	if d.answers[d.at] == yesRule {
-		d.rule, d.run = field(c.Keys, strings.Join(d.rules, ", ")), "" // the letter began no word
+		d.rule, d.run = Field(c.Keys, strings.Join(d.rules, ", ")), "" // the letter began no word
 		return nil
 	}
 	if !c.Editor || len(d.q.Input) == 0 {

@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"slices"
@@ -27,6 +27,16 @@ var keeps = [...]struct {
 	{op.ForLocal, "in this folder"},
 	{op.ForProject, "in this project, for everybody"},
 	{op.ForUser, "everywhere"},
+}
+
+// Kept is how long a rule holds, for people.
+func Kept(k op.Keep) string {
+	for _, x := range keeps {
+		if x.keep == k {
+			return x.name
+		}
+	}
+	return keeps[0].name
 }
 
 // The answers of a permit, in their order.
@@ -286,7 +296,7 @@ func (d *permit) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 		}
 		d.mark(c, d.at+1)
 	case keymap.ConfirmComment:
-		d.comment = field(c.Keys, d.said)
+		d.comment = Field(c.Keys, d.said)
 	case keymap.ConfirmExplain:
 		d.whole, d.off, d.scrolls = !d.whole, Reading{}, false
 	case keymap.ConfirmEdit:
@@ -328,7 +338,7 @@ func (d *permit) letter(c Ctx, a keymap.Action) bool {
 	case a != "" && before == "":
 		return false
 	}
-	d.at, d.comment, d.whole = len(d.answers)-1, field(c.Keys, strings.TrimLeft(d.run, " ")), false
+	d.at, d.comment, d.whole = len(d.answers)-1, Field(c.Keys, strings.TrimLeft(d.run, " ")), false
 	d.run = ""
 	return true
 }
@@ -437,7 +447,7 @@ func (d *permit) choose(c Ctx) []Effect {
 		return d.answer(op.Answer{Allow: true, Comment: d.said, Rules: d.rules, Keep: keeps[d.keep].keep})
 	}
 	if d.said == "" {
-		d.comment = field(c.Keys, "")
+		d.comment = Field(c.Keys, "")
 		return nil
 	}
 	return d.answer(op.Answer{Comment: d.said})

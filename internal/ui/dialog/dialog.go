@@ -1,4 +1,9 @@
-package tui
+// Package dialog is what stands in the place of a terminal's prompt box until it is
+// answered: questions of a session, menus, and texts to be read. A dialog is drawn as
+// lines, and answered by keys or, where lines are printed, by lines. It knows what Ctx
+// tells, changes nothing but itself, and returns what else it wants done: it sees no
+// session, no host, and not the UI that shows it.
+package dialog
 
 import (
 	"fmt"
@@ -6,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -170,6 +176,19 @@ func (c Ctx) hinted(keys string) draw.Line {
 	return draw.L(draw.S(keys, draw.Quiet))
 }
 
+// Ask is the dialog for a question of a session, and what it asks in a line. running are
+// the commands that run.
+func Ask(keys *keymap.Map, q event.Asked, running []string) (d Dialog, says string) {
+	if f, ok := q.View.(view.Form); ok {
+		d := newForm(keys, q, f)
+		return d, d.heading()
+	}
+	if qs, about := questions(q.View); len(qs) > 0 {
+		return newSurvey(q, qs, about), "adze asks: " + story.FirstLine(qs[0].Text)
+	}
+	return newPermit(q, running), "adze asks: " + story.Subject(q.Title)
+}
+
 // questions finds the questions of a view, and what stands around them.
 func questions(b view.Block) (qs []view.Question, about []view.Block) {
 	switch b := b.(type) {
@@ -191,8 +210,8 @@ func questions(b view.Block) (qs []view.Question, about []view.Block) {
 	return qs, about
 }
 
-// field is a line of text within a dialog.
-func field(keys *keymap.Map, text string) *edit.Editor {
+// Field is a line of text within a dialog.
+func Field(keys *keymap.Map, text string) *edit.Editor {
 	e := edit.New(edit.Options{Keys: keys, SingleRow: true, FoldLines: -1})
 	e.Set(text)
 	return e
@@ -208,7 +227,7 @@ func (p Paper) failed(text string, width int) []draw.Line {
 	return lines
 }
 
-// fieldLine draws a field behind a label, and says where its cursor is.
+// FieldLine draws a field behind a label, and says where its cursor is.
 func (p Paper) FieldLine(label draw.Line, e *edit.Editor, width int) (draw.Line, int) {
 	w := label.Width()
 	lines, _, col := e.View(max(width-w-1, 0)+1, 1)
@@ -230,7 +249,7 @@ func (p Paper) fieldLines(label draw.Line, e *edit.Editor, width, rows int) ([]d
 	return append([]draw.Line{label}, draw.Indent(lines, indent[0])...), term.Cursor{Row: 1 + row, Col: indent.Width() + col}
 }
 
-// scrolled is the part of lines that fits, from off on, with a line that says
+// Scrolled is the part of lines that fits, from off on, with a line that says
 // what is left out.
 func (p Paper) Scrolled(lines []draw.Line, off *Reading, rows int) []draw.Line {
 	if len(lines) <= rows {
