@@ -272,6 +272,17 @@ func (b *Set) Stays() bool {
 	return c != nil && !c.settings.AllowUnsandboxed
 }
 
+// Writes reports whether the sandbox lets every command write at a path, as far as nothing
+// there is protected; not before there is one.
+func (b *Set) Writes(path string) bool {
+	if c := b.get(); c != nil {
+		if box := c.made.Load(); box != nil {
+			return box.Writes(path)
+		}
+	}
+	return false
+}
+
 // Excluded reports whether the settings keep a script out of the sandbox.
 func (b *Set) Excluded(actions []policy.Action) bool {
 	c := b.get()

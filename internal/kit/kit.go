@@ -93,7 +93,7 @@ func New(c Config) (Kit, error) {
 	box, ledger := c.Sandboxes, file.NewLedger()
 	shell.Stays, shell.Excluded = box.Stays, box.Excluded
 	shell.Wrap, shell.Active, shell.Passes, shell.Denial, shell.Ahead = box.Wrap, box.Active, box.Passes, box.Denial, box.Ahead
-	shell.Quarantined = box.Quarantined
+	shell.Quarantined, shell.Writes = box.Quarantined, box.Writes
 	shells, tasks := bash.New(shell)
 	files := file.New(file.Config{Ledger: ledger, Private: func(path string) bool {
 		return c.Notes != "" && policy.Within(c.Notes, path, false) || c.Scratch != "" && policy.Within(c.Scratch, path, false)

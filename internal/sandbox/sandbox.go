@@ -409,6 +409,10 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) (policy
 	return in, nil
 }
 
+// Writes reports whether every command may write at a path, as far as nothing there is
+// protected.
+func (s *Sandbox) Writes(path string) bool { return paths.WithinAny(s.policy.Writable, path) }
+
 // Denies reports whether the settings of the sandbox deny to write a path, which no rule
 // that allows something lifts.
 func (s *Sandbox) Denies(path string) bool { return paths.WithinAny(s.policy.denied, path) }

@@ -10,6 +10,9 @@ type World struct {
 	Home string
 	// Dirs are the folders that may be written: absolute, resolved. Dir may be below one.
 	Dirs []string
+	// Writes reports whether commands may write a path, wherever it is; nil means that
+	// nobody knows more than Dirs.
+	Writes func(path string) bool
 	// Real resolves every symlink of an absolute path, also when its last
 	// components do not exist yet. nil cleans the path lexically.
 	Real func(path string) (string, error)

@@ -50,6 +50,8 @@ type Config struct {
 	Pins []string
 	// World tells shellread about the file system; nil knows only the folder.
 	World func(dir string) world.World
+	// Writes is world.World.Writes.
+	Writes func(path string) bool
 	// Wrap puts a command into the sandbox as its verdict needs it, and says what it
 	// keeps from it; nil means there is none. When it fails the command does not run.
 	Wrap func(c *proc.Command, needs policy.Needs) (policy.Kept, error)
@@ -202,7 +204,7 @@ func (b *runner) read(command string, env tool.Env) shellread.Script {
 	if b.World != nil {
 		w = b.World(env.Dir)
 	}
-	w.Program, w.Dirs = b.program(env), env.Roots
+	w.Program, w.Dirs, w.Writes = b.program(env), env.Roots, b.Writes
 	return shellread.Read(command, w)
 }
 
