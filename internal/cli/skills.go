@@ -189,12 +189,14 @@ type checkRow struct {
 
 func skillsCheck(sys System, f *runFlags) *cobra.Command {
 	return answering(sys, &cobra.Command{
-		Use: "check [DIR]", Short: "Hold skills to the specification of agentskills.io", Args: cobra.MaximumNArgs(1),
+		Use: "check [DIR]", Short: "Hold skills and commands to their specification", Args: cobra.MaximumNArgs(1),
 		Long: `check reads the skill in a folder, or every skill in the folders of a folder, and
-says with its line what is not as agentskills.io wants it. Without a folder it
-checks the skills of this project and your own. Advice alone is no failure.`,
+says with its line what is not as agentskills.io wants it. Where there are none, it
+reads the folder's Markdown files as slash commands, and says what of them is not used.
+Without a folder it checks the skills and commands of this project and your own.
+Advice alone is no failure.`,
 	}, func(cmd *cobra.Command, args []string) (answer, error) {
-		var dirs []string
+		var places []skill.Place
 		if len(args) == 1 {
 			dir, err := filepath.Abs(args[0])
 			if err == nil {
@@ -209,19 +211,27 @@ checks the skills of this project and your own. Advice alone is no failure.`,
 			if err != nil {
 				return nil, failf("name the folder of a skill, or one that holds such folders", "%s: %v", clip.Visible(args[0]), cause(err))
 			}
-			dirs = []string{dir}
+			places = []skill.Place{{Dir: dir, Kind: skill.Skills}}
+			if n, _ := skill.Check(places[0]); n == 0 {
+				of := skill.Place{Dir: dir, Kind: skill.Commands}
+				if n, _ := skill.Check(of); n > 0 {
+					places[0] = of
+				}
+			}
 		} else {
 			p, _, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return nil, err
 			}
 			g := skill.Ground{Config: p.Folders.Config, Home: p.Home, Claude: p.Folders.Claude, Homes: skill.Homes(sys.Env), Root: p.Root, Dir: p.Dir, Trusted: func(string, []byte) bool { return true }}
-			dirs = skill.Folders(g.Places(skill.Skills))
+			places = slices.DeleteFunc(append(g.Places(skill.Skills), g.Places(skill.Commands)...), func(p skill.Place) bool { return p.Text != nil })
 		}
-		rows, n, wrong := []checkRow{}, 0, 0
-		for _, dir := range dirs {
-			k, problems := skill.Check(dir)
-			n += k
+		rows, n, wrong := []checkRow{}, map[skill.Kind]int{}, 0
+		for _, p := range places {
+			k, problems := skill.Check(p)
+			if k > 0 {
+				n[p.Kind] += k
+			}
 			for _, p := range problems {
 				rows = append(rows, checkRow{p.File, p.Line, p.Text, p.Used})
 				if !p.Used {
@@ -237,19 +247,31 @@ checks the skills of this project and your own. Advice alone is no failure.`,
 				}
 				fmt.Fprintln(sys.Stdout, clip.Visible(text))
 			}
-			if wrong == 0 && (n > 0 || len(args) == 0) {
-				fmt.Fprintf(sys.Stdout, "%s, nothing wrong\n", clip.Count(n, "skill"))
+			if wrong == 0 && (len(n) > 0 || len(args) == 0) {
+				fmt.Fprintf(sys.Stdout, "%s, nothing wrong\n", checked(n))
 			}
 			return nil
 		}}
 		switch {
 		case wrong > 0:
-			return failing{said, failf("mend them, and look again with: adze skills check", "%s to mend in %s", clip.Count(wrong, "thing"), clip.Count(n, "skill"))}, nil
-		case n == 0 && len(args) == 1:
+			return failing{said, failf("mend them, and look again with: adze skills check", "%s to mend in %s", clip.Count(wrong, "thing"), checked(n))}, nil
+		case len(n) == 0 && len(args) == 1:
 			return failing{said, failf("a skill is a folder with a file SKILL.md; adze skills new NAME begins one", "there is no skill in %s", clip.Visible(args[0]))}, nil
 		}
 		return said, nil
 	})
+}
+
+// checked is what was looked at.
+func checked(n map[skill.Kind]int) string {
+	switch skills, commands := clip.Count(n[skill.Skills], "skill"), clip.Count(n[skill.Commands], "command"); {
+	case n[skill.Commands] == 0:
+		return skills
+	case n[skill.Skills] == 0:
+		return commands
+	default:
+		return skills + " and " + commands
+	}
 }
 
 func skillsNew(sys System, f *runFlags) *cobra.Command {

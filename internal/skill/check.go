@@ -2,9 +2,11 @@ package skill
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -30,11 +32,11 @@ var (
 // maxLines is how long the specification wants a skill's text to be at most.
 const maxLines = 500
 
-// Check holds what is in a folder to the specification of agentskills.io, strictly:
-// the folder of a skill, or one that holds such folders. n is how many skills it
-// saw. A Problem that is Used is advice.
-func Check(dir string) (n int, out []Problem) {
-	p := Place{Dir: dir, Kind: Skills}
+// Check holds what is in a place to the specification of agentskills.io, strictly: the
+// folder of a skill, or one that holds such folders. Of commands, for which nobody
+// wrote one, it says what adze does not use. n is how many things it saw. A Problem
+// that is Used is advice.
+func Check(p Place) (n int, out []Problem) {
 	files, bad := p.files()
 	out = append(out, bad...)
 	for _, f := range files {
@@ -44,41 +46,50 @@ func Check(dir string) (n int, out []Problem) {
 			continue
 		}
 		n++
-		for _, c := range check(f, string(text)) {
+		if filepath.Ext(f.path) == ".toml" { // Gemini's, which has no front matter
+			continue
+		}
+		for _, c := range check(p, f, string(text)) {
 			c.File = f.path
 			out = append(out, c)
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(dir, skillFile)); err != nil {
-		for _, e := range (&walk{p: p}).names(dir) {
+	if _, err := os.Lstat(filepath.Join(p.Dir, skillFile)); err != nil && p.Kind == Skills {
+		for _, e := range (&walk{p: p}).names(p.Dir) {
 			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.ContainsFunc(files, func(f found) bool { return f.name == e.Name() }) {
-				out = append(out, Problem{File: filepath.Join(dir, e.Name()), Text: "a folder without " + skillFile, Used: true})
+				out = append(out, Problem{File: filepath.Join(p.Dir, e.Name()), Text: "a folder without " + skillFile, Used: true})
 			}
 		}
 	}
 	return n, out
 }
 
-// check says what of a skill's file keeps to the specification.
-func check(f found, text string) []Problem {
+// check says what of a file keeps to the specification.
+func check(p Place, f found, text string) []Problem {
 	h, body, first, bad := readHead(text)
+	strict := p.Kind == Skills
 	switch {
 	case bad != nil:
 		return []Problem{*bad}
-	case first == 1:
+	case first == 1 && strict:
 		return []Problem{{Line: 1, Text: "there is no front matter: the file begins with a line of three dashes, name and description follow"}}
 	}
 	c := checker{h: &h}
 	c.syntax()
-	c.name(f.name)
-	c.text("description", MaxDescription, true)
-	c.text("license", 0, false)
-	c.text("compatibility", 500, false)
-	c.metadata()
-	c.tools()
-	c.known()
+	for i := range c.out {
+		c.out[i].Used = !strict
+	}
+	if strict {
+		c.name(f.name)
+		c.text("description", MaxDescription, true)
+		c.text("license", 0, false)
+		c.text("compatibility", 500, false)
+		c.metadata()
+	}
+	c.tools(strict)
+	c.known(strict)
 	// What is of the right kind and has a value that nobody knows.
-	_ = skillOf(Place{Kind: Skills}, f, &h, body)
+	_ = skillOf(p, f, &h, body)
 	for _, n := range h.notes {
 		if !slices.ContainsFunc(c.out, func(o Problem) bool { return o.Line == n.Line && !o.Used }) && !strings.Contains(n.Text, "not that of its folder") && n.Line > 0 {
 			c.say(n.Line, false, "%s", n.Text)
@@ -87,12 +98,55 @@ func check(f found, text string) []Problem {
 	if strings.TrimSpace(body) == "" {
 		c.say(first, false, "there is no text behind the front matter")
 	}
-	if n := strings.Count(body, "\n"); n > maxLines {
+	if n := strings.Count(body, "\n"); n > maxLines && strict {
 		c.say(first, true, "the text has %s lines; over %d, put parts of it into files beside it", clip.Thousands(n), maxLines)
 	}
 	out := append(c.out, missing(f, body, first)...)
+	if p.Of == "" {
+		out = append(out, second(body, first)...)
+	}
 	order.By(out, func(a, b Problem) int { return a.Line - b.Line })
 	return out
+}
+
+// second is where a text has an argument that is not the first, when it never has the
+// first: whoever wrote it may have counted from one.
+func second(body string, first int) []Problem {
+	var out []Problem
+	for n, line := range unfenced(body) {
+		for _, m := range placeholder().FindAllStringSubmatchIndex(line, -1) {
+			group := func(i int) string { return line[max(m[2*i], 0):max(m[2*i+1], 0)] }
+			money := group(4) != "" && m[1] < len(line) && line[m[1]] >= '0' && line[m[1]] <= '9'
+			switch at, err := strconv.Atoi(group(2) + group(3)); {
+			case err != nil || money || line[m[0]] == '\\':
+			case at == 0:
+				return nil
+			case at == 1 && group(3) != "" && out == nil:
+				out = []Problem{{Line: n + first, Text: "$1 is the second argument, and the text never has the first, which is $0", Used: true}}
+			}
+		}
+	}
+	return out
+}
+
+// unfenced are the lines of a text that are in no block of code, with their numbers from 0.
+func unfenced(body string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		fence, n := "", -1
+		for line := range strings.Lines(body) {
+			n++
+			if mark := fenceOf(line); mark != "" {
+				if fence == "" {
+					fence = mark
+				} else if len(mark) >= len(fence) {
+					fence = ""
+				}
+			}
+			if fence == "" && !yield(n, line) {
+				return
+			}
+		}
+	}
 }
 
 // A checker compares front matter with the specification, field by field.
@@ -179,8 +233,8 @@ func (c *checker) metadata() {
 }
 
 // tools finds rules about tools that cannot be read or never match.
-func (c *checker) tools() {
-	if n := c.h.nodes["allowed-tools"]; n != nil && n.Kind != yaml.ScalarNode {
+func (c *checker) tools(strict bool) {
+	if n := c.h.nodes["allowed-tools"]; strict && n != nil && n.Kind != yaml.ScalarNode {
 		c.say(c.h.line["allowed-tools"], true, "allowed-tools is a list; the specification has one text with spaces between the tools")
 	}
 	for _, key := range []string{"allowed-tools", "disallowed-tools"} {
@@ -200,10 +254,11 @@ func (c *checker) tools() {
 }
 
 // known finds fields that the specification does not have.
-func (c *checker) known() {
+func (c *checker) known(strict bool) {
 	for _, key := range c.h.keys {
 		switch {
 		case slices.Contains(specified, key):
+		case slices.Contains(further, key) && !strict:
 		case slices.Contains(further, key):
 			c.say(c.h.line[key], true, "%s is no field of the specification; adze and some other agents understand it", key)
 		default:
@@ -216,27 +271,14 @@ var linked = pattern.Lazy(`\]\(([^)#?\s]+)[^)]*\)`)
 
 // missing are files that a text links to beside it and that are not there.
 func missing(f found, body string, first int) (out []Problem) {
-	fence := ""
-	n := first - 1
-	for line := range strings.Lines(body) {
-		n++
-		if mark := fenceOf(line); mark != "" {
-			if fence == "" {
-				fence = mark
-			} else if len(mark) >= len(fence) {
-				fence = ""
-			}
-		}
-		if fence != "" {
-			continue
-		}
+	for n, line := range unfenced(body) {
 		for _, m := range linked().FindAllStringSubmatch(line, 20) {
 			name := filepath.FromSlash(m[1])
 			if strings.Contains(m[1], ":") || !filepath.IsLocal(name) || len(out) >= 20 {
 				continue
 			}
 			if _, err := os.Stat(filepath.Join(f.dir, name)); err != nil {
-				out = append(out, Problem{Line: n, Text: "it links to " + clip.Line(clip.Visible(m[1]), 100) + ", which is not there"})
+				out = append(out, Problem{Line: n + first, Text: "it links to " + clip.Line(clip.Visible(m[1]), 100) + ", which is not there"})
 			}
 		}
 	}

@@ -31,12 +31,16 @@ func TestCheck(t *testing.T) {
 		"---\nname: x\ndescription: d\n---\n":                                                           "5 there is no text",
 		"---\nname: x\ndescription: d\n---\n" + strings.Repeat("x\n", 600):                              "advice 5 the text has 600 lines",
 		"---\nname: x\ndescription: " + strings.Repeat("x", 1025) + "\n---\nx":                          "3 description has 1,025 characters",
+		"---\nname: x\ndescription: d\n---\na\nFix $1.":                                                 "advice 6 $1 is the second argument",
+		"---\nname: x\ndescription: d\n---\nFix $1 in $0, or \\$1":                                      "",
+		"---\nname: x\ndescription: d\n---\n$ARGUMENTS[0] $1":                                           "",
+		"---\nname: x\ndescription: d\n---\nIt costs $1.50 or \\$1, $2\n```\nawk '{print $1}'\n```\n":   "",
 		"---\nname: x\n\tdescription: d\n---\nx":                                                        "3 no YAML",
 		"---\nname: x\ndescription: d\n---\n```\n[a](b.md)\n```\n[c](https://d) [e](#f) [g](../h.md)\n": "",
 	} {
 		dir := write(t, map[string]string{"x/SKILL.md": text})
 		for _, at := range []string{dir, filepath.Join(dir, "x")} {
-			n, bad := Check(at)
+			n, bad := Check(Place{Dir: at, Kind: Skills})
 			if n != 1 {
 				t.Errorf("%q: %d skills", text, n)
 			}
@@ -63,8 +67,32 @@ func TestCheck(t *testing.T) {
 			}
 		}
 	}
-	n, bad := Check(write(t, map[string]string{"a/README.md": "x", "b/SKILL.md": md("b"), ".git/x": "y"}))
+	n, bad := Check(Place{Dir: write(t, map[string]string{"a/README.md": "x", "b/SKILL.md": md("b"), ".git/x": "y"}), Kind: Skills})
 	if n != 1 || len(bad) != 1 || !strings.Contains(bad[0].Text, "without SKILL.md") {
 		t.Errorf("%d %v", n, bad)
+	}
+}
+
+// Commands need no front matter; what of it is not used is said.
+func TestCheckCommands(t *testing.T) {
+	for text, want := range map[string]string{
+		"Do it.": "",
+		"---\nmodel: opus\nallowed-tools: [Read]\n---\nDo $0": "",
+		"a\nFix $1":                        "2 $1 is the second argument, and the text never has the first, which is $0 true",
+		"---\neffort: ultra\n---\nx":       `2 effort is`,
+		"---\nalowed-tools: Read\n---\nx":  `2 there is no field "alowed-tools"`,
+		"---\nallowed-tools: Raed\n---\nx": "2 allowed-tools: Raed: there is no tool",
+		"---\ndescription: a: b\n---\nx":   "2 it is YAML only with quotes",
+		"---\ndescription: d\n---\n":       "4 there is no text",
+		"[f](gone.md)":                     "1 it links to gone.md",
+	} {
+		n, bad := Check(Place{Dir: write(t, map[string]string{"x.md": text, "a/y.md": "z", "g.toml": "prompt = 'x'"}), Kind: Commands})
+		said := ""
+		for _, p := range bad {
+			said += fmt.Sprintf("%d %s %v\n", p.Line, p.Text, p.Used)
+		}
+		if n != 3 || (want == "") != (said == "") || !strings.HasPrefix(said, want) {
+			t.Errorf("%q: %d, it says %q, want %q", text, n, said, want)
+		}
 	}
 }

@@ -187,7 +187,7 @@ func FuzzParse(f *testing.F) {
 			lib.Listed(500)
 		}
 		if kinds[i] == Skills {
-			check(found{name: "x"}, text)
+			check(Place{Kind: Skills}, found{name: "x"}, text)
 		}
 	})
 }
