@@ -38,7 +38,7 @@ func spelledOf(p commandPattern) (out []spelled) {
 		}
 	}
 	for _, words := range all {
-		s := spelled{program: words[0], open: p.prefix || strings.HasSuffix(p.wild, string(star)) || pathWord(words[len(words)-1])}
+		s := spelled{program: words[0], open: p.prefix || strings.HasSuffix(p.wild, string(star)) || operandOf(words[len(words)-1])}
 		with := s // the word behind a flag is its value
 		for i, w := range words[1:] {
 			switch value := isFlag(words[i]) && !strings.Contains(words[i], "="); {
@@ -63,6 +63,10 @@ func spelledOf(p commandPattern) (out []spelled) {
 	}
 	return out
 }
+
+// operandOf reports a word of a rule that is a path or an address, which may stand behind
+// others.
+func operandOf(w string) bool { return pathWord(w) || strings.Contains(w, "://") }
 
 func isFlag(w string) bool { return len(w) > 1 && w[0] == '-' }
 
@@ -127,7 +131,7 @@ func (s spelled) worded(program string, a Exec, args []string) surety {
 			if o.value || listing[program] || o.open != nil && (o.open.Head == "" || o.open.Head[0] == '-') {
 				next[n] = max(next[n], min(sure, maybeIs))
 			}
-			if n < len(s.words) && pathWord(s.words[n]) {
+			if n < len(s.words) && operandOf(s.words[n]) {
 				next[n] = max(next[n], sure) // it may stand behind others
 			}
 			if n < len(s.words) {
@@ -151,7 +155,7 @@ func (s spelled) worded(program string, a Exec, args []string) surety {
 // is reports whether an operand is, or may be, a word of a rule.
 func (o operand) is(program, word string) surety {
 	sure := surely
-	if o.value {
+	if o.value && !strings.Contains(word, "://") { // an address is hardly a flag's
 		sure = maybeIs
 	}
 	switch {

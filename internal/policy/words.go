@@ -82,6 +82,7 @@ type commandPattern struct {
 	any    bool     // matches every command
 	none   bool     // matches none: the rule is about several
 	prefix bool     // tokens, then anything
+	host   bool     // the last of the tokens is a host, of which any port and path are meant
 	tokens []string // literal words, when wild is ""
 	wild   string   // words joined by NUL, with wildcards
 	env    []string // what must be set before it: NAME=value, with wildcards
@@ -102,7 +103,7 @@ func pattern(words []token, wide bool) (p commandPattern, bad string) {
 			words = words[:last]
 		}
 	case strings.HasSuffix(words[last].text, ":"+string(star)) && words[last].tail > 1:
-		p.prefix = true
+		p.prefix, p.host = true, true
 		if words[last].text = strings.TrimSuffix(words[last].text, ":"+string(star)); words[last].text == "" {
 			words = words[:last]
 		} else if last == 0 && words[0].sets() {
@@ -125,6 +126,7 @@ func pattern(words []token, wide bool) (p commandPattern, bad string) {
 	} else {
 		p.tokens = texts
 	}
+	p.host = p.host && !wide && hostWord(p.tokens)
 	return p, bad
 }
 
@@ -168,6 +170,9 @@ func readings(spec string, wide bool, homes []string) (out []reading) {
 			if longer, ok := r.longer(); ok {
 				add(longer)
 			}
+			for _, one := range r.addresses() {
+				add(one)
+			}
 		}
 	}
 	return out
@@ -194,7 +199,7 @@ func (r reading) key() string {
 	var b strings.Builder
 	for _, s := range r.steps {
 		b.WriteString(strings.Join(s.env, "\x00") + "\x04" + strings.Join(s.tokens, "\x00") + "\x04" + s.wild)
-		for _, f := range []bool{s.piped, s.fails, s.prefix, s.any} {
+		for _, f := range []bool{s.piped, s.fails, s.prefix, s.any, s.host} {
 			if f {
 				b.WriteByte('!')
 			}
@@ -233,6 +238,8 @@ func (p commandPattern) match(argv []string) bool {
 			return true
 		}
 		return p.prefix && wildMatch(p.wild+"\x00"+string(star), joined)
+	case p.host:
+		return p.matchHost(argv)
 	case p.prefix:
 		return len(argv) >= len(p.tokens) && slices.Equal(argv[:len(p.tokens)], p.tokens)
 	default:

@@ -1,0 +1,82 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// fetchers are programs whose operands are addresses, with a scheme before them or without.
+var fetchers = map[string]bool{"curl": true, "wget": true, "http": true, "https": true, "xh": true}
+
+// hostWord reports whether the last word of a command that a rule allows, before :*, is an
+// address as far as its host: http://localhost. Any port and path of that are meant.
+func hostWord(words []string) bool {
+	if len(words) < 2 || strings.ContainsAny(strings.Join(words, " "), string(star)+string(within)) {
+		return false
+	}
+	scheme, host, ok := strings.Cut(words[len(words)-1], "://")
+	switch {
+	case !ok && fetchers[words[0]] && (scheme == "localhost" || strings.Contains(scheme, ".")):
+		host = scheme
+	case !ok || scheme == "" || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz") != "":
+		return false
+	}
+	return host != "" && strings.Trim(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") == ""
+}
+
+// matchHost compares a command with a pattern that ends so. A name or a number with a sign
+// behind it would be somebody's who signs in elsewhere: http://localhost:3000@x.example.
+func (p commandPattern) matchHost(argv []string) bool {
+	n := len(p.tokens) - 1
+	if len(argv) <= n || !slices.Equal(argv[:n], p.tokens[:n]) {
+		return false
+	}
+	rest, ok := strings.CutPrefix(argv[n], p.tokens[n])
+	if port, has := strings.CutPrefix(rest, ":"); has {
+		if rest = strings.TrimLeft(port, "0123456789"); rest == port {
+			return false
+		}
+	}
+	return ok && (rest == "" || rest[0] == '/') && (!fetchers[argv[0]] || onlyFlags(argv[n+1:]))
+}
+
+// onlyFlags reports words behind an address that are flags of curl with what they take, and
+// none that leads to another host.
+func onlyFlags(words []string) bool {
+	const letters, valued = "sSfiIvkLGN", "HXdwmubAo"
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		name, _, glued := strings.Cut(w, "=")
+		switch {
+		case slices.Contains([]string{"--silent", "--show-error", "--fail", "--fail-with-body", "--include", "--head", "--verbose", "--insecure", "--location", "--get", "--no-buffer", "--compressed"}, w):
+		case slices.Contains([]string{"--header", "--request", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "--write-out", "--max-time", "--connect-timeout", "--user", "--cookie", "--user-agent", "--output", "--retry", "--retry-delay", "--form"}, name) && !glued:
+			i++
+		case len(w) > 1 && w[0] == '-' && strings.Trim(w[1:], letters) == "":
+		case len(w) > 1 && w[0] == '-' && strings.Trim(w[1:len(w)-1], letters) == "" && strings.Contains(valued, w[len(w)-1:]):
+			i++
+		case len(w) > 2 && w[0] == '-' && strings.Contains(valued, w[1:2]): // -XPOST
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// addresses are, of a rule that forbids or asks and ends so, the readings in which a port or
+// a path follows, each with its scheme and, where curl adds it, without.
+func (r reading) addresses() (out []reading) {
+	n := len(r.steps) - 1
+	if n < 0 || !r.steps[n].prefix || !hostWord(r.steps[n].tokens) {
+		return nil
+	}
+	words := r.steps[n].tokens
+	last := words[len(words)-1]
+	for _, host := range []string{last, strings.TrimPrefix(last, "http://")} {
+		for _, behind := range []string{":" + string(star), "/" + string(star)} {
+			one := reading{steps: slices.Clone(r.steps), bad: r.bad}
+			one.steps[n].tokens, one.steps[n].wild = nil, strings.Join(append(slices.Clone(words[:len(words)-1]), host+behind), "\x00")
+			out = append(out, one)
+		}
+	}
+	return out
+}
