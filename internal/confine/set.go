@@ -273,14 +273,10 @@ func (b *Set) Stays() bool {
 }
 
 // Writes reports whether the sandbox lets every command write at a path, as far as nothing
-// there is protected; not before there is one.
+// there is protected. It waits for the sandbox.
 func (b *Set) Writes(path string) bool {
-	if c := b.get(); c != nil {
-		if box := c.made.Load(); box != nil {
-			return box.Writes(path)
-		}
-	}
-	return false
+	c := b.get()
+	return c != nil && c.active() && c.box != nil && c.box.Writes(path)
 }
 
 // Excluded reports whether the settings keep a script out of the sandbox.

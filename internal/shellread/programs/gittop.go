@@ -13,7 +13,7 @@ import (
 func (u *Invocation) gitWhole(rest []Word, dir, top string) bool {
 	dirs := u.r.World.Dirs
 	written := func(p string) bool {
-		return u.r.World.Writes != nil && u.r.World.Writes(p) || slices.ContainsFunc(dirs, func(d string) bool { return policy.Within(d, p, false) })
+		return slices.ContainsFunc(dirs, func(d string) bool { return policy.Within(d, p, false) }) || u.r.World.Writes != nil && u.r.World.Writes(p)
 	}
 	if written(top) || !slices.ContainsFunc(dirs, func(d string) bool { return policy.Within(top, d, false) }) {
 		return false
