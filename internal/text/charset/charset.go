@@ -37,6 +37,9 @@ type Encoding struct {
 	enc    encoding.Encoding
 	// detected are the names that the detector gives it.
 	detected string
+	// alphabets are the letters with accents of the languages that are written so; for
+	// latin ones.
+	alphabets string
 	// first reports whether two bytes are a character of the part that the
 	// standard fills with what is used most; for wide ones.
 	first func(a, b byte) bool
@@ -45,12 +48,21 @@ type Encoding struct {
 	tells func(a byte) bool
 }
 
+// Letters with accents: of French, German, Spanish, Portuguese, Italian, Catalan, Dutch,
+// Swedish, Danish, Icelandic, Estonian; of Polish, Czech, Slovak, Hungarian, Romanian,
+// Croatian, German; of Turkish.
+const (
+	western = "àâæçéèêëîïôœûüÿùñ äöüßéà áéíóúüñç àáâãçéêíóôõúü àèéìíòóùú àçèéíïòóúü áàâäéèêëíîïóôöúûü åäöéüàšž æøåéèêóòôâ áðéíóúýþæö äöõüšž"
+	central = "ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű ăâîşţ čćđšž äöüß"
+	turkish = "çğıöşüâîû"
+)
+
 // encodings are those that are known. Of two that fit equally, the first wins.
 var encodings = []*Encoding{
-	{Name: "windows-1252", common: true, enc: charmap.Windows1252, detected: "ISO-8859-1 windows-1252"},
-	{Name: "windows-1250", enc: charmap.Windows1250, detected: "ISO-8859-2 windows-1250"},
-	{Name: "ISO-8859-2", enc: charmap.ISO8859_2, detected: "ISO-8859-2 windows-1250"},
-	{Name: "windows-1254", enc: charmap.Windows1254, detected: "ISO-8859-9 windows-1254"},
+	{Name: "windows-1252", alphabets: western, common: true, enc: charmap.Windows1252, detected: "ISO-8859-1 windows-1252"},
+	{Name: "windows-1250", alphabets: central, enc: charmap.Windows1250, detected: "ISO-8859-2 windows-1250"},
+	{Name: "ISO-8859-2", alphabets: central, enc: charmap.ISO8859_2, detected: "ISO-8859-2 windows-1250"},
+	{Name: "windows-1254", alphabets: turkish, enc: charmap.Windows1254, detected: "ISO-8859-9 windows-1254"},
 	{Name: "windows-1251", kind: script, enc: charmap.Windows1251, detected: "windows-1251"},
 	{Name: "KOI8-R", kind: script, enc: charmap.KOI8R, detected: "KOI8-R"},
 	{Name: "ISO-8859-5", kind: script, enc: charmap.ISO8859_5, detected: "ISO-8859-5"},

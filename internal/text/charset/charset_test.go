@@ -27,6 +27,20 @@ func TestFind(t *testing.T) {
 		{"windows-1252", "smart “quotes” and it’s – an em—dash…\n"},
 		{"windows-1252", "10 °C, £5, © 2020, 20 €\n"},
 		{"windows-1252", "à la carte\n"},
+		{"windows-1252", "naïve café\n"},
+		{"windows-1252", "CAFÉ NAÏVE"},
+		{"windows-1252", "naïve"},
+		{"windows-1252", "Größe: 3×4 ÷ 2\n"},
+		{"windows-1252", "¿Qué? ¡Hola!"},
+		{"windows-1252", "100 % „so“"},
+		{"windows-1252", "2ª vía, 3 µm"},
+		{"windows-1250", "dům"},
+		{"windows-1250", "něco"},
+		{"windows-1250", "člověk"},
+		{"windows-1250", "książka"},
+		{"windows-1250", "pořadí = 1\n"},
+		{"windows-1251", "// комментарий\nint x;\n"},
+		{"windows-1251", "файл не найден"},
 		{"windows-1252", "l'été où l'élève a été reçu à l'école\n"},
 		{"windows-1252", "São João não é aqui; informações, ações\n"},
 		{"windows-1252", "Smörgåsbord på svenska, Åke och Örjan är här\n"},
@@ -86,6 +100,11 @@ func TestNotSure(t *testing.T) {
 		"a\x00b\xe9\n",
 		"\x81\x8d\x8f\x90\x9d\n",
 		"\xff\xff\xff\xfe\n",
+		"\xa4\xa4\xa4\xe5\n", // Big5, and two kana of EUC-JP
+		"\xc4\xc1\n",         // two letters of KOI8-R, and one of GBK
+		"\xe4\xe0",           // two of windows-1251, and of windows-1255
+		"\xbf\xf3\xb3w\n",    // a word of windows-1250, and two of Big5
+		"\x82\n",             // of a code page of DOS
 	} {
 		if e, text, ok := Find([]byte(s)); ok {
 			t.Errorf("%q: found %s %q", s, e.Name, text)

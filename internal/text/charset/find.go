@@ -15,6 +15,13 @@ const (
 	minSample = 256      // shorter samples are repeated: the detector counts
 	likely    = 0.9      // share of characters that must make sense
 	confident = 20       // of the detector, in percent, for single bytes of another script
+	// Of fewer bytes above 0x7f than fewLetters the detector knows no language; fewer than
+	// fewWide may be characters of two bytes by chance, and than fewScript letters of any script.
+	fewLetters = 12
+	fewWide    = 8
+	fewScript  = 4
+	// close scores of two texts of fewWide bytes are no decision.
+	close = 10
 )
 
 // Find returns the encoding of bytes that are no UTF-8, or shifted, and their text. ok is
@@ -35,21 +42,38 @@ func Find(b []byte) (e *Encoding, text string, ok bool) {
 	}
 	sure := confidence(s)
 	var best *Encoding
-	top := 0.0
+	top, second := 0.0, 0.0 // second of what says something else
+	high := highBytes(s)
 	western := amongASCII(s)
 	for _, e := range encodings {
 		if western != (e.kind == latin) {
 			continue
 		}
 		score := e.score(s, sure)
-		if score <= top {
+		if score <= second {
 			continue
 		}
-		if t, ok := e.decode(b); ok && t != text { // of two that say the same, the first
-			best, text, top = e, t, score
+		switch t, ok := e.decode(b); {
+		case !ok || t == text: // of two that say the same, the first
+		case score > top:
+			best, text, top, second = e, t, score, top
+		default:
+			second = score
 		}
 	}
-	return best, text, best != nil
+	if best == nil || best.kind == wide && high < fewWide && top-second < close {
+		return nil, "", false
+	}
+	return best, text, true
+}
+
+func highBytes(s []byte) (n int) {
+	for _, c := range s {
+		if c >= utf8.RuneSelf {
+			n++
+		}
+	}
+	return n
 }
 
 // score is 0 for what cannot be meant.
@@ -62,7 +86,16 @@ func (e *Encoding) score(s []byte, sure map[string]int) float64 {
 	for _, name := range strings.Fields(e.detected) {
 		conf = max(conf, sure[name])
 	}
-	sense := sensible(t)
+	sense, high := sensible(t), highBytes(s)
+	switch {
+	case e.kind == latin && high < fewLetters:
+		conf = 0
+	case e.kind == script && high < fewScript, e.kind == wide && high < fewWide && conf <= 10:
+		return 0
+	}
+	if e.kind == latin {
+		conf += int(100 * e.spoken(t))
+	}
 	if e.kind == wide {
 		n := 0
 		sense, n = e.usual(s)
@@ -75,6 +108,35 @@ func (e *Encoding) score(s []byte, sure map[string]int) float64 {
 		conf += 5
 	}
 	return sense*1000 + float64(conf)
+}
+
+// spoken is the share of the letters with accents that one language has which is written
+// in e, of the language that has most of them.
+func (e *Encoding) spoken(text string) float64 {
+	var letters []rune
+	before := ' '
+	for _, r := range text {
+		if r = unicode.ToLower(r); unicode.IsLetter(r) && strings.ContainsRune("ìù", before) { // they end words
+			letters[len(letters)-1] = '?'
+		}
+		if before = r; r >= utf8.RuneSelf && unicode.IsLetter(r) && !strings.ContainsRune("µªº", r) {
+			letters = append(letters, r)
+		}
+	}
+	if len(letters) == 0 {
+		return 1
+	}
+	most := 0
+	for alphabet := range strings.FieldsSeq(e.alphabets) {
+		n := 0
+		for _, r := range letters {
+			if strings.ContainsRune(alphabet, r) {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return float64(most) / float64(len(letters))
 }
 
 // sample is the words of b that have bytes above 0x7f, with blanks between.
@@ -192,8 +254,10 @@ func fits(before, r, after rune) bool {
 	switch {
 	case r == 'ÿ' || r == '˙': // 0xff, which is rarely meant as text
 		return false
-	case unicode.IsMark(r):
-		return true
+	case unicode.IsMark(r): // one behind another only where the first doubles a letter or tells two apart
+		return !unicode.IsMark(before) || strings.ContainsRune("\u0651\u05bc\u05c1\u05c2", before)
+	case strings.ContainsRune("‚„‹¿¡", r): // they begin something
+		return !unicode.IsLetter(before) && !unicode.IsNumber(before) && after != 0 && !unicode.IsSpace(after)
 	case r == 'µ': // a letter of no script, before a unit; its byte is a Slovak ľ, mostly before a vowel
 		return !unicode.IsLetter(before) && !strings.ContainsRune("aáeéiíoóuúyý", after)
 	case unicode.IsLetter(r):
