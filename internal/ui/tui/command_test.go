@@ -193,7 +193,7 @@ func TestArgumentsAreNotDropped(t *testing.T) {
 			r.keys("'/"+c+" foo", "enter").has("/"+c+" takes no arguments", "/"+c+" foo").keys("ctrl+u")
 		}
 	}
-	if len(r.m.dialogs) > 0 || r.m.left || r.m.s == nil {
+	if len(r.m.shown) > 0 || r.m.left || r.m.s == nil {
 		t.Error("it was done all the same")
 	}
 	r.keys("'/config set a b", "enter").has("› /config set a b")

@@ -55,7 +55,7 @@ func TestAnswers(t *testing.T) {
 			if d := cmp.Diff(c.want, got); !ok || d != "" {
 				t.Errorf("answered %t (-want +got):\n%s", ok, d)
 			}
-			if len(r.m.dialogs) != 0 {
+			if len(r.m.shown) != 0 {
 				t.Error("the dialog stays")
 			}
 		})
@@ -246,7 +246,7 @@ func TestTrustShowsAll(t *testing.T) {
 			}
 		}
 		r.keys("enter")
-		if len(r.m.dialogs) > 0 {
+		if len(r.m.shown) > 0 {
 			t.Error("Enter did not answer")
 		}
 	}
@@ -276,8 +276,8 @@ func TestTrustIsDeclined(t *testing.T) {
 			t.Errorf("sent %+v, %d times no", p, said)
 		}
 		r.pass(time.Second).keys(key)
-		if len(r.m.dialogs) > 0 || said != want {
-			t.Errorf("%s: %d times no, %d dialogs", key, said, len(r.m.dialogs))
+		if len(r.m.shown) > 0 || said != want {
+			t.Errorf("%s: %d times no, %d dialogs", key, said, len(r.m.shown))
 		}
 		if want > 0 {
 			r.has("Nothing of what this folder brings is used", "adze trust")
@@ -344,7 +344,7 @@ func TestYesToFurtherEdits(t *testing.T) {
 		}
 		r.keys("shift+tab")
 		a, answered := last[op.Answer](r)
-		if answered != c.yes || c.yes && (!a.Allow || a.Mode != policy.AcceptEdits) || len(r.m.dialogs) > 0 == c.yes {
+		if answered != c.yes || c.yes && (!a.Allow || a.Mode != policy.AcceptEdits) || len(r.m.shown) > 0 == c.yes {
 			t.Errorf("%s: answered %t %+v", name, answered, a)
 		}
 	}

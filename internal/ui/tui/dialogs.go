@@ -1,262 +1,178 @@
 package tui
 
 import (
-	"context"
-	"maps"
 	"slices"
+	"time"
 
-	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/keymap"
-	"github.com/adze-agent/adze/internal/ui/story"
 )
 
-// A menu is one with what is done about what it says; what is nil, nothing is done about.
-type menu struct {
-	*dialog.Menu
-	chosen  func(m *Model, c Choice) []effect
-	marked  func(m *Model, c Choice) []effect
-	sought  func(m *Model) []effect // nothing: that is looked for nowhere else
-	dropped func(m *Model) []effect
-	own     func(m *Model, a keymap.Action) []effect
-	letter  func(m *Model, k keymap.Key) []effect
-	said    func(m *Model, word string, c Choice, rest string) []effect
-	wrote   func(m *Model, text string) []effect
+const (
+	// guard is how long a dialog is seen before a key counts for it.
+	guard = 250 * time.Millisecond
+	// typingPause is how long the keyboard must have been quiet when somebody was
+	// typing as a dialog came up.
+	typingPause = 500 * time.Millisecond
+	// draftPause is how long, where a prompt stands half written in the box: people
+	// stop to think in the middle of one.
+	draftPause = 2 * time.Second
+)
+
+// dialogs are those that are open, the most urgent first: that one is seen. Keys count
+// for it only when a person can have meant them for it; until then they go on into the
+// prompt box.
+type dialogs struct {
+	shown   []dialog.Dialog
+	guarded guarded
+	keyed   time.Time   // when a key came last that no dialog took
+	writes  func() bool // reports whether something stands in the prompt box
 }
 
-func newMenu(m *Model, heading string, all []Choice, chosen func(*Model, Choice) []effect) *menu {
-	return &menu{Menu: dialog.NewMenu(m.keys, heading, all), chosen: chosen}
+// guarded is what is known of the first dialog.
+type guarded struct {
+	d       dialog.Dialog
+	painted time.Time // when the terminal had it, zero before
+	quiet   bool      // the keyboard was, for long enough
+	listens bool      // and the terminal had a frame since, with what was typed until then
+	held    bool      // a key came that it did not take
+	writing bool      // something stood in the prompt box before
 }
 
-// Poll: what is done when it closes counts for one without choices, too.
-func (d *menu) Poll(c dialog.Ctx) dialog.Poll {
-	p := d.Menu.Poll(c)
-	p.Read = p.Read && d.dropped == nil
-	return p
+// first is the dialog that is seen, nil without.
+func (s *dialogs) first() dialog.Dialog {
+	if len(s.shown) == 0 {
+		return nil
+	}
+	return s.shown[0]
 }
 
-// A sheet is one with what is done about keys of its own.
-type sheet struct {
-	*dialog.Sheet
-	letter func(m *Model, k keymap.Key) []effect // nil: it has none
-}
-
-// open shows a dialog, in its place by rank.
-func (m *Model) open(d dialog.Dialog) {
-	m.flash = flash{} // it was said of what was there before
+// open puts a dialog in its place by rank. There is one menu, and one about a rewind.
+func (s *dialogs) open(d dialog.Dialog) {
 	rank := d.Is().Rank
-	if m.list = nil; rank == dialog.RankMenu || rank == dialog.RankRewind {
-		m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog.Dialog) bool { return o.Is().Rank == rank })
+	if rank == dialog.RankMenu || rank == dialog.RankRewind {
+		s.closeAll(func(is dialog.Is) bool { return is.Rank == rank })
 	}
-	i := slices.IndexFunc(m.dialogs, func(o dialog.Dialog) bool { return o.Is().Rank > rank })
+	i := slices.IndexFunc(s.shown, func(o dialog.Dialog) bool { return o.Is().Rank > rank })
 	if i < 0 {
-		i = len(m.dialogs)
+		i = len(s.shown)
 	}
-	m.dialogs = slices.Insert(m.dialogs, i, d)
+	s.shown = slices.Insert(s.shown, i, d)
 }
 
-// close takes a dialog away.
-func (m *Model) close(d dialog.Dialog) {
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog.Dialog) bool { return o == d })
+// close takes a dialog away, closeAll all that are of a kind.
+func (s *dialogs) close(d dialog.Dialog) {
+	s.shown = slices.DeleteFunc(s.shown, func(o dialog.Dialog) bool { return o == d })
 }
 
-// around is what a dialog may know.
-func (m *Model) around() dialog.Ctx {
-	return dialog.Ctx{
-		Paper: m.paper(), Keys: m.keys, Pressed: m.pressed, Rows: m.screen.size.Rows, Dir: m.folder(), Mode: m.mode(), Running: m.turn.running,
-		Draft: !m.box.Empty(), Held: m.holds(), Editor: m.host.Edit != nil, Files: m.host.EditFile != nil && m.host.ReadFile != nil,
-	}
-}
-
-// folder is where the session works; its log begins with the first prompt.
-func (m *Model) folder() string {
-	if m.st.Dir == "" && m.s != nil {
-		return m.s.Dir
-	}
-	return m.st.Dir
-}
-
-// carry does what a dialog wants done.
-func (m *Model) carry(d dialog.Dialog, list []dialog.Effect) (out []effect) {
-	for _, e := range list {
-		out = append(out, m.carryOne(d, e)...)
-	}
-	return out
-}
-
-func (m *Model) carryOne(d dialog.Dialog, e dialog.Effect) []effect {
-	switch e := e.(type) {
-	case dialog.Close:
-		m.close(d)
-	case dialog.Answer:
-		return m.answer(d, e)
-	case dialog.Chosen, dialog.Dropped, dialog.Marked, dialog.Sought, dialog.Own, dialog.Said, dialog.Wrote:
-		if d, ok := d.(*menu); ok {
-			return m.carryMenu(d, e)
-		}
-	case dialog.Letter:
-		switch d := d.(type) {
-		case *menu:
-			return d.letter(m, e.Key)
-		case *sheet:
-			return d.letter(m, e.Key)
-		}
-	case dialog.Keys:
-		return m.typedOn(d, e.List)
-	case dialog.Interrupt:
-		return m.interrupt()
-	case dialog.Browse:
-		return m.browse(e.Address)
-	case dialog.Edit:
-		return []effect{away{func(ctx context.Context) func(*Model) []effect {
-			text, err := m.host.Edit(ctx, e.Text)
-			return func(m *Model) []effect { return m.carry(d, e.Then(text, err)) }
-		}}}
-	case dialog.EditFile:
-		return []effect{away{func(ctx context.Context) func(*Model) []effect {
-			err := m.host.EditFile(ctx, e.Path)
-			var text string
-			if err == nil {
-				text, err = m.host.ReadFile(e.Path)
-			}
-			return func(m *Model) []effect { return m.carry(d, e.Then(text, err)) }
-		}}}
-	case dialog.Say:
-		m.say(e.Text, e.Role)
-	case dialog.Again:
-		m.again()
-	}
-	return nil
-}
-
-// carryMenu does what a menu wants done.
-func (m *Model) carryMenu(d *menu, e dialog.Effect) []effect {
-	switch e := e.(type) {
-	case dialog.Chosen:
-		m.close(d)
-		return d.chosen(m, e.Choice)
-	case dialog.Dropped:
-		m.close(d)
-		if d.dropped != nil {
-			return d.dropped(m)
-		}
-	case dialog.Marked:
-		if d.marked != nil {
-			return d.marked(m, e.Choice)
-		}
-	case dialog.Sought:
-		var out []effect
-		if d.sought != nil {
-			out = d.sought(m)
-		}
-		if out == nil && e.Else != nil {
-			return m.carry(d, e.Else())
-		}
-		m.again()
-		return out
-	case dialog.Own:
-		return d.own(m, e.Action)
-	case dialog.Said:
-		return d.said(m, e.Word, e.Choice, e.Rest)
-	case dialog.Wrote:
-		return d.wrote(m, e.Text)
-	default: // not of a menu alone
-	}
-	return nil
-}
-
-// ask has a person write a text in the place of the search; Esc leaves it.
-func (d *menu) ask(m *Model, label, text string, done func(*Model, string) []effect) {
-	d.wrote = done
-	d.Ask(m.keys, label, text)
-}
-
-// answer closes the dialog of a question and submits what was said. A refusal is shown
-// in it, as what is wrong, and the question stays.
-func (m *Model) answer(d dialog.Dialog, e dialog.Answer) []effect {
-	a := e.Answer
-	a.Call, a.By = d.Is().Call, clientName
-	m.close(d)
-	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
-		if err != nil && m.st.Pending[a.Call].Call != "" {
-			e.Refused(err.Error())
-			m.open(d)
-			m.again()
-		}
-		return nil
-	}}}
-}
-
-// browse opens a page in the person's browser, or says which one to open.
-func (m *Model) browse(address string) []effect {
-	if m.host.Browse == nil {
-		m.note("info", "Open this page in a browser:", address)
-		return nil
-	}
-	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		err := m.host.Browse(ctx, address)
-		return func(m *Model) []effect {
-			if err != nil {
-				m.note("info", "No browser can be opened from here. Open this page in one:", address)
-			}
-			return nil
-		}
-	}}}
-}
-
-func (m *Model) dialogKey(k keymap.Key) []effect {
-	d := m.dialogs[0]
-	if m.early(d, k) {
-		return m.tooSoon(k)
-	}
-	return m.press(k, append(slices.Clone(d.In()), keymap.Global), func(m *Model, a keymap.Action) ([]effect, bool) {
-		if out, done := d.Act(m.around(), a); done {
-			return m.carry(d, out), true
-		}
-		switch a {
-		case keymap.Interrupt:
-			if m.turn.running && m.armed.action != keymap.Interrupt { // the question ends with what asked it
-				return m.interrupt(), true
-			}
-			return m.interruptOrQuit(), true
-		case keymap.Exit, keymap.Redraw, keymap.Suspend, keymap.ToggleTranscript:
-			return m.anyAct(a)
-		case keymap.ShowHelp:
-			h := newHelp(m)
-			h.Above = true // the question goes on when it was read
-			m.open(h)
-			return nil, true
-		}
-		return nil, false
-	}, func(m *Model, k keymap.Key) []effect { return m.carry(d, d.Typed(m.around(), k)) })
-}
-
-// ask opens the dialog for a question of the session.
-func (m *Model) ask(b event.Asked) []effect {
-	if b.About == event.AboutCost {
-		m.open(m.dear(b))
-		return m.call("adze: " + story.FirstLine(b.Title))
-	}
-	d, says := dialog.Ask(m.keys, b, m.commandsNow())
-	m.open(d)
-	return m.call(says)
-}
-
-// commandsNow are the commands that run, of this turn and beside it.
-func (m *Model) commandsNow() []string {
-	out := m.story.Running()
-	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
-		out = append(out, m.st.Background[id].Text)
-	}
-	return out
+func (s *dialogs) closeAll(which func(dialog.Is) bool) {
+	s.shown = slices.DeleteFunc(s.shown, func(o dialog.Dialog) bool { return which(o.Is()) })
 }
 
 // closeQuestion takes the dialog of a call away: it was answered, here or by
 // another client.
-func (m *Model) closeQuestion(call string) {
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog.Dialog) bool { return d.Is().Call == call && call != "" })
+func (s *dialogs) closeQuestion(call string) {
+	s.closeAll(func(is dialog.Is) bool { return is.Call == call && call != "" })
 }
 
-func (m *Model) dropQuestions() {
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog.Dialog) bool { return d.Is().Call != "" })
+func (s *dialogs) dropQuestions() { s.closeAll(func(is dialog.Is) bool { return is.Call != "" }) }
+
+// waitsForPerson reports whether somebody waits for the first dialog.
+func (s *dialogs) waitsForPerson() bool { return len(s.shown) > 0 && s.first().Is().Asks }
+
+// painted is told when the terminal has taken a frame: from now on the person
+// can see the first dialog as it is now.
+func (s *dialogs) painted(d dialog.Dialog, now time.Time) {
+	if d == nil || s.first() != d {
+		return
+	}
+	switch g := s.guards(d); {
+	case g.painted.IsZero():
+		g.painted = now
+	case g.quiet:
+		g.listens = true
+	}
 }
+
+// unseen is the first dialog when the terminal has it not yet as it is now.
+func (s *dialogs) unseen() dialog.Dialog {
+	d := s.first()
+	if d == nil {
+		return nil
+	}
+	if g := s.guards(d); g.painted.IsZero() || g.quiet && !g.listens {
+		return d
+	}
+	return nil
+}
+
+// guards is what is known of d, which is the first dialog.
+func (s *dialogs) guards(d dialog.Dialog) *guarded {
+	if s.guarded.d != d {
+		s.guarded = guarded{d: d, writing: s.writes()}
+	}
+	return &s.guarded
+}
+
+// listensAt is when the first dialog takes keys if none comes until then; zero
+// when it does already, or is not seen yet.
+func (s *dialogs) listensAt() time.Time {
+	if !s.waitsForPerson() {
+		return time.Time{}
+	}
+	g := s.guards(s.first())
+	if g.quiet || g.painted.IsZero() {
+		return time.Time{}
+	}
+	at := g.painted.Add(guard)
+	pause := typingPause
+	if s.writes() {
+		pause = draftPause
+	}
+	if typed := s.keyed.Add(pause); typed.After(at) {
+		return typed
+	}
+	return at
+}
+
+// listen has the first dialog take keys when it is time for that.
+func (s *dialogs) listen(now time.Time) {
+	if at := s.listensAt(); !at.IsZero() && !now.Before(at) {
+		s.guarded.quiet, s.guarded.held = true, false
+	}
+}
+
+// early reports whether a key may have been meant for what was seen before the
+// dialog: it was not painted, or not for long, or the person is in the middle
+// of typing, however long that takes. Keys that no prompt needs are meant for choices
+// that are seen.
+func (s *dialogs) early(d dialog.Dialog, k keymap.Key, now time.Time) bool {
+	if !d.Is().Asks {
+		return false
+	}
+	g := s.guards(d)
+	_, chooses := d.(*menu)
+	if chooses && (k.Name == "down" || k.Name == "up" || k.Name == "esc" || k.Mod == keymap.Ctrl && k.Name == "c") && !g.painted.IsZero() && !now.Before(g.painted.Add(guard)) {
+		g.quiet, g.listens, g.held = true, true, false
+	}
+	if g.listens {
+		return false
+	}
+	g.quiet, g.held = false, true
+	return true
+}
+
+// hold has the first dialog take no key until somebody stops typing.
+func (s *dialogs) hold() {
+	if s.waitsForPerson() {
+		g := s.guards(s.first())
+		g.quiet, g.listens, g.held = false, false, true
+	}
+}
+
+// holds reports whether the first dialog waits for the end of what somebody is typing.
+func (s *dialogs) holds() bool { return s.waitsForPerson() && s.guards(s.first()).held }
+
+// drafts reports whether a prompt stands half written in the box while the first dialog
+// asks: it stays in view.
+func (s *dialogs) drafts() bool { return s.waitsForPerson() && s.writes() }

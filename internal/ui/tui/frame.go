@@ -266,7 +266,7 @@ const leastDialog = 10
 func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 	var out []draw.Line
 	p := m.paper()
-	if len(m.dialogs) > 0 {
+	if len(m.shown) > 0 {
 		said := m.flashed(p)
 		if rows-len(said) < leastDialog {
 			said = nil
@@ -275,7 +275,7 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 		if typed {
 			rows--
 		}
-		lines, cur := m.dialogs[0].View(m.around(), clampLow(rows-1-len(said)))
+		lines, cur := m.first().View(m.around(), clampLow(rows-1-len(said)))
 		if typed {
 			l, at := m.stillTyped(p)
 			if m.holds() { // keys go there

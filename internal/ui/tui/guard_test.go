@@ -18,7 +18,7 @@ import (
 func (r *rig) shown() *rig {
 	r.t.Helper()
 	r.frame()
-	r.m.painted(r.m.unseen())
+	r.m.painted(r.m.unseen(), r.m.now)
 	return r
 }
 
@@ -177,7 +177,7 @@ func TestPromptsChooseNothing(t *testing.T) {
 				r := newRig(t, 80, 24)
 				c.open(r)
 				r.pass(time.Second)
-				was := r.m.dialogs[0]
+				was := r.m.first()
 				effects := len(r.effects)
 				for _, l := range text {
 					r.keys("'" + string(l)).shown()
@@ -186,14 +186,14 @@ func TestPromptsChooseNothing(t *testing.T) {
 					t.Errorf("the prompt is %q", r.m.box.Text())
 				}
 				if c.goes {
-					if len(r.m.dialogs) > 0 {
+					if len(r.m.shown) > 0 {
 						t.Error("the question stays in the way")
 					}
 					return
 				}
 				r.keys("enter", "enter").unanswered()
-				if len(r.m.dialogs) != 1 || r.m.dialogs[0] != was || len(r.effects) > effects {
-					t.Fatalf("%d dialogs, %d effects", len(r.m.dialogs), len(r.effects)-effects)
+				if len(r.m.shown) != 1 || r.m.first() != was || len(r.effects) > effects {
+					t.Fatalf("%d dialogs, %d effects", len(r.m.shown), len(r.effects)-effects)
 				}
 				r.has("waits for a pause in your typing", "› "+text).pass(draftPause).has("the arrows and Enter choose", "› "+text)
 				r.keys("backspace").has("› "+text[:len(text)-1]).keys("'"+text[len(text)-1:], "down")
@@ -201,8 +201,8 @@ func TestPromptsChooseNothing(t *testing.T) {
 					t.Errorf("%q is marked, the prompt is %q", now.Name, r.m.box.Text())
 				}
 				r.keys("esc")
-				if slices.Contains(r.m.dialogs, was) || r.m.box.Text() != text {
-					t.Errorf("%d dialogs, the prompt is %q", len(r.m.dialogs), r.m.box.Text())
+				if slices.Contains(r.m.shown, was) || r.m.box.Text() != text {
+					t.Errorf("%d dialogs, the prompt is %q", len(r.m.shown), r.m.box.Text())
 				}
 			})
 		}
@@ -210,10 +210,10 @@ func TestPromptsChooseNothing(t *testing.T) {
 			r := newRig(t, 80, 24)
 			c.open(r)
 			r.pass(time.Second).keys("'2")
-			if now, _ := r.m.dialogs[0].(*menu).Now(); now.Name != r.answer(1) {
+			if now, _ := r.m.first().(*menu).Now(); now.Name != r.answer(1) {
 				t.Errorf("the digit marks %q", now.Name)
 			}
-			r.keys("down", "up", "up").m.dialogs[0].(*menu).chosen = func(_ *Model, c Choice) []effect { return []effect{submit{op: op.Prompt{Text: c.Name}}} }
+			r.keys("down", "up", "up").m.first().(*menu).chosen = func(_ *Model, c Choice) []effect { return []effect{submit{op: op.Prompt{Text: c.Name}}} }
 			want := r.answer(0)
 			r.keys("enter")
 			if p, _ := last[op.Prompt](r); p.Text != want || !r.m.box.Empty() {
@@ -224,7 +224,7 @@ func TestPromptsChooseNothing(t *testing.T) {
 }
 
 // answer is the name of an answer of the dialog that is seen, counted from 0.
-func (r *rig) answer(i int) string { return r.m.dialogs[0].Poll(r.m.around()).Answers[i].Name }
+func (r *rig) answer(i int) string { return r.m.first().Poll(r.m.around()).Answers[i].Name }
 
 // Who writes already is not asked for colours, and what is pasted answers nothing.
 func TestStartMenusAndDrafts(t *testing.T) {
@@ -239,7 +239,7 @@ func TestStartMenusAndDrafts(t *testing.T) {
 	r = newRig(t, 80, 24)
 	r.do(openedMsg{nil, errors.New("damaged")})
 	r.pass(time.Second).do(pasteMsg{"fix 2 tests"})
-	if r.keys("enter"); len(r.m.dialogs) != 1 || r.m.box.Text() != "fix 2 tests" {
-		t.Errorf("%d dialogs, the prompt is %q", len(r.m.dialogs), r.m.box.Text())
+	if r.keys("enter"); len(r.m.shown) != 1 || r.m.box.Text() != "fix 2 tests" {
+		t.Errorf("%d dialogs, the prompt is %q", len(r.m.shown), r.m.box.Text())
 	}
 }

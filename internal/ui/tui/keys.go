@@ -36,7 +36,7 @@ func (m *Model) goesTo(k keymap.Key) []effect {
 	case m.pager != nil:
 		m.keyed = m.now
 		return m.press(k, []keymap.Context{keymap.Transcript, keymap.Global}, m.pager.act, m.pager.typed)
-	case len(m.dialogs) > 0:
+	case len(m.shown) > 0:
 		return m.dialogKey(k)
 	}
 	if m.keyed = m.now; m.scrolls(k) {
@@ -107,9 +107,9 @@ func (m *Model) paste(text string) []effect {
 	switch {
 	case m.pager != nil:
 		return nil
-	case len(m.dialogs) > 0:
-		d := m.dialogs[0]
-		if !m.early(d, keymap.Key{}) && d.Paste(text) {
+	case len(m.shown) > 0:
+		d := m.first()
+		if !m.early(d, keymap.Key{}, m.now) && d.Paste(text) {
 			return nil
 		}
 		m.box.Paste(text) // it was meant for the prompt

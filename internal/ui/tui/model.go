@@ -21,6 +21,8 @@ import (
 
 // A Model is all that the UI knows. One goroutine owns it.
 type Model struct {
+	dialogs
+
 	hooks   []hookRun // the newest of each event, the oldest first
 	host    Host
 	saved   chan struct{} // closed when the newest setting was written; nil before the first
@@ -37,12 +39,9 @@ type Model struct {
 	box      *edit.Editor
 	keys     *keymap.Map
 	chord    keymap.Chord
-	pressed  keymap.Key      // now
-	list     *list           // the @ or / picker above the prompt box
-	dialogs  []dialog.Dialog // the first one is seen
-	guarded  guarded
+	pressed  keymap.Key // now
+	list     *list      // the @ or / picker above the prompt box
 	returned time.Time  // when what waited came back into the prompt box, because of an interrupt
-	keyed    time.Time  // when a key came last that no dialog took
 	going    *rewinding // that is looked at
 	backIn   string     // the prompt that the last rewind put into the box
 	back     *goingBack // that runs
@@ -134,6 +133,7 @@ const again = 2 * time.Second
 func newModel(h Host, start Start, s screen) *Model {
 	keys := keymap.Default(keymap.Terminal{})
 	m := &Model{host: h, start: start, story: story.New(), screen: s, keys: keys}
+	m.writes = func() bool { return !m.box.Empty() }
 	m.box = edit.New(edit.Options{Keys: keys, Past: h.Past, Skip: m.stillWaits})
 	return m
 }
@@ -215,7 +215,7 @@ func (m *Model) wake() time.Time {
 		sooner(m.now.Add(spinEvery))
 	}
 	sooner(m.delayDue())
-	if m.s == nil && m.gone == nil && len(m.dialogs) == 0 || m.story.Own() != nil {
+	if m.s == nil && m.gone == nil && len(m.shown) == 0 || m.story.Own() != nil {
 		sooner(m.now.Add(spinEvery))
 	}
 	sooner(m.flash.till)
@@ -233,10 +233,8 @@ func (m *Model) wake() time.Time {
 // spinEvery is the pace of the spinner.
 const spinEvery = 100 * time.Millisecond
 
-func (m *Model) waitsForPerson() bool { return len(m.dialogs) > 0 && m.dialogs[0].Is().Asks }
-
 func (m *Model) tick() []effect {
-	m.listen()
+	m.listen(m.now)
 	if m.screen.plain {
 		out := m.gathered()
 		m.progressed()
@@ -291,7 +289,7 @@ func (m *Model) opened(in openedMsg) []effect {
 		return m.welcome()
 	}
 	m.gone, m.s, m.effort, m.hooks, m.flash = nil, in.s, "", nil, flash{}
-	m.st, m.turn, m.dialogs, m.pager, m.back = transcript.State{}, turn{}, nil, nil, nil
+	m.st, m.turn, m.shown, m.pager, m.back = transcript.State{}, turn{}, nil, nil, nil
 	m.shownAfter, m.begun = in.s.first(), false
 	if m.shownAfter > 0 {
 		m.st = in.s.Was

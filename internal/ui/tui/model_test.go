@@ -277,11 +277,11 @@ func (r *rig) event(bodies ...event.Body) *rig {
 // pass lets time pass, with a frame that the terminal shows before.
 func (r *rig) pass(d time.Duration) *rig {
 	r.frame()
-	r.m.painted(r.m.unseen())
+	r.m.painted(r.m.unseen(), r.m.now)
 	r.now = r.now.Add(d)
 	r.do(tickMsg{})
 	r.frame()
-	r.m.painted(r.m.unseen())
+	r.m.painted(r.m.unseen(), r.m.now)
 	return r
 }
 
@@ -504,7 +504,7 @@ func TestAPromptSkipsTheColours(t *testing.T) {
 	if !strings.Contains(r.text(), "Which colours?") {
 		t.Fatal("no colours are asked for")
 	}
-	if r.keys("'hello"); len(r.m.dialogs) != 0 || r.m.box.Prompt().Text != "hello" {
-		t.Errorf("%d dialogs, the prompt is %q", len(r.m.dialogs), r.m.box.Prompt().Text)
+	if r.keys("'hello"); len(r.m.shown) != 0 || r.m.box.Prompt().Text != "hello" {
+		t.Errorf("%d dialogs, the prompt is %q", len(r.m.shown), r.m.box.Prompt().Text)
 	}
 }

@@ -71,9 +71,9 @@ func (m *Model) asking() string {
 	switch {
 	case !m.spoken.due.IsZero(): // more may come
 		return ""
-	case len(m.dialogs) > 0:
-		p := m.dialogs[0].Poll(m.around())
-		if m.dialogs[0] != m.spoken.d || p.Waits {
+	case len(m.shown) > 0:
+		p := m.first().Poll(m.around())
+		if m.first() != m.spoken.d || p.Waits {
 			return ""
 		}
 		return p.Wanted + "> "
@@ -89,9 +89,9 @@ func (m *Model) asking() string {
 func (m *Model) announce() []draw.Line {
 	out := m.spoken.out
 	m.spoken.out = nil
-	if len(m.dialogs) == 0 {
+	if len(m.shown) == 0 {
 		m.spoken.d = nil
-	} else if d := m.dialogs[0]; d != m.spoken.d && !d.Poll(m.around()).Waits {
+	} else if d := m.first(); d != m.spoken.d && !d.Poll(m.around()).Waits {
 		m.spoken.d = d
 		c := m.around()
 		lines, _ := d.View(c, plainRows)
@@ -121,10 +121,10 @@ func (m *Model) again() { m.spoken.d = nil }
 // line by line.
 func (m *Model) takeLine(text string) []effect {
 	m.spoken.moved = m.now
-	if len(m.dialogs) > 0 && len(m.spoken.lines) == 0 {
-		d := m.dialogs[0]
+	if len(m.shown) > 0 && len(m.spoken.lines) == 0 {
+		d := m.first()
 		switch text = strings.TrimSpace(text); {
-		case !m.early(d, keymap.Key{}):
+		case !m.early(d, keymap.Key{}, m.now):
 			return m.carry(d, dialog.AnswerLine(m.around(), d, text))
 		case len([]rune(text)) < leastPrompt:
 			m.tell("That came too soon to be meant for this question. Answer it again.")

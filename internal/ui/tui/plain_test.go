@@ -53,10 +53,10 @@ func (r *rig) line(text string) string {
 
 // seen lets time pass, so that a dialog takes lines.
 func (r *rig) seen() *rig {
-	r.m.painted(r.m.unseen())
+	r.m.painted(r.m.unseen(), r.m.now)
 	r.now = r.now.Add(time.Second)
 	r.do(tickMsg{})
-	r.m.painted(r.m.unseen())
+	r.m.painted(r.m.unseen(), r.m.now)
 	return r
 }
 
@@ -86,10 +86,10 @@ func TestPlainNamesNoKeysOfTheFullUI(t *testing.T) {
 		r.m.screen.plain = true
 		s.play(r)
 		r.frame()
-		for r.m.pager == nil && len(r.m.dialogs) > 0 { // and what is behind
+		for r.m.pager == nil && len(r.m.shown) > 0 { // and what is behind
 			r.seen()
 			r.line("?")
-			r.m.close(r.m.dialogs[0])
+			r.m.close(r.m.first())
 			r.frame()
 		}
 		text := draw.TextOf(r.printed)

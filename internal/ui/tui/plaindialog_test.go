@@ -92,7 +92,7 @@ func TestPlainLinesOfBeforeAnswerNothing(t *testing.T) {
 	r := plainRig(t)
 	r.event(event.TurnStarted{ID: "t"}, asked("7", "rm -r build", verdict()))
 	r.said()
-	r.m.painted(r.m.unseen())
+	r.m.painted(r.m.unseen(), r.m.now)
 	want(t, r.line("y"), "That came too soon", "1 to 3>")
 	want(t, r.line("also look at main.go"), "counts as a prompt", "1 to 3>")
 	r.unanswered()
@@ -219,7 +219,7 @@ func TestPlainMenus(t *testing.T) {
 	}
 	r.line("/model")
 	n := len(r.ops)
-	if want(t, r.line(""), "$>"); len(r.ops) != n || len(r.m.dialogs) > 0 {
+	if want(t, r.line(""), "$>"); len(r.ops) != n || len(r.m.shown) > 0 {
 		t.Error("an empty line took something")
 	}
 	came = func() ([]Choice, error) { return nil, nil }
@@ -269,7 +269,7 @@ func TestPlainTrustAndCost(t *testing.T) {
 				first = true
 			}
 		}
-		if first != granted || len(r.m.dialogs) > 0 {
+		if first != granted || len(r.m.shown) > 0 {
 			t.Errorf("%q: granted %v", line, first)
 		}
 	}
@@ -289,7 +289,7 @@ func TestPlainRefusedAnswer(t *testing.T) {
 	r.event(event.TurnStarted{ID: "t"}, asked("7", "ls", verdict()))
 	r.said()
 	r.seen()
-	for _, e := range r.m.carry(r.m.dialogs[0], dialog.AnswerLine(r.m.around(), r.m.dialogs[0], "1")) {
+	for _, e := range r.m.carry(r.m.first(), dialog.AnswerLine(r.m.around(), r.m.first(), "1")) {
 		if s, ok := e.(submit); ok {
 			s.then(r.m, errors.New("it cannot be kept"))
 		}

@@ -38,10 +38,10 @@ func TestPlainAtRandom(t *testing.T) {
 			}
 		}
 		r.pass(time.Second).pass(time.Second)
-		if d := r.m.dialogs; len(d) > 0 && !d[0].Poll(r.m.around()).Waits && r.m.asking() == "" {
+		if d := r.m.shown; len(d) > 0 && !d[0].Poll(r.m.around()).Waits && r.m.asking() == "" {
 			t.Errorf("seed %d: a dialog asks nothing", seed)
 		}
-		if r.m.pager == nil && !r.m.turn.running && len(r.m.dialogs) == 0 && !r.m.awaited() && r.m.story.Own() == nil && r.m.asking() == "" {
+		if r.m.pager == nil && !r.m.turn.running && len(r.m.shown) == 0 && !r.m.awaited() && r.m.story.Own() == nil && r.m.asking() == "" {
 			t.Errorf("seed %d: nothing goes on, and nothing is asked", seed)
 		}
 	}

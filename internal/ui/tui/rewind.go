@@ -3,7 +3,6 @@ package tui
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -279,6 +278,6 @@ func (m *Model) wentBack() []effect {
 			g.resized()
 		}
 	}
-	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog.Dialog) bool { return d.Is().Rank == dialog.RankRewind })
+	m.closeAll(func(is dialog.Is) bool { return is.Rank == dialog.RankRewind })
 	return m.changed()
 }

@@ -84,7 +84,7 @@ func TestRewindGoesBack(t *testing.T) {
 			if got := r.m.box.Text(); got != c.text {
 				t.Errorf("the prompt box has %q", got)
 			}
-			if len(r.m.dialogs) != 0 {
+			if len(r.m.shown) != 0 {
 				t.Error("the dialog is still there")
 			}
 		})
@@ -211,11 +211,11 @@ func TestRewindWaitsForTheTurn(t *testing.T) {
 	r := spoken(newRig(t, 80, 30)).event(event.InputAccepted{ID: "x", Text: "y"}, event.TurnStarted{ID: "t"})
 	r.keys("'/rewind", "enter")
 	r.has("interrupt it first")
-	if len(r.m.dialogs) != 0 {
+	if len(r.m.shown) != 0 {
 		t.Error("a dialog opened")
 	}
 	r.keys("esc", "esc")
-	if len(r.m.dialogs) != 0 {
+	if len(r.m.shown) != 0 {
 		t.Error("a dialog opened by Esc Esc")
 	}
 }
@@ -259,10 +259,10 @@ func TestARewindIsSeenToRun(t *testing.T) {
 	for _, key := range []string{"esc", "ctrl+c"} {
 		r := spoken(newRig(t, 80, 24)).keys("'/rewind", "enter", "up", "enter").event(planOf("p1"))
 		var end func(*Model, error) []effect
-		for _, e := range r.m.dialogs[0].(*menu).chosen(r.m, Choice{ID: "both"}) {
+		for _, e := range r.m.first().(*menu).chosen(r.m, Choice{ID: "both"}) {
 			end = e.(submit).then // the session takes its time
 		}
-		r.m.close(r.m.dialogs[0])
+		r.m.close(r.m.first())
 		r.has("Going back · Esc stops it").event(event.Rewinding{Done: 1200, Of: 6001}).has("Going back · 1,200 of 6001 files · Esc stops it")
 		if at := r.m.wake(); at.Sub(r.now) > spinEvery {
 			t.Error("the spinner stands still")

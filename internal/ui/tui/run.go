@@ -297,7 +297,7 @@ func (l *loop) draw(now time.Time) {
 		l.wg.Go(func() { // ends when the terminal has taken the frame, or the run is over
 			defer l.t.Recover()
 			l.screen.Sync()
-			l.send(resultMsg{func(m *Model) []effect { l.paints = false; m.painted(d); return nil }})
+			l.send(resultMsg{func(m *Model) []effect { l.paints = false; m.painted(d, m.now); return nil }})
 		})
 	}
 }

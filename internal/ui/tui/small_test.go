@@ -90,7 +90,7 @@ func TestSmallScreensShowAll(t *testing.T) {
 					}
 					r.keys("end")
 				}
-				if lines, _ := r.m.dialogs[0].View(r.m.around(), z.Rows-1); len(lines) > z.Rows-1 {
+				if lines, _ := r.m.first().View(r.m.around(), z.Rows-1); len(lines) > z.Rows-1 {
 					t.Errorf("%v, %s: %d rows:\n%s", z, d.name, len(lines), r.text())
 				}
 			}

@@ -1,0 +1,240 @@
+package tui
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ui/dialog"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
+)
+
+// A menu is one with what is done about what it says; what is nil, nothing is done about.
+type menu struct {
+	*dialog.Menu
+	chosen  func(m *Model, c Choice) []effect
+	marked  func(m *Model, c Choice) []effect
+	sought  func(m *Model) []effect // nothing: that is looked for nowhere else
+	dropped func(m *Model) []effect
+	own     func(m *Model, a keymap.Action) []effect
+	letter  func(m *Model, k keymap.Key) []effect
+	said    func(m *Model, word string, c Choice, rest string) []effect
+	wrote   func(m *Model, text string) []effect
+}
+
+func newMenu(m *Model, heading string, all []Choice, chosen func(*Model, Choice) []effect) *menu {
+	return &menu{Menu: dialog.NewMenu(m.keys, heading, all), chosen: chosen}
+}
+
+// Poll: what is done when it closes counts for one without choices, too.
+func (d *menu) Poll(c dialog.Ctx) dialog.Poll {
+	p := d.Menu.Poll(c)
+	p.Read = p.Read && d.dropped == nil
+	return p
+}
+
+// A sheet is one with what is done about keys of its own.
+type sheet struct {
+	*dialog.Sheet
+	letter func(m *Model, k keymap.Key) []effect // nil: it has none
+}
+
+// open shows a dialog, in its place by rank.
+func (m *Model) open(d dialog.Dialog) {
+	m.flash = flash{} // it was said of what was there before
+	m.list = nil
+	m.dialogs.open(d)
+}
+
+// around is what a dialog may know.
+func (m *Model) around() dialog.Ctx {
+	return dialog.Ctx{
+		Paper: m.paper(), Keys: m.keys, Pressed: m.pressed, Rows: m.screen.size.Rows, Dir: m.folder(), Mode: m.mode(), Running: m.turn.running,
+		Draft: !m.box.Empty(), Held: m.holds(), Editor: m.host.Edit != nil, Files: m.host.EditFile != nil && m.host.ReadFile != nil,
+	}
+}
+
+// folder is where the session works; its log begins with the first prompt.
+func (m *Model) folder() string {
+	if m.st.Dir == "" && m.s != nil {
+		return m.s.Dir
+	}
+	return m.st.Dir
+}
+
+// carry does what a dialog wants done.
+func (m *Model) carry(d dialog.Dialog, list []dialog.Effect) (out []effect) {
+	for _, e := range list {
+		out = append(out, m.carryOne(d, e)...)
+	}
+	return out
+}
+
+func (m *Model) carryOne(d dialog.Dialog, e dialog.Effect) []effect {
+	switch e := e.(type) {
+	case dialog.Close:
+		m.close(d)
+	case dialog.Answer:
+		return m.answer(d, e)
+	case dialog.Chosen, dialog.Dropped, dialog.Marked, dialog.Sought, dialog.Own, dialog.Said, dialog.Wrote:
+		if d, ok := d.(*menu); ok {
+			return m.carryMenu(d, e)
+		}
+	case dialog.Letter:
+		switch d := d.(type) {
+		case *menu:
+			return d.letter(m, e.Key)
+		case *sheet:
+			return d.letter(m, e.Key)
+		}
+	case dialog.Keys:
+		return m.typedOn(d, e.List)
+	case dialog.Interrupt:
+		return m.interrupt()
+	case dialog.Browse:
+		return m.browse(e.Address)
+	case dialog.Edit:
+		return []effect{away{func(ctx context.Context) func(*Model) []effect {
+			text, err := m.host.Edit(ctx, e.Text)
+			return func(m *Model) []effect { return m.carry(d, e.Then(text, err)) }
+		}}}
+	case dialog.EditFile:
+		return []effect{away{func(ctx context.Context) func(*Model) []effect {
+			err := m.host.EditFile(ctx, e.Path)
+			var text string
+			if err == nil {
+				text, err = m.host.ReadFile(e.Path)
+			}
+			return func(m *Model) []effect { return m.carry(d, e.Then(text, err)) }
+		}}}
+	case dialog.Say:
+		m.say(e.Text, e.Role)
+	case dialog.Again:
+		m.again()
+	}
+	return nil
+}
+
+// carryMenu does what a menu wants done.
+func (m *Model) carryMenu(d *menu, e dialog.Effect) []effect {
+	switch e := e.(type) {
+	case dialog.Chosen:
+		m.close(d)
+		return d.chosen(m, e.Choice)
+	case dialog.Dropped:
+		m.close(d)
+		if d.dropped != nil {
+			return d.dropped(m)
+		}
+	case dialog.Marked:
+		if d.marked != nil {
+			return d.marked(m, e.Choice)
+		}
+	case dialog.Sought:
+		var out []effect
+		if d.sought != nil {
+			out = d.sought(m)
+		}
+		if out == nil && e.Else != nil {
+			return m.carry(d, e.Else())
+		}
+		m.again()
+		return out
+	case dialog.Own:
+		return d.own(m, e.Action)
+	case dialog.Said:
+		return d.said(m, e.Word, e.Choice, e.Rest)
+	case dialog.Wrote:
+		return d.wrote(m, e.Text)
+	default: // not of a menu alone
+	}
+	return nil
+}
+
+// ask has a person write a text in the place of the search; Esc leaves it.
+func (d *menu) ask(m *Model, label, text string, done func(*Model, string) []effect) {
+	d.wrote = done
+	d.Ask(m.keys, label, text)
+}
+
+// answer closes the dialog of a question and submits what was said. A refusal is shown
+// in it, as what is wrong, and the question stays.
+func (m *Model) answer(d dialog.Dialog, e dialog.Answer) []effect {
+	a := e.Answer
+	a.Call, a.By = d.Is().Call, clientName
+	m.close(d)
+	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
+		if err != nil && m.st.Pending[a.Call].Call != "" {
+			e.Refused(err.Error())
+			m.open(d)
+			m.again()
+		}
+		return nil
+	}}}
+}
+
+// browse opens a page in the person's browser, or says which one to open.
+func (m *Model) browse(address string) []effect {
+	if m.host.Browse == nil {
+		m.note("info", "Open this page in a browser:", address)
+		return nil
+	}
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		err := m.host.Browse(ctx, address)
+		return func(m *Model) []effect {
+			if err != nil {
+				m.note("info", "No browser can be opened from here. Open this page in one:", address)
+			}
+			return nil
+		}
+	}}}
+}
+
+func (m *Model) dialogKey(k keymap.Key) []effect {
+	d := m.first()
+	if m.early(d, k, m.now) {
+		return m.tooSoon(k)
+	}
+	return m.press(k, append(slices.Clone(d.In()), keymap.Global), func(m *Model, a keymap.Action) ([]effect, bool) {
+		if out, done := d.Act(m.around(), a); done {
+			return m.carry(d, out), true
+		}
+		switch a {
+		case keymap.Interrupt:
+			if m.turn.running && m.armed.action != keymap.Interrupt { // the question ends with what asked it
+				return m.interrupt(), true
+			}
+			return m.interruptOrQuit(), true
+		case keymap.Exit, keymap.Redraw, keymap.Suspend, keymap.ToggleTranscript:
+			return m.anyAct(a)
+		case keymap.ShowHelp:
+			h := newHelp(m)
+			h.Above = true // the question goes on when it was read
+			m.open(h)
+			return nil, true
+		}
+		return nil, false
+	}, func(m *Model, k keymap.Key) []effect { return m.carry(d, d.Typed(m.around(), k)) })
+}
+
+// ask opens the dialog for a question of the session.
+func (m *Model) ask(b event.Asked) []effect {
+	if b.About == event.AboutCost {
+		m.open(m.dear(b))
+		return m.call("adze: " + story.FirstLine(b.Title))
+	}
+	d, says := dialog.Ask(m.keys, b, m.commandsNow())
+	m.open(d)
+	return m.call(says)
+}
+
+// commandsNow are the commands that run, of this turn and beside it.
+func (m *Model) commandsNow() []string {
+	out := m.story.Running()
+	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
+		out = append(out, m.st.Background[id].Text)
+	}
+	return out
+}
