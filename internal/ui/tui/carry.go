@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -228,13 +227,4 @@ func (m *Model) ask(b event.Asked) []effect {
 	d, says := dialog.Ask(m.keys, b, m.commandsNow())
 	m.open(d)
 	return m.call(says)
-}
-
-// commandsNow are the commands that run, of this turn and beside it.
-func (m *Model) commandsNow() []string {
-	out := m.story.Running()
-	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
-		out = append(out, m.st.Background[id].Text)
-	}
-	return out
 }

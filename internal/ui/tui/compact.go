@@ -78,8 +78,8 @@ func (m *Model) compactPart(part, id, focus string) []effect {
 }
 
 // parts are what compacting can do about a prompt, in the menu of a rewind to it.
-func (m *Model) parts(id string) (out []Choice) {
-	for i, p := range m.st.Prompts() {
+func (v *conversation) parts(id string) (out []Choice) {
+	for i, p := range v.st.Prompts() {
 		if p.ID != id {
 			continue
 		}

@@ -20,9 +20,9 @@ import (
 const mostRows = 20
 
 // cost is what was used so far, as Markdown.
-func (m *Model) cost() string {
+func (v *conversation) cost() string {
 	var b strings.Builder
-	t := m.st.Total
+	t := v.st.Total
 	fmt.Fprintf(&b, "**%s**", t.Money())
 	if t.Unpriced > 0 {
 		fmt.Fprintf(&b, ", and %s without a known price", story.Plural(t.Unpriced, "request"))
@@ -37,14 +37,14 @@ func (m *Model) cost() string {
 		fmt.Fprintf(&b, ". %s had to be sent again", story.Plural(t.Retries, "request"))
 	}
 	b.WriteString(".\n\n| model | requests | in | out | cached | written | first | cost |\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
-	for _, name := range slices.Sorted(maps.Keys(m.st.ByModel)) {
-		s := m.st.ByModel[name]
+	for _, name := range slices.Sorted(maps.Keys(v.st.ByModel)) {
+		s := v.st.ByModel[name]
 		b.WriteString("| " + cellOf(name) + spentCells(s) + "\n")
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.st.Helpers)) {
-		b.WriteString("| of it for: " + cellOf(name) + spentCells(m.st.Helpers[name]) + "\n")
+	for _, name := range slices.Sorted(maps.Keys(v.st.Helpers)) {
+		b.WriteString("| of it for: " + cellOf(name) + spentCells(v.st.Helpers[name]) + "\n")
 	}
-	m.toolTimes(&b)
+	v.toolTimes(&b)
 	return b.String()
 }
 
@@ -77,17 +77,17 @@ func spentCells(s usage.Spent) string {
 }
 
 // toolTimes lists the tools that took longest.
-func (m *Model) toolTimes(b *strings.Builder) {
-	if len(m.st.ByTool) == 0 {
+func (v *conversation) toolTimes(b *strings.Builder) {
+	if len(v.st.ByTool) == 0 {
 		return
 	}
-	names := slices.Collect(maps.Keys(m.st.ByTool))
+	names := slices.Collect(maps.Keys(v.st.ByTool))
 	order.By(names, func(x, y string) int {
-		return cmp.Or(cmp.Compare(m.st.ByTool[y].Took, m.st.ByTool[x].Took), cmp.Compare(x, y))
+		return cmp.Or(cmp.Compare(v.st.ByTool[y].Took, v.st.ByTool[x].Took), cmp.Compare(x, y))
 	})
 	b.WriteString("\n| tool | calls | failed | refused | time |\n|---|---:|---:|---:|---:|\n")
 	for _, name := range names[:min(len(names), mostRows)] {
-		w := m.st.ByTool[name]
+		w := v.st.ByTool[name]
 		fmt.Fprintf(b, "| %s | %d | %d | %d | %s |\n", cellOf(name), w.Calls, w.Errors, w.Denied, story.Span(w.Took))
 	}
 }

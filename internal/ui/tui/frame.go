@@ -202,22 +202,6 @@ func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
 	return m.wrapped(printed, z.Cols), narrowed(live, z.Cols), cur
 }
 
-// wrapped wraps what is printed and does not fit: it was drawn before the screen
-// became narrower, and does not come again. Pictures are cut.
-func (m *Model) wrapped(lines []draw.Line, cols int) []draw.Line {
-	out := make([]draw.Line, 0, len(lines))
-	at := 0
-	for i := range m.placed {
-		f := &m.placed[i]
-		out = append(out, wrap(lines[at:f.at], cols)...)
-		here := len(out)
-		at = f.at + len(f.Lines)
-		out = append(out, narrowed(lines[f.at:at], cols)...)
-		f.at = here
-	}
-	return append(out, wrap(lines[at:], cols)...)
-}
-
 func wrap(lines []draw.Line, cols int) (out []draw.Line) {
 	for _, l := range lines {
 		text := l.String()
@@ -267,7 +251,7 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 	var out []draw.Line
 	p := m.paper()
 	if len(m.shown) > 0 {
-		said := m.flashed(p)
+		said := m.flashed(m.screen.size.Rows, p)
 		if rows-len(said) < leastDialog {
 			said = nil
 		}
@@ -290,7 +274,7 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 	}
 	out = append(out, m.todos(p, rows/3)...)
 	out = append(out, m.waiting(p, clampLow(rows/4))...)
-	box, cur := m.prompt(p, min(max(rows/3, 1), 12))
+	box, cur := m.typing(p, min(max(rows/3, 1), 12))
 	cur.Row += len(out)
 	out = append(out, box...)
 	if m.list != nil {

@@ -110,7 +110,7 @@ func (m *Model) happened(e event.Event) []effect {
 	switch b := e.Body.(type) {
 	case event.TurnStarted:
 		m.cutOff = false
-		m.underway()
+		m.underway(m.now)
 		m.turn = turn{running: true, began: m.now, spin: m.turn.spin}
 		return m.changed()
 	case event.InputAccepted:
@@ -122,7 +122,7 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.ReplyStarted:
 		m.turn.waiting = nil
 		if len(b.Limits) > 0 {
-			m.status.limits = b.Limits
+			m.line.limits = b.Limits
 		}
 	case event.Replied:
 		m.turn.typed, m.turn.writes, m.given = 0, "", nil
@@ -195,21 +195,6 @@ func (m *Model) accepted(b event.InputAccepted) {
 		}
 	}
 	m.unqueue(b.ID)
-}
-
-// arrives counts a piece of the reply that is being written, and remembers of which call
-// it writes the arguments.
-func (t *turn) arrives(b event.Body) {
-	switch b := b.(type) {
-	case event.TextDelta:
-		t.typed, t.waiting, t.writes = t.typed+len(b.S), nil, ""
-	case event.ThinkingDelta:
-		t.typed, t.waiting = t.typed+len(b.S), nil
-	case event.ToolInputDelta:
-		t.typed, t.writes = t.typed+len(b.S), b.Name
-	default: // the piece is whole
-		t.writes = ""
-	}
 }
 
 // callFinished takes note of what a call left for people: no question about it is open any

@@ -28,21 +28,21 @@ type hookRun struct {
 }
 
 // hooked takes over what a hook does.
-func (m *Model) hooked(e event.Event) {
+func (v *conversation) hooked(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.HookStarted:
-		m.hooks = append(m.hooks, hookRun{HookStarted: b, began: e.Time})
+		v.hooks = append(v.hooks, hookRun{HookStarted: b, began: e.Time})
 	case event.HookEnded:
-		if i := slices.IndexFunc(m.hooks, func(r hookRun) bool { return r.ID == b.ID && r.ended == nil }); i >= 0 {
-			m.hooks[i].ended = &b
+		if i := slices.IndexFunc(v.hooks, func(r hookRun) bool { return r.ID == b.ID && r.ended == nil }); i >= 0 {
+			v.hooks[i].ended = &b
 		}
 	default: // not about a hook
 	}
 	of := 0
-	for i := len(m.hooks) - 1; i >= 0; i-- {
-		if m.hooks[i].Event == m.hooks[len(m.hooks)-1].Event {
-			if of++; of > hookRuns && m.hooks[i].ended != nil {
-				m.hooks = slices.Delete(m.hooks, i, i+1)
+	for i := len(v.hooks) - 1; i >= 0; i-- {
+		if v.hooks[i].Event == v.hooks[len(v.hooks)-1].Event {
+			if of++; of > hookRuns && v.hooks[i].ended != nil {
+				v.hooks = slices.Delete(v.hooks, i, i+1)
 				return
 			}
 		}
@@ -50,9 +50,9 @@ func (m *Model) hooked(e event.Event) {
 }
 
 // slowHook is what people see while a hook takes its time, "" when none does.
-func (m *Model) slowHook() string {
-	for _, r := range m.hooks {
-		if r.ended == nil && m.now.Sub(r.began) >= slowHook {
+func (v *conversation) slowHook(now time.Time) string {
+	for _, r := range v.hooks {
+		if r.ended == nil && now.Sub(r.began) >= slowHook {
 			if r.Status != "" {
 				return clip.Line(draw.String(r.Status), 60)
 			}
@@ -68,7 +68,7 @@ func (m *Model) delayed() string {
 	if !m.awaited() || m.now.Sub(m.queue[0].at) < slowHook {
 		return ""
 	}
-	if s := m.slowHook(); s != "" {
+	if s := m.slowHook(m.now); s != "" {
 		return s
 	}
 	return "Preparing the prompt"
@@ -97,7 +97,7 @@ func (m *Model) recall() []effect { return m.stop(slices.Clone(m.queue)) }
 
 // hooksCommand lists the hooks that are set, and what they did in this session.
 func (m *Model) hooksCommand(string) []effect {
-	ran := m.hookReport()
+	ran := m.hookReport(m.now)
 	s := m.s
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		r, err := m.host.ask(ctx, s, ask.Hooks{})
@@ -111,10 +111,10 @@ func (m *Model) hooksCommand(string) []effect {
 }
 
 // hookReport is what hooks did, the newest run of an event first, as Markdown.
-func (m *Model) hookReport() string {
+func (v *conversation) hookReport(now time.Time) string {
 	var b strings.Builder
-	for _, r := range slices.Backward(m.hooks) {
-		how := "runs since " + clip.Span(m.now.Sub(r.began))
+	for _, r := range slices.Backward(v.hooks) {
+		how := "runs since " + clip.Span(now.Sub(r.began))
 		said := [][2]string{{"input", r.Input}}
 		if e := r.ended; e != nil {
 			how = fmt.Sprintf("code %d", e.Code)

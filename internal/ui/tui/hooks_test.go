@@ -16,13 +16,13 @@ func TestHooksAreShown(t *testing.T) {
 	m := &Model{now: time.Unix(100, 0)}
 	at := func(s int64, b event.Body) { m.hooked(event.Event{Time: time.Unix(s, 0), Body: b}) }
 	at(98, event.HookStarted{ID: 1, Event: "Stop", Name: "lint \x1b[31mall", Status: "Linting", Input: `{"stop_hook_active":false}`})
-	if got := m.slowHook(); got != "Linting" {
+	if got := m.slowHook(m.now); got != "Linting" {
 		t.Errorf("it shows %q", got)
 	}
 	at(99, event.HookEnded{ID: 1, Event: "Stop", Name: "lint", Code: 2, Stderr: "three faults\nin\nfour\nfiles\x1b[2J\n!", Stdout: "{}\n", Took: time.Second})
 	at(99, event.HookStarted{ID: 2, Event: "Stop", Name: "other"})
 	m.now = time.Unix(99, 0)
-	if got := m.slowHook(); got != "" {
+	if got := m.slowHook(m.now); got != "" {
 		t.Errorf("it shows %q before a second has passed", got)
 	}
 	want := `, code 2, after 1.0 s
@@ -33,11 +33,11 @@ func TestHooksAreShown(t *testing.T) {
                   [2 lines more]
           stdout: {}
 `
-	if r := m.hookReport(); !strings.Contains(r, want[2:]) || strings.ContainsRune(r, 0x1b) {
+	if r := m.hookReport(m.now); !strings.Contains(r, want[2:]) || strings.ContainsRune(r, 0x1b) {
 		t.Errorf("%s", r)
 	}
 	at(99, event.HookEnded{ID: 2, Event: "Stop", Name: "other", Err: "did not answer within 2.0 s", Took: 2 * time.Second})
-	if r := m.hookReport(); !strings.Contains(r, "other  did not answer within 2.0 s, after 2.0 s\n") {
+	if r := m.hookReport(m.now); !strings.Contains(r, "other  did not answer within 2.0 s, after 2.0 s\n") {
 		t.Errorf("%s", r)
 	}
 	for i := range 50 {
@@ -47,7 +47,7 @@ func TestHooksAreShown(t *testing.T) {
 	if n := len(m.hooks); n < hookRuns+2 || n > hookRuns+3 {
 		t.Errorf("%d runs are kept", n)
 	}
-	if r := m.hookReport(); !strings.Contains(r, "three faults") || strings.Contains(r, " 3  code") {
+	if r := m.hookReport(m.now); !strings.Contains(r, "three faults") || strings.Contains(r, " 3  code") {
 		t.Errorf("the wrong ones were let go: %s", r)
 	}
 }

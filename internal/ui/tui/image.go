@@ -84,7 +84,7 @@ func (m *Model) pictured(b event.Body) []effect {
 	return m.depict(it, pics...)
 }
 
-func (m *Model) picturesOf(b event.Body) (it *story.Item, pics [][]byte) {
+func (v *conversation) picturesOf(b event.Body) (it *story.Item, pics [][]byte) {
 	switch b := b.(type) {
 	case event.InputAccepted:
 		if len(b.Images) == 0 || b.Hidden {
@@ -93,11 +93,11 @@ func (m *Model) picturesOf(b event.Body) (it *story.Item, pics [][]byte) {
 		for _, img := range b.Images {
 			pics = append(pics, img.Data)
 		}
-		return m.story.Items[len(m.story.Items)-1], pics
+		return v.story.Items[len(v.story.Items)-1], pics
 	case event.ToolFinished:
 		if img, ok := b.View.(view.Image); ok {
-			if i := m.story.Find(b.Call); i >= m.story.Printed {
-				return m.story.Items[i], [][]byte{img.Data}
+			if i := v.story.Find(b.Call); i >= v.story.Printed {
+				return v.story.Items[i], [][]byte{img.Data}
 			}
 		}
 	default: // no other brings any
@@ -115,12 +115,12 @@ type hung struct {
 }
 
 // hang keeps the newest pictures of an earlier run.
-func (m *Model) hang(b event.Body) {
-	it, pics := m.picturesOf(b)
+func (v *conversation) hang(b event.Body) {
+	it, pics := v.picturesOf(b)
 	for _, data := range pics {
-		m.hung = append(m.hung, hung{it, data})
+		v.hung = append(v.hung, hung{it, data})
 	}
-	m.hung = m.hung[clampLow(len(m.hung)-pastPictures):]
+	v.hung = v.hung[clampLow(len(v.hung)-pastPictures):]
 }
 
 // unveil has those of them drawn that are put on the screen again.

@@ -22,14 +22,6 @@ func (m *Model) key(k keymap.Key) []effect {
 	return out
 }
 
-// disarm: no key means more than it always does, and nothing says so.
-func (m *Model) disarm() {
-	if m.armed.action != "" && m.flash.till.Equal(m.armed.till) {
-		m.flash = flash{}
-	}
-	m.armed = armed{}
-}
-
 // goesTo gives a key to where it belongs.
 func (m *Model) goesTo(k keymap.Key) []effect {
 	switch {
@@ -430,7 +422,7 @@ func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
 	for _, img := range p.Images {
 		o.Images = append(o.Images, op.Image{Media: img.MediaType, Data: img.Data})
 	}
-	left := m.underway()
+	left := m.underway(m.now)
 	m.queue = append(m.queue, queued{id: id, prompt: p, sent: true, later: later, at: m.now})
 	to := m.s
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {

@@ -2,75 +2,43 @@ package tui
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
-	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
 
-// A Model is all that the UI knows. One goroutine owns it.
+// A Model is all that the UI knows, in parts that do not know each other: what is said,
+// what is being typed, what is asked, and how things stand. One goroutine owns it.
 type Model struct {
+	conversation
+	prompt
 	dialogs
+	status
 
-	hooks   []hookRun // the newest of each event, the oldest first
-	host    Host
-	saved   chan struct{} // closed when the newest setting was written; nil before the first
-	s       *Session      // nil until it is open
-	start   Start
-	story   *story.Story
-	st      transcript.State
-	turn    turn
-	effort  string      // how hard the model thinks, "" where nobody said; "none" is not at all
-	towards policy.Mode // that was asked for and is not there yet
-	queue   []queued    // prompts that wait, in the session or for one
-	given   *queued     // the prompt that the model was given last and has not answered
-
-	box      *edit.Editor
+	host     Host
+	s        *Session // nil until it is open
+	start    Start
+	gone     error // why there is no session
+	screen   screen
 	keys     *keymap.Map
 	chord    keymap.Chord
 	pressed  keymap.Key // now
-	list     *list      // the @ or / picker above the prompt box
-	returned time.Time  // when what waited came back into the prompt box, because of an interrupt
-	going    *rewinding // that is looked at
-	backIn   string     // the prompt that the last rewind put into the box
-	back     *goingBack // that runs
-	pager    *pager     // the transcript in full screen
-	scroll   *pager     // the conversation, when adze has the whole screen
-	screen   screen
-	flash    flash
-	tasks    []task // in the background, in the order in which they began
-	armed    armed
-	status   status
-	files    fileList
-	kept     kept
 	now      time.Time
-	left     bool                         // the end was asked for
-	greeted  bool                         // what a first start asks was asked
-	spoken   plainly                      // in plain mode
-	placed   []placing                    // the pictures among what the last frame printed
-	hung     []hung                       // pictures of an earlier run
-	trusting bool                         // whether the folder is trusted was asked
-	gone     error                        // why there is no session
-	looked   bool                         // a model is looked for again
-	aside    func()                       // stops the question of /btw that is being asked, nil when none is
-	halted   string                       // the person's own command that Ctrl+C stops
-	cutOff   bool                         // the turn before was interrupted or put off, and Enter goes on with it
-	troubled map[string]event.ServerState // MCP servers that were said to need a person, and their state then
-	// shownAfter is the event after which the story begins, 0 when it has all;
-	// begun says that its first event was there.
-	shownAfter event.Seq
-	begun      bool
+	spoken   plainly       // in plain mode
+	saved    chan struct{} // closed when the newest setting was written; nil before the first
+	left     bool          // the end was asked for
+	greeted  bool          // what a first start asks was asked
+	trusting bool          // whether the folder is trusted was asked
+	looked   bool          // a model is looked for again
 }
 
 // screen is what is known about the terminal.
@@ -89,59 +57,16 @@ type screen struct {
 	past    bool        // what is folded happened in an earlier run
 }
 
-// turn is what is known about the running turn beside the story.
-type turn struct {
-	running bool
-	began   time.Time
-	spin    int
-	typed   int // bytes that the model wrote in the reply that streams
-	writes  string
-	waiting *event.Waiting
-	waits   time.Time // since when
-	stopped bool      // an interrupt was sent
-	over    int       // how many items there were when it ended, 0 while it runs and before any
-	took    time.Duration
-}
-
-// queued is a prompt that waits.
-type queued struct {
-	id     string
-	prompt edit.Prompt
-	sent   bool // the session has it
-	later  bool // it waits for the end of the turn
-	left   bool // an earlier process left it in the session, and no turn begins because of it alone
-	at     time.Time
-}
-
-// flash is a line below the prompt box that goes away.
-type flash struct {
-	text string
-	role draw.Role
-	till time.Time
-}
-
-// armed is a key that means more when it comes again.
-type armed struct {
-	action keymap.Action
-	till   time.Time
-}
-
 // again is how long a second Ctrl+C, Ctrl+D or Esc counts as such.
 const again = 2 * time.Second
 
 // newModel begins before anything is known but the terminal.
 func newModel(h Host, start Start, s screen) *Model {
 	keys := keymap.Default(keymap.Terminal{})
-	m := &Model{host: h, start: start, story: story.New(), screen: s, keys: keys}
+	m := &Model{host: h, start: start, conversation: conversation{story: story.New()}, screen: s, keys: keys}
 	m.writes = func() bool { return !m.box.Empty() }
 	m.box = edit.New(edit.Options{Keys: keys, Past: h.Past, Skip: m.stillWaits})
 	return m
-}
-
-// stillWaits reports whether a prompt of the history is one that waits: sent from
-// there it would be sent twice.
-func (m *Model) stillWaits(e history.Entry) bool {
-	return slices.ContainsFunc(m.queue, func(q queued) bool { return q.prompt.Shown == e.Text })
 }
 
 // update takes a message.
@@ -223,7 +148,7 @@ func (m *Model) wake() time.Time {
 	if _, till := m.chord.Pending(); !till.IsZero() {
 		sooner(till)
 	}
-	sooner(m.status.due)
+	sooner(m.line.due)
 	if !m.kept.busy {
 		sooner(m.kept.due)
 	}
@@ -294,7 +219,7 @@ func (m *Model) opened(in openedMsg) []effect {
 	if m.shownAfter > 0 {
 		m.st = in.s.Was
 	}
-	m.status.since, m.status.before = m.now, 0
+	m.line.since, m.line.before = m.now, 0
 	in.s.Was = transcript.State{} // it would keep what the session lets go
 	before := m.story.Items[m.story.Printed:]
 	m.story = story.New()
@@ -328,7 +253,7 @@ func (m *Model) ready() []effect {
 	if m.s.After > 0 { // what earlier runs went by does not count in this one
 		m.st.Model, m.st.Mode = cmp.Or(m.s.Model, m.st.Model), cmp.Or(m.s.Mode, m.st.Mode)
 	}
-	m.status.before = m.st.Lasted
+	m.line.before = m.st.Lasted
 	m.forked(m.start.Resume)
 	waiting := m.queue
 	m.queue = m.waited()
@@ -376,35 +301,6 @@ func (m *Model) call(text string) []effect {
 		return nil
 	}
 	return []effect{notify{text}}
-}
-
-// underway marks the prompts of an earlier process as ones that a turn takes
-// now, and returns their IDs.
-func (m *Model) underway() (ids []string) {
-	for i, q := range m.queue {
-		if q.left {
-			m.queue[i].left, m.queue[i].at = false, m.now
-			ids = append(ids, q.id)
-		}
-	}
-	return ids
-}
-
-func (m *Model) unqueue(id string) {
-	for i, q := range m.queue {
-		if q.id == id {
-			m.queue = append(m.queue[:i:i], m.queue[i+1:]...)
-			return
-		}
-	}
-}
-
-// mode is the permission mode now.
-func (m *Model) mode() policy.Mode {
-	if m.st.Mode == "" {
-		return policy.Default
-	}
-	return m.st.Mode
 }
 
 // setTheme draws in the colours of a theme.

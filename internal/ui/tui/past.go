@@ -127,8 +127,8 @@ func weight(b event.Body) int {
 }
 
 // prepend puts what was read back before the story.
-func (m *Model) prepend(past *story.Story) {
-	n, s := len(past.Items), m.story
+func (v *conversation) prepend(past *story.Story) {
+	n, s := len(past.Items), v.story
 	for _, it := range past.Items {
 		it.Done = true
 	}
@@ -137,7 +137,7 @@ func (m *Model) prepend(past *story.Story) {
 	maps.Copy(past.ByID, s.ByID)
 	s.ByID = past.ByID
 	s.Remark()
-	if g := m.pager; g != nil {
+	if g := v.pager; g != nil {
 		g.top.item += n
 		if g.hit.item >= 0 {
 			g.hit.item += n

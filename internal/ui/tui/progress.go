@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -46,7 +45,7 @@ func (m *Model) spinner(p dialog.Paper) draw.Line {
 		tokens = dot + tokens
 	}
 	stop := dot + m.keys.Hint(keymap.Cancel) + " interrupts"
-	verb := m.verb()
+	verb := m.verb(m.now)
 	if c := m.story.Open(); c != nil && c.Shell() && c.Lasts(m.now) >= longCommand {
 		long := stop + dot + m.keys.Hint(keymap.TaskBackground) + " moves it to the background"
 		if 2+draw.Width(verb+took+tokens+long) <= p.Cols() {
@@ -79,15 +78,6 @@ func (m *Model) ownRuns(p dialog.Paper) draw.Line {
 	return append(head, draw.S(facts, draw.Quiet)).Truncate(p.Cols(), p.O)
 }
 
-// tokens are what the turn sent and got so far.
-func (m *Model) tokens(p dialog.Paper) string {
-	up, down := m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out+m.turn.typed/4
-	if up+down == 0 {
-		return ""
-	}
-	return p.Sign(draw.ArrowUp) + " " + count(up) + " " + p.Sign(draw.ArrowDown) + " " + count(down)
-}
-
 // spent is what the last turn took. It stands where the spinner was, so that
 // the prompt box does not move when a turn ends, until something else is said.
 func (m *Model) spent(p dialog.Paper) draw.Line {
@@ -102,42 +92,6 @@ func (m *Model) spent(p dialog.Paper) draw.Line {
 		facts = append(facts, s)
 	}
 	return draw.L(draw.S("  "+strings.Join(facts, " "+p.Sign(draw.Middot)+" "), draw.Quiet)).Truncate(p.Cols(), p.O)
-}
-
-// verb is what goes on, in a few words.
-func (m *Model) verb() string {
-	if w := m.turn.waiting; w != nil {
-		when := "Trying again"
-		if left := w.For - m.now.Sub(m.turn.waits); left >= time.Second {
-			when = "Again in " + story.Seconds(left)
-		}
-		return fmt.Sprintf("%s (%s): %s", when, w.Count(), clip.Line(w.Err, 60)) // the end is what does not fit
-	}
-	if s := m.slowHook(); s != "" {
-		return s
-	}
-	for _, t := range m.st.Tasks {
-		if t.Status == view.InProgress && t.Active != "" {
-			return clip.Line(draw.String(t.Active), 60)
-		}
-	}
-	if c := m.story.Open(); c != nil {
-		verb, subject := c.Words()
-		if stage := c.Stage(); stage != "" {
-			return clip.Line(verb, 20) + ": " + clip.Line(stage, 40)
-		}
-		if rest, ok := strings.CutPrefix(c.Title, verb+": "); ok {
-			return clip.Line(draw.String(rest), 60)
-		}
-		return clip.Line(strings.TrimSpace(verb+" "+subject), 60)
-	}
-	if m.turn.writes != "" {
-		return clip.Line(draw.String(m.turn.writes), 40) + ", " + clip.Size(int64(m.turn.typed))
-	}
-	if it := m.story.Last(); it != nil && it.Kind == story.Spoke && !it.Done {
-		return "Writing"
-	}
-	return "Thinking"
 }
 
 // count is a number of tokens for people.

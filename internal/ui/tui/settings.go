@@ -18,7 +18,7 @@ func (m *Model) adopt(u Settings) []effect {
 	for _, w := range u.KeysWrong {
 		m.note("warning", w, "")
 	}
-	m.status.changed = true
+	m.line.changed = true
 	m.screen.chosen = u.Theme
 	return append(m.setTheme(u.Theme), m.statusDue()...)
 }
@@ -52,7 +52,7 @@ func (m *Model) readopt(u Settings) []effect {
 		u.KeysWrong = nil // they were told
 	}
 	if u.Status.Run == nil {
-		m.status = status{since: m.status.since, before: m.status.before, limits: m.status.limits} // what is known of the session stays
+		m.line = statusLine{since: m.line.since, before: m.line.before, limits: m.line.limits} // what is known of the session stays
 	}
 	m.chord = keymap.Chord{}
 	out := m.adopt(u)

@@ -25,8 +25,8 @@ type task struct {
 const maxHeard = 64 << 10
 
 // hear takes output of a task that runs.
-func (m *Model) hear(b event.TaskOutput) {
-	if t := m.task(b.ID); t != nil {
+func (v *conversation) hear(b event.TaskOutput) {
+	if t := v.task(b.ID); t != nil {
 		t.heard = append(t.heard, b.S...)
 		if over := len(t.heard) - maxHeard; over > 0 {
 			t.heard = append(t.heard[:0], t.heard[over:]...)
@@ -35,9 +35,9 @@ func (m *Model) hear(b event.TaskOutput) {
 }
 
 // task is the one of this ID that runs, nil when none does.
-func (m *Model) task(id string) *task {
-	for i := range m.tasks {
-		if t := &m.tasks[i]; t.start.ID == id && t.end == nil {
+func (v *conversation) task(id string) *task {
+	for i := range v.tasks {
+		if t := &v.tasks[i]; t.start.ID == id && t.end == nil {
 			return t
 		}
 	}

@@ -1,17 +1,42 @@
 package tui
 
 import (
+	"slices"
+	"time"
+
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
 
-// prompt draws the prompt box in at most max rows of text.
-func (m *Model) prompt(p dialog.Paper, max int) ([]draw.Line, term.Cursor) {
+// A prompt is what is being typed, and what of it waits.
+type prompt struct {
+	box      *edit.Editor
+	list     *list // the @ or / picker above the prompt box
+	files    fileList
+	kept     kept
+	queue    []queued  // that wait, in the session or for one
+	returned time.Time // when what waited came back into the prompt box, because of an interrupt
+	aside    func()    // stops the question of /btw that is being asked, nil when none is
+}
+
+// queued is a prompt that waits.
+type queued struct {
+	id     string
+	prompt edit.Prompt
+	sent   bool // the session has it
+	later  bool // it waits for the end of the turn
+	left   bool // an earlier process left it in the session, and no turn begins because of it alone
+	at     time.Time
+}
+
+// typing draws the prompt box in at most max rows of text.
+func (m *Model) typing(p dialog.Paper, max int) ([]draw.Line, term.Cursor) {
 	cols := m.screen.size.Cols
 	bordered := cols >= 20 && m.screen.size.Rows >= 8
 	role, sign := draw.BorderQuiet, p.Sign(draw.Prompt)
@@ -93,4 +118,31 @@ func modeRole(md policy.Mode, other draw.Role) draw.Role {
 	case policy.Default, policy.DontAsk:
 	}
 	return other
+}
+
+func (b *prompt) unqueue(id string) {
+	for i, q := range b.queue {
+		if q.id == id {
+			b.queue = append(b.queue[:i:i], b.queue[i+1:]...)
+			return
+		}
+	}
+}
+
+// underway marks the prompts of an earlier process as ones that a turn takes
+// now, and returns their IDs.
+func (b *prompt) underway(now time.Time) (ids []string) {
+	for i, q := range b.queue {
+		if q.left {
+			b.queue[i].left, b.queue[i].at = false, now
+			ids = append(ids, q.id)
+		}
+	}
+	return ids
+}
+
+// stillWaits reports whether a prompt of the history is one that waits: sent from
+// there it would be sent twice.
+func (b *prompt) stillWaits(e history.Entry) bool {
+	return slices.ContainsFunc(b.queue, func(q queued) bool { return q.prompt.Shown == e.Text })
 }

@@ -19,8 +19,28 @@ import (
 	"github.com/adze-agent/adze/internal/window"
 )
 
-// status is the line that a person's own command printed.
+// A status is how things stand, below the prompt box.
 type status struct {
+	flash flash
+	armed armed
+	line  statusLine
+}
+
+// flash is a line below the prompt box that goes away.
+type flash struct {
+	text string
+	role draw.Role
+	till time.Time
+}
+
+// armed is a key that means more when it comes again.
+type armed struct {
+	action keymap.Action
+	till   time.Time
+}
+
+// A statusLine is the line that a person's own command printed.
+type statusLine struct {
 	text    string
 	padding int    // columns before each line
 	wrong   string // why the command failed when it was told last
@@ -45,7 +65,7 @@ func (m *Model) footer(p dialog.Paper) []draw.Line {
 	if label, _ := m.chord.Pending(); label != "" {
 		return []draw.Line{draw.L(draw.S("  "+label, draw.Quiet)).Truncate(cols, p.O)}
 	}
-	if l := m.flashed(p); len(l) > 0 {
+	if l := m.flashed(m.screen.size.Rows, p); len(l) > 0 {
 		if md := m.mode(); md != policy.Default { // what runs without a question is never covered
 			name := draw.L(draw.S(modeName(md)+" ", modeRole(md, draw.Quiet)))
 			if i := len(l) - 1; i > 0 && l[0].Width()+name.Width()+2 > cols { // it has several lines, and the last is the shortest
@@ -57,9 +77,9 @@ func (m *Model) footer(p dialog.Paper) []draw.Line {
 		return l
 	}
 	var out []draw.Line
-	if m.status.text != "" {
-		for l := range strings.Lines(m.status.text) {
-			line := draw.Line{draw.S(strings.Repeat(" ", 2+m.status.padding), draw.Plain)}
+	if m.line.text != "" {
+		for l := range strings.Lines(m.line.text) {
+			line := draw.Line{draw.S(strings.Repeat(" ", 2+m.line.padding), draw.Plain)}
 			for _, part := range draw.Output(l, draw.Style{}) {
 				line = append(line, part...)
 			}
@@ -80,18 +100,18 @@ func (m *Model) footer(p dialog.Paper) []draw.Line {
 
 // flashed is what is said for a while, in one line, or in up to three where
 // there is room.
-func (m *Model) flashed(p dialog.Paper) []draw.Line {
-	if m.flash.text == "" {
+func (s *status) flashed(rows int, p dialog.Paper) []draw.Line {
+	if s.flash.text == "" {
 		return nil
 	}
-	cols, most := m.screen.size.Cols, 1
-	if m.screen.size.Rows >= 20 {
+	cols, most := p.O.Width, 1
+	if rows >= 20 {
 		most = 3
 	}
 	lead := draw.S("  ", draw.Plain)
-	lines := draw.WrapAll(draw.Text(m.flash.text, draw.Style{Role: m.flash.role}), clampLow(cols-4))
+	lines := draw.WrapAll(draw.Text(s.flash.text, draw.Style{Role: s.flash.role}), clampLow(cols-4))
 	if len(lines) > most {
-		lines = []draw.Line{draw.L(draw.S(m.flash.text, m.flash.role))}
+		lines = []draw.Line{draw.L(draw.S(s.flash.text, s.flash.role))}
 	}
 	for i, l := range lines {
 		lines[i] = append(draw.L(lead), l...).Truncate(cols, p.O)
@@ -132,7 +152,7 @@ func (m *Model) facts(p dialog.Paper) (left, right draw.Line) {
 	if m.s == nil && m.gone != nil {
 		say("no session: "+m.keys.Hint(keymap.Submit)+" says how to go on", draw.Attention)
 	}
-	if m.s != nil && m.status.text == "" {
+	if m.s != nil && m.line.text == "" {
 		if wide {
 			say(shortModel(m.st.Model), draw.Quiet)
 		}
@@ -156,7 +176,7 @@ func (m *Model) facts(p dialog.Paper) (left, right draw.Line) {
 	} else if !m.turn.running && m.box.Empty() && m.s != nil {
 		right = append(right, draw.S("? for help", draw.Quiet))
 	}
-	if m.s != nil && m.s.Branch != "" && m.status.text == "" && wide {
+	if m.s != nil && m.s.Branch != "" && m.line.text == "" && wide {
 		name := draw.S(m.s.Branch, draw.Quiet)
 		if left.Width()+3+draw.Width(name.Text)+right.Width()+3 <= m.screen.size.Cols {
 			left = append(left, dot, name)
@@ -228,9 +248,9 @@ func (m *Model) changed() []effect {
 	if m.s == nil || m.s.UI.Status.Run == nil {
 		return nil
 	}
-	m.status.changed = true
-	if m.status.due.IsZero() || m.status.due.After(m.now.Add(statusWait)) {
-		m.status.due = m.now.Add(statusWait)
+	m.line.changed = true
+	if m.line.due.IsZero() || m.line.due.After(m.now.Add(statusWait)) {
+		m.line.due = m.now.Add(statusWait)
 	}
 	return nil
 }
@@ -238,15 +258,15 @@ func (m *Model) changed() []effect {
 // statusDue runs the person's command when it is time.
 func (m *Model) statusDue() []effect {
 	if m.s == nil || m.s.UI.Status.Run == nil {
-		m.status.due = time.Time{}
+		m.line.due = time.Time{}
 		return nil
 	}
-	if m.status.running || m.status.due.After(m.now) || m.status.due.IsZero() && !m.status.changed {
+	if m.line.running || m.line.due.After(m.now) || m.line.due.IsZero() && !m.line.changed {
 		return nil
 	}
 	s, run := m.s, m.s.UI.Status
 	in := m.statusInput()
-	m.status.running, m.status.changed, m.status.due = true, false, time.Time{}
+	m.line.running, m.line.changed, m.line.due = true, false, time.Time{}
 	return []effect{work{func(whole context.Context) func(*Model) []effect {
 		ctx, stop := context.WithTimeout(whole, statusTime)
 		defer stop()
@@ -263,18 +283,18 @@ func (m *Model) statusDue() []effect {
 			if m.s != s {
 				return nil
 			}
-			m.status.running = false
+			m.line.running = false
 			switch {
 			case err == nil:
-				m.status.text, m.status.padding, m.status.wrong = strings.TrimRight(out, "\n "), run.Padding, ""
-			case !over && err.Error() != m.status.wrong: // once, until it works or fails otherwise
-				m.status.wrong = err.Error()
-				m.note("warning", "The status line's command failed: "+m.status.wrong, "adze config get statusLine.command shows it")
+				m.line.text, m.line.padding, m.line.wrong = strings.TrimRight(out, "\n "), run.Padding, ""
+			case !over && err.Error() != m.line.wrong: // once, until it works or fails otherwise
+				m.line.wrong = err.Error()
+				m.note("warning", "The status line's command failed: "+m.line.wrong, "adze config get statusLine.command shows it")
 			}
-			if m.status.changed {
-				m.status.due = m.now.Add(statusWait)
+			if m.line.changed {
+				m.line.due = m.now.Add(statusWait)
 			} else if run.Every > 0 {
-				m.status.due = m.now.Add(run.Every)
+				m.line.due = m.now.Add(run.Every)
 			}
 			return nil
 		}
@@ -327,7 +347,7 @@ func (m *Model) statusInput() map[string]any {
 		"workspace": map[string]any{"current_dir": dir, "project_dir": root},
 		"cost": map[string]any{
 			"total_cost_usd": m.st.Total.Cost, "total_api_duration_ms": m.st.Total.Took.Milliseconds(),
-			"total_duration_ms": (m.status.before + m.now.Sub(m.status.since)).Milliseconds(), "total_lines_added": m.st.Added, "total_lines_removed": m.st.Removed,
+			"total_duration_ms": (m.line.before + m.now.Sub(m.line.since)).Milliseconds(), "total_lines_added": m.st.Added, "total_lines_removed": m.st.Removed,
 		},
 		"output_style":        map[string]any{"name": cmp.Or(m.st.Extensions.Style, "default")},
 		"context_window":      of,
@@ -335,11 +355,19 @@ func (m *Model) statusInput() map[string]any {
 		"thinking":            map[string]any{"enabled": m.effort != noThinking},
 		"permission_mode":     m.mode(),
 	}
-	if len(m.status.limits) > 0 {
-		in["rate_limits"] = limitsOf(m.status.limits)
+	if len(m.line.limits) > 0 {
+		in["rate_limits"] = limitsOf(m.line.limits)
 	}
 	if name := m.box.VimMode().String(); name != "" {
 		in["vim"] = map[string]any{"mode": name}
 	}
 	return in
+}
+
+// disarm: no key means more than it always does, and nothing says so.
+func (s *status) disarm() {
+	if s.armed.action != "" && s.flash.till.Equal(s.armed.till) {
+		s.flash = flash{}
+	}
+	s.armed = armed{}
 }
