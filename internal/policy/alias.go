@@ -136,5 +136,13 @@ var flagsAlike = map[string]map[string]string{
 	"docker run": {"v": "volume"}, "docker compose": {"v": "volumes", "f": "file", "p": "project-name"}, "docker-compose": {"v": "volumes", "f": "file", "p": "project-name"}, "kubectl": {"n": "namespace", "f": "filename"}, "npm": {"g": "global"}, "npm install": {"g": "global"}, "sed": {"i": "in-place", "n": "quiet", "e": "expression", "f": "file"}, "npx": {"y": "yes"}, "node": {"e": "eval", "p": "print", "r": "require"}, "docker rm": {"f": "force", "v": "volumes"}, "docker rmi": {"f": "force"}, "gh api": {"X": "method", "f": "raw-field", "F": "field"}, "curl": {"X": "request", "d": "data", "o": "output", "T": "upload-file"},
 }
 
+// globalFlags are programs whose subcommand stands behind flags, of which some take a value:
+// aws --profile p s3 rm, and aws --debug s3 rm. A rule that forbids means each way to read
+// them, because a flag's value is hardly called as a subcommand.
+var globalFlags = map[string]bool{
+	"docker": true, "podman": true, "kubectl": true, "helm": true, "npm": true, "pnpm": true, "yarn": true, "bun": true, "cargo": true, "gh": true, "glab": true, "uv": true, "pip": true, "pip3": true, "poetry": true,
+	"terraform": true, "tofu": true, "pulumi": true, "aws": true, "gcloud": true, "gsutil": true, "bq": true, "az": true, "doctl": true, "heroku": true, "fly": true, "flyctl": true, "vercel": true, "firebase": true, "wrangler": true, "supabase": true, "oc": true,
+}
+
 // plainFlags are programs none of whose short flags takes a value in the same word.
 var plainFlags = map[string]bool{"rm": true, "cp": true, "mv": true, "chmod": true, "chown": true, "chgrp": true, "ln": true, "mkdir": true, "rmdir": true}

@@ -244,6 +244,9 @@ func (rule *compiledRule) compile(e Effect, r Rules) {
 		case one.bad != "" || rule.defines.name != "":
 		case len(one.writes) > 0:
 			for _, file := range one.writes {
+				if begin, more := strings.CutSuffix(file, ":*"); more { // > /dev/sda:*
+					file = begin + "*"
+				}
 				if strings.HasPrefix(file, "/") && !strings.HasPrefix(file, "//") {
 					file = "/" + file
 				}

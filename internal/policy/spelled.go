@@ -115,6 +115,9 @@ func operands(program string, a Exec, args []string) (out []operand) {
 
 // worded compares the words that are no flags.
 func (s spelled) worded(program string, a Exec, args []string) surety {
+	if program == "dd" {
+		return s.assigned(a, args)
+	}
 	// reached[n]: how surely the first n words of s are found so far.
 	reached := make([]surety, len(s.words)+1)
 	reached[0] = surely
@@ -129,7 +132,7 @@ func (s spelled) worded(program string, a Exec, args []string) surety {
 				continue
 			}
 			if o.value || listing[program] || o.open != nil && (o.open.Head == "" || o.open.Head[0] == '-') {
-				next[n] = max(next[n], min(sure, maybeIs))
+				next[n] = max(next[n], min(sure, o.skipped(program)))
 			}
 			if n < len(s.words) && operandOf(s.words[n]) {
 				next[n] = max(next[n], sure) // it may stand behind others
@@ -152,11 +155,37 @@ func (s spelled) worded(program string, a Exec, args []string) surety {
 	return best
 }
 
+// assigned compares words of dd, which stand in any order: a NAME=* of a rule is given as
+// well where dd reads or writes what it does without.
+func (s spelled) assigned(a Exec, args []string) surety {
+	all := operands("dd", a, args)
+	sure := surely
+	for _, word := range s.words {
+		best := not
+		if strings.HasSuffix(word, "="+string(star)) {
+			best = surely
+		}
+		for _, o := range all {
+			best = max(best, o.is("dd", word))
+		}
+		sure = min(sure, best)
+	}
+	return sure
+}
+
+// skipped is how surely an operand stands in the way of none behind it.
+func (o operand) skipped(program string) surety {
+	if o.value && globalFlags[program] {
+		return surely
+	}
+	return maybeIs
+}
+
 // is reports whether an operand is, or may be, a word of a rule.
 func (o operand) is(program, word string) surety {
 	sure := surely
 	if o.value && !strings.Contains(word, "://") { // an address is hardly a flag's
-		sure = maybeIs
+		sure = o.skipped(program)
 	}
 	switch {
 	case o.open != nil:

@@ -265,14 +265,6 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 		argv := slices.Concat(r.outer[i:]...)
 		e.Also = append(e.Also, append(argv, e.Argv...))
 	}
-	if programs.FlagsFirst(programs.Base(e.Argv[0])) && len(ws) > 2 && strings.HasPrefix(e.Argv[1], "-") {
-		// docker --context x run y is docker run y for a deny rule.
-		for i := 2; i < min(len(ws), 10); i++ {
-			if !strings.HasPrefix(e.Argv[i], "-") {
-				e.Also = append(e.Also, append([]string{programs.Base(e.Argv[0])}, e.Argv[i:]...))
-			}
-		}
-	}
 	if verb, ok := strings.CutPrefix(programs.Base(e.Argv[0]), "git-"); ok { // a program of git's own folder
 		e.Also = append(e.Also, append([]string{"git", verb}, e.Argv[1:]...))
 	}

@@ -81,11 +81,6 @@ func Literals(ws []Word) []string {
 	return out
 }
 
-// FlagsFirst reports a program that takes flags before its subcommand.
-func FlagsFirst(name string) bool { return flagsBefore[name] }
-
-var flagsBefore = map[string]bool{"docker": true, "podman": true, "kubectl": true, "helm": true, "npm": true, "pnpm": true, "yarn": true, "cargo": true, "gh": true, "uv": true, "pip": true, "terraform": true}
-
 // OpenWord names an argument that may turn out to be a flag, or several words.
 func OpenWord(ws []Word) string {
 	for i, w := range ws[1:] {
