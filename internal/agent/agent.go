@@ -161,6 +161,7 @@ type Target struct {
 	Model    llm.Model
 	Provider string
 	Name     string // the provider's own name
+	Title    string // as people read it, "" when it is not known
 	Window   int    // tokens, 0 when unknown
 	// Cap is the output cap that is asked for, LargerCap what can be asked
 	// for when a reply runs into it (0: nothing larger). Tokens.

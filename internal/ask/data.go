@@ -14,6 +14,7 @@ type Facts struct {
 	Home    string        `json:"home,omitempty"` // the person's, "" when it is not known
 	Branch  string        `json:"branch,omitempty"`
 	Model   string        `json:"model"`            // provider/model
+	Called  string        `json:"called,omitempty"` // the model as people read it, "" when that is not known
 	Effort  string        `json:"effort,omitempty"` // how hard the model thinks, "" when nobody said
 	Mode    policy.Mode   `json:"mode"`
 	Modes   []policy.Mode `json:"modes,omitempty"`  // those that a person goes through

@@ -20,7 +20,7 @@ func (s seat) facts(transcript bool) ask.Facts {
 	t := d.Model
 	f := ask.Facts{
 		ID: d.ID, Dir: d.Dir, Root: d.Root, Home: s.Place().Paths.Home, Branch: d.Branch, Version: d.Version,
-		Model: t.ID(), Effort: string(t.Effort), Mode: d.Mode, Modes: d.Modes, Window: t.Window, Room: window.Effective(t.Window, t.Cap),
+		Model: t.ID(), Called: t.Title, Effort: string(t.Effort), Mode: d.Mode, Modes: d.Modes, Window: t.Window, Room: window.Effective(t.Window, t.Cap),
 		Earlier: uint64(d.After), Last: uint64(s.Last()), Kept: d.Kept,
 	}
 	if transcript {

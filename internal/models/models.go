@@ -533,7 +533,7 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 func (m *Set) target(c choose.Choice) agent.Target {
 	f := c.Facts
 	t := agent.Target{
-		Model: m.sharing(c), Provider: c.Provider, Name: c.Name, Window: f.Window, Cap: f.Output, LargerCap: f.RaisedCap(),
+		Model: m.sharing(c), Provider: c.Provider, Name: c.Name, Title: strings.TrimSuffix(f.Name, " (latest)"), Window: f.Window, Cap: f.Output, LargerCap: f.RaisedCap(),
 		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
 		Edits:  m.cfg.Context.ProviderEditing && c.Provider == "anthropic",
 		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, Cost: f.Cost,

@@ -270,8 +270,12 @@ func (m *Model) statusDue() []effect {
 	return []effect{work{func(whole context.Context) func(*Model) []effect {
 		ctx, stop := context.WithTimeout(whole, statusTime)
 		defer stop()
-		if path := m.host.transcript(ctx, s); path != "" {
-			in["transcript_path"] = path
+		now := m.host.facts(ctx, s)
+		if now.Transcript != "" {
+			in["transcript_path"] = now.Transcript
+		}
+		if model := in["model"].(map[string]any); now.Model == model["id"] && now.Called != "" {
+			model["display_name"] = now.Called
 		}
 		text, err := json.Marshal(in)
 		if err != nil {
@@ -301,18 +305,18 @@ func (m *Model) statusDue() []effect {
 	}}}
 }
 
-// transcript is the file of what happened by now in the published form, "" where there
-// is none.
-func (h Host) transcript(ctx context.Context, s *Session) string {
+// facts are the session as it is now, with the file of what happened by now in the
+// published form; none when it cannot say.
+func (h Host) facts(ctx context.Context, s *Session) ask.Facts {
 	r, err := h.ask(ctx, s, ask.Status{Transcript: true})
 	if err != nil {
-		return ""
+		return ask.Facts{}
 	}
 	now, err := ask.Data[ask.Facts](r)
 	if err != nil {
-		return ""
+		return ask.Facts{}
 	}
-	return now.Transcript
+	return now
 }
 
 // limitsOf are rate limits by their names, as the command reads them.

@@ -64,23 +64,24 @@ func TestNoStatusLineBetweenSessions(t *testing.T) {
 // never twice at once.
 func TestStatusLine(t *testing.T) {
 	r := newRig(t, 80, 24)
-	runs := 0
+	runs, model := 0, "a/b"
 	var in map[string]any
-	r.desk.Status = func() ask.Facts { return ask.Facts{Transcript: "/s/log.jsonl"} }
+	r.desk.Status = func() ask.Facts { return ask.Facts{Transcript: "/s/log.jsonl", Model: model, Called: "Best 4.6"} }
 	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s", Dir: "/h/x/sub", Root: "/h/x", Home: "/h", Model: "a/b"}, UI: Settings{Vim: true, Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
 		runs++
 		in = nil
 		return "my \x1b[31mline\x1b[0m\n", json.Unmarshal(stdin, &in)
 	}}}}, nil})
 	r.has("my line")
-	got := fmt.Sprintln(in["cwd"], in["workspace"], in["transcript_path"], in["vim"], in["exceeds_200k_tokens"], in["thinking"]) // before the log begins
-	if got != "/h/x/sub map[current_dir:/h/x/sub project_dir:/h/x] /s/log.jsonl map[mode:INSERT] false map[enabled:true]\n" {
+	got := fmt.Sprintln(in["cwd"], in["workspace"], in["transcript_path"], in["vim"], in["exceeds_200k_tokens"], in["thinking"], in["model"]) // before the log begins
+	if got != "/h/x/sub map[current_dir:/h/x/sub project_dir:/h/x] /s/log.jsonl map[mode:INSERT] false map[enabled:true] map[display_name:Best 4.6 id:a/b]\n" {
 		t.Errorf("it reads %s", got)
 	}
+	model = "another" // it is switched at this moment
 	r.now = r.now.Add(3 * time.Second)
 	r.event(event.Extended{Style: "terse"}, event.ToolFinished{Call: "1", View: view.Diff{Added: 3, Removed: 1}}, event.ToolFinished{Call: "2", View: view.Diff{Added: 5}, IsErr: true}).pass(statusWait)
 	r.do(tickMsg{})
-	if got := fmt.Sprintln(in["cost"], in["output_style"]); got != "map[total_api_duration_ms:0 total_cost_usd:0 total_duration_ms:3300 total_lines_added:3 total_lines_removed:1] map[name:terse]\n" {
+	if got := fmt.Sprintln(in["cost"], in["output_style"], in["model"]); got != "map[total_api_duration_ms:0 total_cost_usd:0 total_duration_ms:3300 total_lines_added:3 total_lines_removed:1] map[name:terse] map[display_name:b id:a/b]\n" {
 		t.Errorf("it reads %s", got)
 	}
 	r.event(event.ReplyStarted{Limits: []llm.Limit{{Name: "tokens", Used: 0.2512, Most: 1000, Left: 749, Resets: time.Unix(1_800_000_000, 0)}, {Name: "five_hour", Used: 0.5}}}, event.ReplyStarted{}, event.Replied{}).pass(statusWait)
