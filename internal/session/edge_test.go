@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -248,5 +249,40 @@ func TestWhatATurnBeginsWith(t *testing.T) {
 			t.Errorf("told %q", got)
 		}
 		_, _ = r.Close(), next.Close()
+	})
+}
+
+// What becomes known of the place before the first prompt of a run is told with all that
+// is otherwise since the run before, not instead of it.
+func TestPlaceThatIsKnownBeforeThePromptOfALaterRun(t *testing.T) {
+	at := func(parts ...string) (e event.Situated) {
+		for i := 0; i < len(parts); i += 2 {
+			e.Parts = append(e.Parts, event.Situation{Name: parts[i], Text: parts[i+1]})
+		}
+		return e
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, func(c *session.Config) { c.Situation = at("git", "old", "memory", "softly") }, fake.Say("done"))
+		r.prompt("go")
+		r.turns(1, nil)
+		r.Close()
+		next := start(t, again(t, r.log), func(c *session.Config) {
+			c.Situation = at("memory", "loudly")
+			c.Pending = func(was, now event.Situated) event.Situated { return now }
+			c.Resituate = func(_, now event.Situated) string { return fmt.Sprint("now ", now.Parts) }
+		}, fake.Say("done"))
+		if err := next.Situate(func(now event.Situated) event.Situated {
+			now.Parts = append(slices.Clone(now.Parts), event.Situation{Name: "git", Text: "new"})
+			return now
+		}, "git is new"); err != nil {
+			t.Fatal(err)
+		}
+		next.prompt("on")
+		next.turns(2, nil)
+		sent := fmt.Sprint(next.model.Requests()[0].Messages)
+		if !strings.Contains(sent, "now [{memory loudly} {git new}]") || strings.Contains(sent, "git is new") {
+			t.Errorf("the model was sent %s", sent)
+		}
+		next.Close()
 	})
 }

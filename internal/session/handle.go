@@ -310,6 +310,7 @@ func (s *Session) revoke(ctx context.Context, st *state, o op.Revoke, unkept err
 
 // situate tells the model what has changed around it since it was last told.
 func (s *Session) situate(st *state) error {
+	st.situated = true
 	now, was := s.cfg.Situation, st.Situation
 	if s.cfg.Pending != nil && len(was.Parts) > 0 {
 		now = s.cfg.Pending(was, now)
@@ -342,11 +343,14 @@ func (s *Session) Situate(know func(event.Situated) event.Situated, text string)
 	var err error
 	return errors.Join(s.do(func(st *state) {
 		next := settled{know(s.cfg.Situation), text}
-		if len(st.Situation.Parts) == 0 { // nothing was told, and nothing is recorded before a prompt
+		switch {
+		case len(st.Situation.Parts) == 0: // nothing was told, and nothing is recorded before a prompt
 			st.settled = &next
-			return
+		case !st.situated: // the next prompt tells it with all that is otherwise since the run before
+			s.cfg.Situation, s.cfg.Pending = next.now, nil
+		default:
+			err = s.settle(st, next)
 		}
-		err = s.settle(st, next)
 	}), err)
 }
 

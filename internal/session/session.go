@@ -105,6 +105,7 @@ type state struct {
 	began     time.Time                     // of the running turn
 	names     int                           // for inputs without an ID
 	settled   *settled                      // what became known before the first prompt, nil for nothing
+	situated  bool                          // this run told the model where it is
 	notes     []string                      // for the model, after the current step
 	wake      string                        // why a turn is to begin for these, "" is not
 	wakes     int                           // turns in a row that began so

@@ -225,7 +225,7 @@ func (o Options) refuse(i Info) string {
 func (o Options) git(ctx context.Context, dir string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, o.Git, append([]string{"--no-pager", "--no-optional-locks"}, args...)...)
 	c.Dir, c.Env = dir, o.Env
-	c.WaitDelay = 50 * time.Millisecond
+	c.WaitDelay = time.Second // on a busy machine, what git printed is read later than it ends
 	out := &bounded{max: maxOutput}
 	c.Stdout = out
 	err := c.Start()
