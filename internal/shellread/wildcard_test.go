@@ -28,7 +28,7 @@ func TestShortFlagsUnderAWildcard(t *testing.T) {
 			git merge -qs x
 			git pull -qs x
 			git archive -vo x HEAD
-			git commit -qF x
+			git commit -qF /x
 			tar --use-comp=x -cf a b
 			tar --checkpoint-a=exec=x -cf a b
 			tar --info-s=x -cf a b

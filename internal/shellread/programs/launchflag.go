@@ -68,12 +68,12 @@ var launchFlags = sync.OnceValue(func() map[string][]string {
 // launchWords are subcommands that run what stands behind them.
 var launchWords = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
-		"git submodule": {"foreach", "add", "update"}, "git rebase": {"-x*", "--exec*", "-i", "--interactive", "-s*", "--strategy", "--strategy="}, "git bisect": {"run", "view", "visualize"},
+		"git submodule": {"foreach", "add"}, "git rebase": {"-x*", "--exec*", "-i", "--interactive", "-s*", "--strategy", "--strategy="}, "git bisect": {"run", "view", "visualize"},
 		"git filter-branch": {"*"}, "git difftool": {"*"}, "git mergetool": {"*"}, "git clone": {"-u*", "--upload-pack*", "-c*", "--config*", "--template*", "--recurse-submodules*"},
 		"git fetch": {"--upload-pack*", "-u*"}, "git pull": {"--upload-pack*", "--rebase=interactive", "--rebase=i", "-s*", "--strategy", "--strategy="}, "git push": {"--receive-pack*", "--exec*"}, "git archive": {"--exec*", "--remote*", "-o*", "--output*"},
 		"git merge": {"-s*", "--strategy", "--strategy="}, "git cherry-pick": {"--strategy", "--strategy="}, "git revert": {"--strategy", "--strategy="}, "git send-email": {"*"}, "git commit": {"--template*", "-t", "-F*", "--file*"}, "git grep": {"-O*", "--open-files*"}, "git log": {"--ext-diff", "--textconv"},
 		"git am": {"-x*"}, "git init": {"--template*"}, "git ls-remote": {"--upload-pack*", "--exec*"}, "git daemon": {"*"}, "git gui": {"*"}, "git web--browse": {"*"}, "git instaweb": {"*"}, "git credential": {"*"},
-		"git remote": {"add", "set-url"}, "git worktree": {}, "git alias": {"*"}, "git merge-index": {"*"}, "git merge-one-file": {"*"}, "git for-each-repo": {"*"}, "git maintenance": {"*"}, "git hook": {"*"}, "git notes": {"edit"}, "git branch": {"--edit-description"},
+		"git alias": {"*"}, "git merge-index": {"*"}, "git merge-one-file": {"*"}, "git for-each-repo": {"*"}, "git maintenance": {"*"}, "git hook": {"*"}, "git notes": {"edit"}, "git branch": {"--edit-description"},
 		"npm exec": {"*"}, "npm x": {"*"}, "npm config": {"set", "edit"}, "npm explore": {"*"}, "npm edit": {"*"}, "pnpm exec": {"*"}, "pnpm dlx": {"*"}, "yarn exec": {"*"}, "yarn dlx": {"*"},
 		"go tool": {"*"}, "go env": {"-w", "-u"}, "cargo run": {}, "docker exec": {"*"}, "docker run": {"*"}, "docker compose": {"exec", "run"}, "docker volume": {"-o*", "--opt*", "-d*", "--driver*"}, "podman volume": {"-o*", "--opt*", "-d*", "--driver*"}, "kubectl exec": {"*"}, "kubectl run": {"*"}, "kubectl cp": {"*"}, "kubectl debug": {"*"},
 		"adze sandbox": {"run"}, "adze record": {"*"}, "adze replay": {"*"}, "adze mcp": {"call", "serve"}, "adze hooks": {"test"}, "adze -p": {"*"}, "adze --print": {"*"},
@@ -83,7 +83,7 @@ var launchWords = sync.OnceValue(func() map[string][]string {
 
 // wholeFlags are flags that a longer one of launchFlags begins with, and that are none
 // of its short forms because they stand for themselves.
-var wholeFlags = map[string][]string{"curl": {"--netrc", "--cookie"}, "tar": {"--checkpoint"}, "pytest": {"--pdb"}, "rsync": {"--rsh"}, "gh": {"--jq"}}
+var wholeFlags = map[string][]string{"curl": {"--netrc", "--cookie"}, "tar": {"--checkpoint"}, "pytest": {"--pdb"}, "rsync": {"--rsh"}, "gh": {"--jq"}, "git": {"--rebase"}}
 
 // matches reports whether t is one of the flags that patterns mean. Most programs
 // take a long flag by what it begins with, as long as that means no other: --ex is

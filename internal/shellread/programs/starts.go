@@ -17,10 +17,6 @@ func (t *Table) Starts(name string, ws []Word) (words int, program bool) {
 	switch name {
 	case "npx", "bunx", "uvx", "pnpx", "pipx":
 		return 1, true
-	case "git":
-		if len(args) > 1 && args[0].Is("remote") && (args[1].Is("add") || args[1].Is("set-url")) {
-			return 2, false
-		}
 	case "adze":
 		return 0, false
 	}

@@ -33,6 +33,7 @@ var placeFlags = map[string]map[string]int{
 	"pytest": {"-c": takesPlace, "--config-file": takesPlace, "--rootdir": takesPlace, "--confcutdir": takesPlace, "-p": takesOff, "-o": takesSetting, "--override-ini": takesSetting},
 	"eslint": {"-c": takesPlace, "--config": takesPlace, "-f": takesPlace, "--format": takesPlace, "-o": takesFile, "--output-file": takesFile}, "prettier": {"--config": takesPlace}, "jest": {"-c": takesPlace, "--config": takesPlace},
 	"psql": {"-c": takesText, "--command": takesText, "-f": takesPlace, "--file": takesPlace}, "mysql": {"-e": takesText, "--execute": takesText}, "mariadb": {"-e": takesText, "--execute": takesText},
+	"git commit": {"-F": takesPlace, "--file": takesPlace, "-t": takesPlace, "--template": takesPlace},
 	"docker run": mounts, "docker create": mounts, "podman run": mounts, "podman create": mounts,
 }
 
@@ -68,6 +69,11 @@ func placed(name string, ws []Word) (rest, places []Word, ok bool) {
 		end -= len(sub)
 	}
 	found, rest, ok := outputsOf(kinds, name, ws[:end])
+	if end < len(ws) && ok {
+		form := name + " " + ws[end].Text
+		more, words, known := outputsOf(placeFlags[form], form, ws[end:])
+		found, rest, ok = append(found, more...), append(rest, words...), known
+	}
 	if len(found) == 0 || !ok {
 		return nil, nil, false
 	}
@@ -78,7 +84,7 @@ func placed(name string, ws []Word) (rest, places []Word, ok bool) {
 		}
 		places = append(places, more...)
 	}
-	return append(rest, ws[end:]...), places, true
+	return rest, places, true
 }
 
 // packageAt is where the program stands that npx and its like start; 0 for none.
