@@ -15,12 +15,12 @@ import (
 // lookTime bounds how long a decision waits for git.
 const lookTime = 5 * time.Second
 
-// world is the file system as a command that starts in dir would find it. Of two commits
+// world is the file system as a command that starts in dir would find it. Of commits
 // git says what they do not have alike: with pinned settings, and only where conf.Safe
 // says that it then runs nothing but itself.
 func (c Config) world(dir string) world.World {
 	w := place.World(dir, c.Home)
-	w.Changed = func(dir, from, to string) ([]string, bool) {
+	ask := func(dir string, f func(context.Context, object.Repo) ([]string, error)) ([]string, bool) {
 		repo, err := conf.Find(dir)
 		if err != nil {
 			return nil, false
@@ -32,12 +32,17 @@ func (c Config) world(dir string) world.World {
 		}
 		ctx, stop := context.WithTimeout(context.Background(), lookTime)
 		defer stop()
-		r := object.Repo{Repo: repo, Git: git, Env: append(proc.Quiet(proc.Scrub(environ, nil)), conf.PinnedEnv()...)}
-		names, err := r.Changed(ctx, from, to)
+		names, err := f(ctx, object.Repo{Repo: repo, Git: git, Env: append(proc.Quiet(proc.Scrub(environ, nil)), conf.PinnedEnv()...)})
 		for i, n := range names {
 			names[i] = filepath.Join(repo.Top, filepath.FromSlash(n))
 		}
 		return names, err == nil
+	}
+	w.Changed = func(dir, from, to string) ([]string, bool) {
+		return ask(dir, func(ctx context.Context, r object.Repo) ([]string, error) { return r.Changed(ctx, from, to) })
+	}
+	w.Bisected = func(dir string, commits []string) ([]string, bool) {
+		return ask(dir, func(ctx context.Context, r object.Repo) ([]string, error) { return r.Bisected(ctx, commits) })
 	}
 	return w
 }

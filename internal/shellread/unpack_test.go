@@ -2,6 +2,7 @@ package shellread_test
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,9 +52,15 @@ func TestUnpacks(t *testing.T) {
 	w.Changed = func(dir, from, to string) ([]string, bool) {
 		files, ok := map[string][]string{
 			"HEAD plain": {"/home/u/project/src/a.go"}, "HEAD evil": {"/home/u/project/.envrc"}, "evil^ evil": {"/home/u/project/.vscode/tasks.json"}, "plain^ plain": {"/home/u/project/src/a.go"},
-			"HEAD stash@{0}": {"/home/u/project/src/a.go"}, "HEAD stash@{1}": {"/home/u/project/src/a.go"}, "HEAD stash@{1}^3": {"/home/u/project/.envrc"}, "HEAD @{upstream}": {"/home/u/project/.husky/pre-commit"}, "plain evil": {"/home/u/project/.envrc"},
+			"HEAD stash@{0}": {"/home/u/project/src/a.go"}, "HEAD stash@{1}": {"/home/u/project/src/a.go"}, " stash@{1}^3": {"/home/u/project/.envrc"}, "HEAD ": {"/home/u/project/src/a.go"}, "ORIG_HEAD ": {"/home/u/project/.envrc"}, "HEAD... ORIG_HEAD": {"/home/u/project/.envrc"}, "HEAD @{upstream}": {"/home/u/project/.husky/pre-commit"}, "plain evil": {"/home/u/project/.envrc"},
 		}[from+" "+to]
 		return files, ok
+	}
+	w.Bisected = func(dir string, commits []string) ([]string, bool) {
+		if slices.Contains(commits, "evil") {
+			return []string{"/home/u/project/.envrc"}, true
+		}
+		return []string{"/home/u/project/src/a.go"}, true
 	}
 	rules := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u"}
 	for program := range strings.FieldsSeq("tar unzip patch git bsdtar 7z cpio curl cat") {
@@ -77,6 +84,10 @@ func TestUnpacks(t *testing.T) {
 			git am p.diff
 			git am --continue
 			git merge plain
+			git merge --abort
+			git stash
+			git bisect start plain
+			git bisect log
 			git merge --no-ff -m 'from evil' plain
 			git merge --abort
 			git cherry-pick plain
@@ -142,6 +153,12 @@ func TestUnpacks(t *testing.T) {
 			git revert evil
 			git rebase evil
 			git stash apply 'stash@{1}'
+			git bisect start evil plain
+			git bisect bad evil
+			git rebase --abort
+			git stash -u
+			git rebase --continue
+			git am --abort
 			git checkout evil
 			git switch --detach evil
 			git reset --keep evil`,

@@ -122,23 +122,73 @@ func answers(in *bufio.Reader, ids []string, found func(in *bufio.Reader, id, ki
 
 // Changed lists the files, relative to the top of the worktree, that are not the same in
 // two commits, which are named as git knows them. A from that ends in ... is the newest
-// commit that both have (git diff-tree --merge-base, since git 2.30).
+// commit that both have (git diff-tree --merge-base, since git 2.30), "" one with no files.
+// A to of "" is the worktree: then the settings of the repository have to be safe.
 func (r Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
-	if r.Git == "" || strings.HasPrefix(from, "-") || strings.HasPrefix(to, "-") {
-		return nil, errors.New("there is no git, or no such commit")
+	if strings.HasPrefix(from, "-") || strings.HasPrefix(to, "-") || from+to == "" {
+		return nil, errors.New("there is no such commit")
+	}
+	args := []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames"}
+	from, base := strings.CutSuffix(from, "...")
+	switch {
+	case to == "":
+		args = []string{"diff", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", from}
+	case from == "":
+		args = append(args, "--root", "--no-commit-id", to)
+	case base:
+		args = append(args, "--merge-base", from, to)
+	default:
+		args = append(args, from, to)
+	}
+	out, err := r.run(ctx, "", append(args, "--")...)
+	return split(out), err
+}
+
+// maxBetween bounds the commits of one bisection that are looked at.
+const maxBetween = 5000
+
+// Bisected lists the files that any commit changes between some commits, HEAD and those that
+// git bisect is at. What is no commit counts for nothing.
+func (r Repo) Bisected(ctx context.Context, commits []string) ([]string, error) {
+	out, err := r.run(ctx, "", "for-each-ref", "--format=%(objectname)%00", "refs/bisect")
+	if err != nil {
+		return nil, err
+	}
+	var ends []string
+	for _, c := range append(append(split(out), "HEAD"), commits...) {
+		if id, err := r.run(ctx, "", "rev-parse", "--verify", "--quiet", "--end-of-options", strings.TrimSpace(c)+"^{commit}"); err == nil {
+			ends = append(ends, strings.TrimSpace(id))
+		}
+	}
+	base, err := r.run(ctx, "", append([]string{"merge-base", "--octopus"}, ends...)...)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.run(ctx, "", append([]string{"rev-list", fmt.Sprint("--max-count=", maxBetween+1), "^" + strings.TrimSpace(base)}, ends...)...)
+	if err != nil || strings.Count(list, "\n") > maxBetween {
+		return nil, errors.Join(err, errors.New("there are too many commits to look at"))
+	}
+	out, err = r.run(ctx, list, "diff-tree", "--stdin", "-r", "-m", "-z", "--name-only", "--no-renames", "--no-commit-id")
+	return split(out), err
+}
+
+// split are texts that a NUL ends.
+func split(out string) []string {
+	return strings.FieldsFunc(out, func(c rune) bool { return c == 0 })
+}
+
+// run is what git prints.
+func (r Repo) run(ctx context.Context, in string, args ...string) (string, error) {
+	if r.Git == "" {
+		return "", errors.New("there is no git")
 	}
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	args := []string{"--git-dir=" + r.GitDir, "diff-tree", "-r", "-z", "--name-only", "--no-renames"}
-	from, base := strings.CutSuffix(from, "...")
-	if base {
-		args = append(args, "--merge-base")
-	}
-	c := exec.CommandContext(ctx, r.Git, append(args, from, to, "--")...)
-	c.Env, c.Dir, c.WaitDelay = r.Env, "/", time.Second
+	c := exec.CommandContext(ctx, r.Git, append([]string{"--no-optional-locks", "--git-dir=" + r.GitDir, "--work-tree=" + r.Top}, args...)...)
+	c.Env, c.Dir, c.WaitDelay, c.Stdin = r.Env, "/", time.Second, strings.NewReader(in)
 	out, err := c.Output()
 	if err != nil {
-		return nil, fmt.Errorf("git diff-tree: %w", err)
+		return "", fmt.Errorf("git %s: %w", args[0], err)
 	}
-	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
+	return string(out), nil
 }

@@ -16,6 +16,7 @@ type unpacking struct {
 	into    []Word // the folder; several name it one after the other
 	strip   int    // leading folders that are left out of each name
 	flat    bool   // all of them are
+	tops    bool   // they count from the top of git's work tree, all of which git may write
 }
 
 // Unpacks adds what a program writes that takes the names from an archive or a patch, as
@@ -61,10 +62,11 @@ func (u *Invocation) unpacked(ws []Word, text string, given bool, from Word) (wh
 		return p.patch(u, ws[1:], text, given)
 	case "git":
 		for _, rest := range gitRests(ws[1:]) {
-			if rest[0].Is("apply") || rest[0].Is("am") {
-				if f := gitFlags(Literals(rest)); f.has("--stat", "--numstat", "--summary", "--check", "--abort", "--skip", "--quit", "--continue", "--show-current-patch", "--cached") {
+			if f := gitFlags(Literals(rest)); rest[0].Is("apply") || rest[0].Is("am") && !f.has("--abort") {
+				if f.has("--stat", "--numstat", "--summary", "--check", "--skip", "--quit", "--continue", "--show-current-patch", "--cached") {
 					return ""
 				}
+				p.tops = rest[0].Is("am")
 				return p.patch(u, rest[1:], text, given)
 			}
 			if why := u.brings(rest); why != "" {
@@ -208,6 +210,12 @@ func (p *unpacking) write(u *Invocation, names []string) (why string) {
 		}
 		dirs = next
 	}
+	if p.tops {
+		dirs = slices.Clone(dirs)
+		for i, d := range dirs {
+			dirs[i] = u.r.GitTop(d)
+		}
+	}
 	if len(dirs) == 0 {
 		return "where " + p.u.name + " writes is not known before it runs"
 	}
@@ -221,7 +229,7 @@ func (p *unpacking) write(u *Invocation, names []string) (why string) {
 				_, n, _ = strings.Cut(n, "/")
 			}
 			at := path.Join(d, n)
-			if slices.Contains(strings.Split(n, "/"), "..") || !u.r.writable(at) {
+			if slices.Contains(strings.Split(n, "/"), "..") || !p.tops && !u.r.writable(at) {
 				return p.u.name + " may write " + at + ", which is outside of the folders that may be written"
 			}
 			if m.add(at); m.why != "" {
@@ -229,7 +237,7 @@ func (p *unpacking) write(u *Invocation, names []string) (why string) {
 			}
 		}
 		for _, made := range m.below.Paths {
-			if !u.r.writable(made.Path) {
+			if !u.r.writable(made.Path) && !(p.tops && policy.Within(d, made.Path, false)) {
 				return p.u.name + " may write " + made.Path + ", which is outside of the folders that may be written"
 			}
 		}
@@ -337,65 +345,4 @@ func patchNames(text string) (names []string) {
 		}
 	}
 	return names
-}
-
-// brings adds the files that git takes over from commits into the working tree. It returns
-// why those are not known.
-func (u *Invocation) brings(rest []Word) (why string) {
-	names := gitOperands(withoutStrategy(u.notProse(append([]Word{Lit("git")}, rest...))[1:]))
-	command, from := rest[0].Text, "HEAD"
-	if u.r.World.Changed == nil || len(u.dirs) == 0 || len(names) == 0 || rest[0].Kind != Exact {
-		return ""
-	}
-	names = names[1:]
-	sure := true // it takes nothing but commits
-	switch command {
-	case "pull":
-		u.pulls(rest[1:], names)
-		return ""
-	case "merge", "rebase":
-		if len(names) == 0 {
-			names = []Word{Lit("@{upstream}")}
-		}
-	case "cherry-pick", "revert":
-		from = "" // the commit before
-	case "stash":
-		if len(names) == 0 || !names[0].Is("apply") && !names[0].Is("pop") && !names[0].Is("branch") {
-			return ""
-		}
-		if names = names[1:]; len(names) == 0 {
-			names = []Word{Lit("stash@{0}")}
-		}
-		names = append(names, Lit(names[len(names)-1].Text+"^3")) // what git did not track
-	case "checkout", "switch", "reset":
-		sure = false
-	default:
-		return ""
-	}
-	if f := gitFlags(Literals(rest[1:])); f.has("--abort", "--quit", "--continue", "--skip", "--edit-todo", "--soft", "--mixed") || len(names) == 0 {
-		return ""
-	}
-	found := false
-	for _, d := range u.dirs {
-		top := u.r.GitTop(d)
-		below := &policy.Below{}
-		for _, w := range names {
-			a, b, ranged := strings.Cut(w.Text, "..")
-			if b = strings.TrimPrefix(b, "."); !ranged {
-				if a, b = from, w.Text; from == "" {
-					a = b + "^"
-				}
-			}
-			files, ok := u.r.World.Changed(d, a, b)
-			found = found || ok && w.Kind == Exact
-			for _, f := range files {
-				below.Paths = append(below.Paths, policy.Place{Path: f})
-			}
-		}
-		u.Actions = append(u.Actions, policy.Write{Path: top, Named: top, Asked: top, Arg: true, Maybe: true, Within: len(below.Paths) == 0, Below: below})
-	}
-	if sure && !found {
-		return "which files git " + command + " brings is not known before it runs"
-	}
-	return ""
 }

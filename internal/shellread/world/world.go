@@ -52,8 +52,12 @@ type World struct {
 	// do not have alike; ok is false when that is not known, or one is no commit. nil means
 	// that nobody can look. Only git itself knows, so it is asked, with pinned settings, for
 	// some seconds at the most, and only in a repository where it then runs nothing else.
-	// A from that ends in ... is the newest commit that both have (git merge-base).
+	// A from that ends in ... is the newest commit that both have (git merge-base); "" is one
+	// with no files, and a to of "" the work tree.
 	Changed func(dir, from, to string) (files []string, ok bool)
+	// Bisected lists the files that any commit changes between some commits, HEAD and those
+	// that git bisect is at; a name that is no commit counts for nothing. It is as Changed.
+	Bisected func(dir string, commits []string) (files []string, ok bool)
 	// Tracked lists the files below a folder that its git repository tracks, as
 	// absolute paths; ok is false when that is not known. nil means unknown.
 	Tracked func(dir string, most int) (files []string, ok bool)
