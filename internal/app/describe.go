@@ -24,6 +24,7 @@ type Description struct {
 	Version string // of adze
 	Tools   []string
 	Model   agent.Target
+	Room    int    // what of its window a conversation may fill, in tokens
 	Key     string // where the model's key came from, "none" without one
 	Mode    policy.Mode
 	Modes   []policy.Mode // that a person can go through
@@ -38,6 +39,7 @@ func (r *Running) Describe() Description {
 		ID: r.ID, Dir: at.Paths.Dir, Root: at.Paths.Root, Version: at.process.Version, Tools: r.Tools().Names(), Model: r.Target(), Key: r.key,
 		Mode: r.Mode(), Branch: situation.Branch(at.Paths.Dir), After: r.After, Kept: r.Kept,
 	}
+	d.Room = window.Effective(d.Model.Window, d.Model.Cap)
 	no := r.forbidden(at.Config())
 	for _, m := range []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.DontAsk, policy.Bypass} {
 		if _, bad := no[m]; !bad && (m != policy.Bypass || r.started == m) {

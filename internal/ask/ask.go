@@ -11,6 +11,7 @@ import (
 	"reflect"
 
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -28,7 +29,7 @@ type (
 	}
 	// Open: Data is a list of OpenSession, those of the process, the longest open first.
 	Open struct{}
-	// Models: Choices are the models that can be used.
+	// Models: Choices are the models that can be used, and Data is a list of Model.
 	Models struct{}
 	// Sessions: Data is a SessionList, newest first, of this project or of all.
 	Sessions struct {
@@ -56,10 +57,16 @@ type (
 	}
 	// Diff: Shapes are what is different on disk now from before the session, by file.
 	Diff struct{}
-	// Context: Shapes are what fills the model's window.
+	// Context: Shapes are what fills the model's window, and Data is a Filling.
 	Context struct{}
-	// Files: Names are the files of the working folder.
-	Files struct{}
+	// Cost: Text is what the session cost.
+	Cost struct{}
+	// Files: Names are the files of the working folder; with Near those whose names are near
+	// to it, at most Max, the nearest first.
+	Files struct {
+		Near string `json:"near,omitempty"`
+		Max  int    `json:"max,omitzero"`
+	}
 	// Resources: Choices are those of MCP servers that Part of "server:uri" may mean, at
 	// most Max; the ID is all of it.
 	Resources struct {
@@ -87,12 +94,15 @@ type (
 	Forget struct {
 		Rule Rule `json:"rule"`
 	}
-	// Save writes a setting of the person's own file.
+	// Settings: Data is a SettingsNow.
+	Settings struct{}
+	// Save writes a setting into the file of a scope, "" being the person's own.
 	Save struct {
+		Scope policy.Scope    `json:"scope,omitempty"`
 		Key   string          `json:"key"`
 		Value json.RawMessage `json:"value"`
 	}
-	// Hooks: Text is the hooks that are set.
+	// Hooks: Text is the hooks that are set, and Data a HookSet of those of the session.
 	Hooks struct{}
 	// Servers: Data is a list of Server, the MCP servers, and Text shows it; with Name, all
 	// that is known of that one. With Do, something is done with it, and Text says what came of
@@ -116,6 +126,50 @@ type (
 	Folders struct {
 		Add  string `json:"add,omitempty"`
 		Keep bool   `json:"keep,omitzero"`
+	}
+	// Serve has these MCP servers, as settings have them, and only these beside those that are
+	// configured: Data is a ServersChanged. Deliver hands over a message of one that the
+	// program serves itself which drives adze.
+	Serve struct {
+		Servers map[string]json.RawMessage `json:"servers"`
+	}
+	Deliver struct {
+		Server  string          `json:"server"`
+		Message json.RawMessage `json:"message"`
+	}
+	// Reload looks anew at plugins, skills and servers: Data is as of Offers.
+	Reload struct{}
+	// Call calls a tool of MCP servers outside of any turn, and Resource reads a resource of
+	// one: Data is a Called. What a rule denies does not run, and with Strict nothing that the
+	// rules and the mode do not allow.
+	Call struct {
+		Tool   string          `json:"tool"`
+		Input  json.RawMessage `json:"input,omitempty"`
+		Strict bool            `json:"strict,omitzero"`
+	}
+	Resource struct {
+		Server string `json:"server"`
+		URI    string `json:"uri"`
+	}
+	// Read: Data is a File, of which at most Max bytes are read; 0 is 1 MB. What a rule
+	// denies to read is not read.
+	Read struct {
+		Path string `json:"path"`
+		Max  int64  `json:"max,omitzero"`
+	}
+	// Seen has a file count as read by the model unless it changed since At, in milliseconds
+	// since 1970: Data is whether it does.
+	Seen struct {
+		Path string `json:"path"`
+		At   int64  `json:"at"`
+	}
+	// Within refuses a folder that is none of those below which the session works.
+	Within struct {
+		Folder string `json:"folder"`
+	}
+	// Title: Text is a title for what a session is to be about. A model may be asked.
+	Title struct {
+		About string `json:"about"`
 	}
 	// Report gives the command of adze that a slash command stands for, with the flags,
 	// settings, rules and mode of this run: Text is what it prints.
@@ -169,6 +223,17 @@ func (Servers) query()    {}
 func (Offers) query()     {}
 func (Style) query()      {}
 func (Folders) query()    {}
+func (Cost) query()       {}
+func (Settings) query()   {}
+func (Serve) query()      {}
+func (Deliver) query()    {}
+func (Reload) query()     {}
+func (Call) query()       {}
+func (Resource) query()   {}
+func (Read) query()       {}
+func (Seen) query()       {}
+func (Within) query()     {}
+func (Title) query()      {}
 func (Report) query()     {}
 func (Pick) query()       {}
 func (Aside) query()      {}
@@ -245,6 +310,17 @@ var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
 	op.KindOf[Query, Offers]("offers"),
 	op.KindOf[Query, Style]("style"),
 	op.KindOf[Query, Folders]("folders"),
+	op.KindOf[Query, Cost]("cost"),
+	op.KindOf[Query, Settings]("settings"),
+	op.KindOf[Query, Serve]("serve"),
+	op.KindOf[Query, Deliver]("deliver"),
+	op.KindOf[Query, Reload]("reload"),
+	op.KindOf[Query, Call]("call"),
+	op.KindOf[Query, Resource]("resource"),
+	op.KindOf[Query, Read]("read"),
+	op.KindOf[Query, Seen]("seen"),
+	op.KindOf[Query, Within]("within"),
+	op.KindOf[Query, Title]("title"),
 	op.KindOf[Query, Report]("report"),
 	op.KindOf[Query, Pick]("pick"),
 	op.KindOf[Query, Aside]("aside"),

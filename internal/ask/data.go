@@ -1,8 +1,10 @@
 package ask
 
 import (
+	"encoding/json"
 	"time"
 
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 )
 
@@ -126,6 +128,7 @@ type Server struct {
 	Itself   string       `json:"itself,omitempty"`  // as it calls itself
 	Version  string       `json:"version,omitempty"` // as it says
 	Protocol string       `json:"protocol,omitempty"`
+	Inside   bool         `json:"inside,omitzero"` // the program serves it that drives adze
 	Tools    []ServerTool `json:"tools,omitempty"`
 	Notes    []string     `json:"notes,omitempty"` // what of it is not as it said
 	Log      []string     `json:"log,omitempty"`   // what it wrote last
@@ -146,3 +149,81 @@ const (
 	Skills OfferKind = "skills" // and commands
 	Agents OfferKind = "agents"
 )
+
+// ServersChanged are the names of servers that came with Serve, and that went: its Data.
+type ServersChanged struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+}
+
+// A Model is one that can be used: Models has a list as Data.
+type Model struct {
+	ID       string   `json:"id"` // provider/model
+	Provider string   `json:"provider"`
+	Name     string   `json:"name"`               // for people
+	Window   int      `json:"window,omitzero"`    // tokens, 0 when unknown
+	Efforts  []string `json:"efforts,omitempty"`  // levels of effort that it takes
+	Thinking string   `json:"thinking,omitempty"` // how it can be made to think: "adaptive" decides by itself how much
+}
+
+// A Filling is what fills the window of a session's model: the Data of Context. Tokens are
+// estimated.
+type Filling struct {
+	Instructions []Piece `json:"instructions"`
+	Tools        []Piece `json:"tools"`
+	Talk         int     `json:"talk"`            // tokens of the conversation
+	Window       int     `json:"window,omitzero"` // tokens, 0 when unknown
+}
+
+// A Piece is a named part of a Filling.
+type Piece struct {
+	Name   string `json:"name"`
+	Tokens int    `json:"tokens"`
+}
+
+// SettingsNow are the settings that say something, and what the next request is made with.
+// What is secret is masked.
+type SettingsNow struct {
+	List   []Setting `json:"list"`
+	Model  string    `json:"model"`
+	Effort string    `json:"effort,omitempty"` // "" is the model's own
+}
+
+// A Setting is one by its name in adze's own files.
+type Setting struct {
+	Key    string          `json:"key"`
+	Value  json.RawMessage `json:"value"`
+	Scope  string          `json:"scope"` // "user", "project", "flag", …
+	Origin string          `json:"origin"`
+}
+
+// A HookSet is the hooks that count: the Data of Hooks.
+type HookSet struct {
+	List []Hook `json:"list"`
+	Off  bool   `json:"off,omitzero"` // the settings have all of them off
+}
+
+// A Hook is one in a list.
+type Hook struct {
+	Event   string  `json:"event"`
+	Matcher string  `json:"matcher,omitempty"`
+	If      string  `json:"if,omitempty"`
+	Type    string  `json:"type"`
+	Name    string  `json:"name"`
+	Timeout float64 `json:"timeout_seconds"`
+	From    string  `json:"from"`
+	Scope   string  `json:"scope"`
+}
+
+// Called is what a tool or a resource came to.
+type Called struct {
+	Text   string     `json:"text"`
+	Images []op.Image `json:"images,omitempty"`
+}
+
+// A File is what was read of one.
+type File struct {
+	Text string `json:"text"`
+	Path string `json:"path"`         // absolute
+	Cut  bool   `json:"cut,omitzero"` // there is more
+}

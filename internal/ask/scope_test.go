@@ -18,7 +18,7 @@ func TestNeeds(t *testing.T) {
 			if q.Transcript {
 				want = ask.Prompt
 			}
-		case ask.Aside, ask.Rename:
+		case ask.Aside, ask.Rename, ask.Title:
 			want = ask.Prompt
 		case ask.Servers:
 			if q.Do != "" {
@@ -28,7 +28,7 @@ func TestNeeds(t *testing.T) {
 			if q.Add != "" {
 				want = ask.Admin
 			}
-		case ask.Note, ask.Forget, ask.Save, ask.Style, ask.Report, ask.Decide:
+		case ask.Note, ask.Forget, ask.Save, ask.Style, ask.Report, ask.Decide, ask.Serve, ask.Deliver, ask.Reload, ask.Call, ask.Resource, ask.Read, ask.Seen:
 			want = ask.Admin
 		}
 		if got := ask.Needs(q); got != want {

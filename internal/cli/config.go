@@ -19,6 +19,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/secret"
@@ -42,26 +43,6 @@ func loadSettings(sys System, f *runFlags, cmd *cobra.Command) (settings.Paths, 
 	return p, cfg, err
 }
 
-// shownSettings are all settings as people may see them: without the secrets that
-// their names tell, and without keys of a known kind.
-func shownSettings(cfg *config.Config) []config.Setting {
-	all, hide := cfg.Settings(), secret.New()
-	for i := range all {
-		all[i].Value = withoutKeys(all[i].Value, hide)
-	}
-	return all
-}
-
-// withoutKeys is a value in JSON without keys of a known kind; as a whole, where one
-// reaches over several texts of it.
-func withoutKeys(raw json.RawMessage, hide *secret.Redactor) json.RawMessage {
-	out := hide.Bytes(raw)
-	if !json.Valid(out) {
-		return json.RawMessage(`"` + secret.Masked + `"`)
-	}
-	return out
-}
-
 func configList(sys System, f *runFlags) *cobra.Command {
 	all := false
 	c := answering(sys, &cobra.Command{
@@ -71,7 +52,7 @@ func configList(sys System, f *runFlags) *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		list := slices.DeleteFunc(shownSettings(cfg), func(s config.Setting) bool { return !all && string(s.Value) == "null" })
+		list := slices.DeleteFunc(desk.ShownSettings(cfg), func(s config.Setting) bool { return !all && string(s.Value) == "null" })
 		return listing[config.Setting]{rows: list, whole: 1, row: func(t *table, s config.Setting) {
 			t.row(s.Key, string(s.Value), s.Origin.String())
 		}}, nil
@@ -94,7 +75,7 @@ func configGet(sys System, f *runFlags) *cobra.Command {
 			if !ok {
 				return unknownKey(args[0])
 			}
-			s.Value = withoutKeys(s.Value, secret.New())
+			s.Value = desk.WithoutKeys(s.Value, secret.New())
 			var text string
 			if json.Unmarshal(s.Value, &text) == nil {
 				fmt.Fprintln(sys.Stdout, clip.VisibleText(text))

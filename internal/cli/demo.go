@@ -129,7 +129,7 @@ func (d demonstration) play(ctx context.Context, a running) (print.Outcome, erro
 		d.show(watch)
 	}()
 	res, err := print.Run(context.WithoutCancel(ctx), a, print.Options{
-		Format: print.Text, About: a.about(), After: a.After, Out: io.Discard, Err: io.Discard, Inputs: inputs,
+		Format: print.Text, About: a.about(nil), After: a.After, Out: io.Discard, Err: io.Discard, Inputs: inputs,
 	})
 	if err == nil {
 		<-shown

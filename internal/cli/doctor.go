@@ -387,7 +387,7 @@ func stateFindings(p settings.Paths) []finding {
 		}
 	}
 	if err := writable(p.State); err != nil {
-		f.Level, f.Text = "broken", fmt.Sprintf("%s cannot be written to (%v): sessions are kept in memory only", p.State, cause(err))
+		f.Level, f.Text = "broken", fmt.Sprintf("%s cannot be written to (%v): sessions are kept in memory only", p.State, hint.Cause(err))
 		f.Hint = "make it writable, or set ADZE_HOME to a folder that is"
 		return []finding{f}
 	}

@@ -175,7 +175,7 @@ func keyFromFile(path string) (string, error) {
 		b, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return "", usagef("give the path of a file that holds only the key", "--key-file: %v", cause(err))
+		return "", usagef("give the path of a file that holds only the key", "--key-file: %v", hint.Cause(err))
 	}
 	return string(b), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
 
@@ -50,7 +51,7 @@ func (o *Output) judged(err error) error {
 	if path := new(fs.PathError); err != nil && (!errors.As(err, &path) || path.Op != "write" || path.Path != o.Name()) {
 		return err
 	}
-	return failf("see to it that there is room, or send the output elsewhere", "the output cannot be written: %v", cause(*lost))
+	return failf("see to it that there is room, or send the output elsewhere", "the output cannot be written: %v", hint.Cause(*lost))
 }
 
 // notStarted gives a run in print mode that was to answer in JSON, and that failed

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 func newReplay(sys System) *cobra.Command {
@@ -106,7 +107,7 @@ func (t *tape) problem(name string) error {
 	if t.err == nil {
 		return nil
 	}
-	return &failure{exitFailed, fmt.Sprintf("%s has not all that the provider answered: %v", clip.Visible(name), cause(t.err)), "make room on the disk, remove the file, and record again"}
+	return &failure{exitFailed, fmt.Sprintf("%s has not all that the provider answered: %v", clip.Visible(name), hint.Cause(t.err)), "make room on the disk, remove the file, and record again"}
 }
 
 // holdsAnswers reports whether a cassette has more than the line it begins with.

@@ -31,6 +31,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/pattern"
+	"github.com/adze-agent/adze/internal/tool/file"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
 
@@ -109,12 +110,12 @@ func workDir(flag string) (string, error) {
 		info, err := os.Stat(flag)
 		switch {
 		case err != nil:
-			return "", usagef("give a folder that exists", "--cwd %s: %v", clip.Visible(flag), cause(err))
+			return "", usagef("give a folder that exists", "--cwd %s: %v", clip.Visible(flag), hint.Cause(err))
 		case !info.IsDir():
 			return "", usagef("give the folder that holds it", "--cwd: %s is not a folder", flag)
 		}
 		if err := os.Chdir(flag); err != nil {
-			return "", usagef("give a folder that you may enter", "--cwd %s: %v", clip.Visible(flag), cause(err))
+			return "", usagef("give a folder that you may enter", "--cwd %s: %v", clip.Visible(flag), hint.Cause(err))
 		}
 	}
 	dir, err := os.Getwd()
@@ -122,17 +123,9 @@ func workDir(flag string) (string, error) {
 		_, err = os.Stat(dir)
 	}
 	if err != nil {
-		return "", failf("go to a folder that exists: cd ~", "the folder this shell stands in was deleted or cannot be read (%v)", cause(err))
+		return "", failf("go to a folder that exists: cd ~", "the folder this shell stands in was deleted or cannot be read (%v)", hint.Cause(err))
 	}
 	return dir, nil
-}
-
-// cause is the innermost error, without paths and calls around it.
-func cause(err error) error {
-	for u := errors.Unwrap(err); u != nil; u = errors.Unwrap(err) {
-		err = u
-	}
-	return err
 }
 
 // maxSchema bounds the file of --json-schema, in bytes.
@@ -230,25 +223,24 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		return errors.Join(errNoPrompt, a.Close(), debugged())
 	}
 	stop := interrupting(ctx, a)
+	d := desk.Around(desk.Config{Surroundings: o.Surroundings, Sources: o.Sources, Front: o.Front}, a.Running)
 	opts := print.Options{
-		Format: print.Format(f.output), Partial: f.partial, Replay: f.replay, Hooks: f.clients.hookEvents, About: a.about(), After: a.After,
+		Format: print.Format(f.output), Partial: f.partial, Replay: f.replay, Hooks: f.clients.hookEvents, About: a.about(d), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
 	}
-	own := ownCommands{hostDesk: hostDesk{a}, programs: f.output != "text"}
-	if opts.PDF, opts.Desk = pdfText, own.hostDesk; !o.Extensions.NoCommands {
+	own := ownCommands{running: a, desk: d, programs: f.output != "text"}
+	if opts.PDF = file.PDFText; !o.Extensions.NoCommands {
 		opts.Own, opts.NoCommand = own.do, o.noCommand
 		if own.programs {
 			opts.NoCommand = own.unknown
 		}
 	}
 	if f.input == "stream-json" {
-		opts.Servers, opts.Ready = &hostServers{world: a.Place().MCP(), given: o.Extensions.Further}, o.ready(ctx, a)
+		opts.Ready = o.ready(ctx, a)
 	}
 	if strings.HasPrefix(f.asker, "mcp__") {
 		opts.Approve = approver(a, f.asker)
 	}
-	d := desk.New(desk.Config{Surroundings: o.Surroundings, Sources: o.Sources, Front: o.Front})
-	d.Seat(a.Running)
 	unheard := f.listen(ctx, sys, d, a.Place().Paths.State, func(string) {}) // nobody looks on
 	w := watching(sys)
 	if w != nil && f.output == "text" {
@@ -394,7 +386,7 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 	case res.Lost != nil && errors.Is(res.Lost, syscall.EPIPE):
 		return nil // whoever read the answer has seen enough
 	case res.Lost != nil:
-		return failf("the session is kept; "+resumeHint(a), "write the answer: %v", cause(res.Lost))
+		return failf("the session is kept; "+resumeHint(a), "write the answer: %v", hint.Cause(res.Lost))
 	}
 	if res.Stopped {
 		return nil // as the host wanted

@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/charset"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/trust"
@@ -194,7 +195,7 @@ func piped(ctx context.Context, r io.Reader, stderr io.Writer, text string) (str
 	case errors.Is(err, syscall.EBADF), errors.Is(err, os.ErrClosed):
 		return text, nil // started with stdin closed
 	case err != nil:
-		return "", failf("give the text as an argument, or through a file", "read stdin: %v", cause(err))
+		return "", failf("give the text as an argument, or through a file", "read stdin: %v", hint.Cause(err))
 	case len(b) > maxStdin:
 		return "", usagef("put it in a file and name the file in the prompt", "more than %s came on stdin", clip.Size(maxStdin))
 	case clip.Binary(b):

@@ -209,7 +209,7 @@ Advice alone is no failure.`,
 				return nil, usagef("name the folder of a skill, or one that holds such folders", "there is no folder %s", clip.Visible(args[0]))
 			}
 			if err != nil {
-				return nil, failf("name the folder of a skill, or one that holds such folders", "%s: %v", clip.Visible(args[0]), cause(err))
+				return nil, failf("name the folder of a skill, or one that holds such folders", "%s: %v", clip.Visible(args[0]), hint.Cause(err))
 			}
 			places = []skill.Place{{Dir: dir, Kind: skill.Skills}}
 			if n, _ := skill.Check(places[0]); n == 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/charts"
@@ -109,7 +110,7 @@ func newFile(flag, path string) (*os.File, error) {
 		return nil, usagef("give another name, or remove it first", "%s exists already", clip.Visible(path))
 	}
 	if err != nil {
-		return nil, usagef("give a file in a folder that you may write to", "%s %s: %v", flag, clip.Visible(path), cause(err))
+		return nil, usagef("give a file in a folder that you may write to", "%s %s: %v", flag, clip.Visible(path), hint.Cause(err))
 	}
 	return file, nil
 }

@@ -26,7 +26,40 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 			return ask.Reply{Shapes: blocks}, err
 		})
 	case ask.Context:
-		return d.of(session, func(s seat) (ask.Reply, error) { return ask.Reply{Shapes: []view.Block{s.Map().View()}}, nil })
+		return d.of(session, func(s seat) (ask.Reply, error) {
+			return ask.Reply{Shapes: []view.Block{s.Map().View()}, Data: s.filling()}, nil
+		})
+	case ask.Cost:
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.Reply{Text: s.cost()}, nil })
+	case ask.Settings:
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.With(s.settings()), nil })
+	case ask.Title:
+		return d.of(session, func(s seat) (ask.Reply, error) {
+			text, err := s.TitleOf(ctx, q.About)
+			return ask.Reply{Text: text}, err
+		})
+	case ask.Read:
+		return d.of(session, func(s seat) (ask.Reply, error) { return told(s.file(q.Path, q.Max)) })
+	case ask.Seen:
+		return d.of(session, func(s seat) (ask.Reply, error) {
+			_, real, err := s.readable(q.Path)
+			return told(err == nil && s.Seed(real, q.At), err)
+		})
+	case ask.Within:
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.Reply{}, s.within(q.Folder) })
+	case ask.Call:
+		return d.of(session, func(s seat) (ask.Reply, error) { return told(s.call(ctx, "", q)) })
+	case ask.Resource:
+		return d.of(session, func(s seat) (ask.Reply, error) { return told(s.resource(ctx, q)) })
+	case ask.Reload:
+		return d.of(session, func(s seat) (ask.Reply, error) {
+			s.reload(ctx)
+			return ask.With(s.Extended()), nil
+		})
+	case ask.Serve:
+		return told(d.serve(session, q.Servers))
+	case ask.Deliver:
+		return ask.Reply{}, d.deliver(session, q)
 	case ask.Remembered:
 		return d.of(session, func(s seat) (ask.Reply, error) { return ask.Reply{Choices: s.remembered()}, nil })
 	case ask.Rules:
@@ -37,12 +70,11 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 			return ask.Reply{Text: text}, err
 		})
 	case ask.Models:
-		all, err := d.models(ctx)
-		return ask.Reply{Choices: all}, err
+		return d.models(ctx, session)
 	case ask.Sessions, ask.Find, ask.Search, ask.Preview, ask.Rename:
 		return d.kept(ctx, q)
 	case ask.Files:
-		all, err := d.files(ctx)
+		all, err := d.files(ctx, q)
 		return ask.Reply{Names: all}, err
 	case ask.Resources:
 		return ask.Reply{Choices: d.resources(ctx, session, q.Part, q.Max)}, nil
@@ -55,10 +87,9 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 	case ask.Forget:
 		return ask.Reply{}, d.forget(ctx, q.Rule)
 	case ask.Save:
-		return ask.Reply{}, d.WriteOwn(ctx, q.Key, q.Value)
+		return ask.Reply{}, d.save(ctx, q)
 	case ask.Hooks:
-		text, err := d.hooks(ctx, session)
-		return ask.Reply{Text: text}, err
+		return d.hooks(ctx, session)
 	case ask.Servers:
 		return d.servers(ctx, session, q)
 	case ask.Offers:

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -292,5 +293,68 @@ func TestSlashCommands(t *testing.T) {
 	all, err := d.Ask(t.Context(), "", ask.Pick{Name: "output-style"})
 	if i := slices.IndexFunc(all.Choices, func(c ask.Choice) bool { return c.Right != "" }); err != nil || i != 0 || len(all.Choices) < 2 {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// No query is without an answer, though it be that it cannot be meant.
+func TestEveryQueryIsAnswered(t *testing.T) {
+	d, id, _ := started(t, "> hello")
+	for name, kind := range ask.Types() {
+		if name == "report" || name == "pick" { // who makes the desk answers the rest
+			continue
+		}
+		q, _ := reflect.Zero(kind).Interface().(ask.Query)
+		if _, err := d.Ask(t.Context(), id, q); errors.Is(err, &op.Refusal{Code: op.Unsupported}) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What programs ask of files stays with what the rules allow to read, and with the folders
+// of the session.
+func TestFilesOfTheSession(t *testing.T) {
+	d, id, _ := started(t, "> hello")
+	r, err := d.Ask(t.Context(), id, ask.Status{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := ask.Data[ask.Facts](r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(facts.Dir, name) }
+	for name, text := range map[string]string{"a.txt": "hello\xff", "sub/b.txt": "b", ".adze/settings.local.json": `{"permissions": {"deny": ["Read(sub/**)"]}}`} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(in(name)), 0o700), os.WriteFile(in(name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(in("sub/b.txt"), in("link")); err != nil {
+		t.Fatal(err)
+	}
+	d.Place().Reread()
+	for _, c := range []struct {
+		q     ask.Query
+		data  any
+		wrong string
+	}{
+		{ask.Read{Path: "a.txt", Max: 5}, ask.File{Text: "hello", Path: in("a.txt"), Cut: true}, ""},
+		{ask.Read{Path: in("a.txt")}, ask.File{Text: "hello\ufffd", Path: in("a.txt")}, ""},
+		{ask.Read{Path: "nowhere"}, nil, "cannot be read"},
+		{ask.Read{Path: "sub/b.txt"}, nil, "is not read"},
+		{ask.Read{Path: "link"}, nil, "is not read"},
+		{ask.Seen{Path: "link"}, nil, "is not read"},
+		{ask.Seen{Path: "a.txt", At: 1}, false, ""},
+		{ask.Within{Folder: "sub"}, nil, ""},
+		{ask.Within{Folder: "."}, nil, "already"},
+		{ask.Within{Folder: ".."}, nil, "in none of the folders"},
+		{ask.Within{Folder: "a.txt"}, nil, "no folder"},
+		{ask.Serve{}, ask.ServersChanged{Added: []string{}, Removed: []string{}}, ""},
+		{ask.Deliver{Server: "x"}, nil, `no MCP server "x"`},
+		{ask.Servers{Name: "x", Do: ask.Enable}, nil, `no MCP server "x"`},
+	} {
+		r, err := d.Ask(t.Context(), id, c.q)
+		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) || c.wrong == "" && (err != nil || !reflect.DeepEqual(r.Data, c.data)) {
+			t.Errorf("%+v: %+v, %v", c.q, r.Data, err)
+		}
 	}
 }

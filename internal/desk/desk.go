@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/trust"
@@ -46,8 +47,9 @@ type Desk struct {
 	place   atomic.Pointer[app.Place]
 	claimed atomic.Pointer[trust.Verdict] // that claims told last
 
-	mu    sync.Mutex // guards seats
-	seats map[string]seat
+	mu     sync.Mutex // guards the rest
+	seats  map[string]seat
+	served []servers.Given // by the newest Serve, nil before
 }
 
 // A seat is a session that is open.
@@ -58,6 +60,14 @@ type seat struct {
 
 // New is a desk without any session.
 func New(c Config) *Desk { return &Desk{c: c, seats: map[string]seat{}} }
+
+// Around is a desk for a session that was started elsewhere, and its place.
+func Around(c Config, r *app.Running) *Desk {
+	d := New(c)
+	d.place.Store(r.Place())
+	d.Seat(r)
+	return d
+}
 
 // Place is that of the sessions that Start starts, nil before the first one.
 func (d *Desk) Place() *app.Place { return d.place.Load() }

@@ -17,14 +17,21 @@ import (
 // maxFiles bounds the files that are listed.
 const maxFiles = 200_000
 
-// files are those of the working folder.
-func (d *Desk) files(ctx context.Context) ([]string, error) {
+// files are those of the working folder, or those of them whose names are near to a text.
+func (d *Desk) files(ctx context.Context, q ask.Files) ([]string, error) {
 	p, _, err := d.Loaded()
 	if err != nil {
 		return nil, err
 	}
 	all, _, err := pick.Tree(ctx, search.Tree{Root: p.Dir, Top: p.Root, Home: p.Home}, maxFiles)
-	return all, err
+	if err != nil || q.Near == "" && q.Max == 0 {
+		return all, err
+	}
+	out := []string{}
+	for _, h := range pick.NewFiles(all).Find(q.Near, q.Max) {
+		out = append(out, h.Path)
+	}
+	return out, nil
 }
 
 // memory are the files that a person may add a line to.

@@ -17,34 +17,30 @@ import (
 
 // hooks are those of the session as they count now, which need not be what stands in
 // files that changed since: see settings.Live.HookFiles.
-func (d *Desk) hooks(ctx context.Context, session string) (string, error) {
-	if w := d.at(session); w != nil {
+func (d *Desk) hooks(ctx context.Context, session string) (out ask.Reply, err error) {
+	w := d.at(session)
+	if s, ok := d.seat(session); ok {
+		out.Data = ask.HookSet{List: HookRows(hook.NewSet(s.Hooks()...)), Off: w.Config().DisableAllHooks}
+	}
+	if w != nil {
 		if set, ok := w.MCP().Hooks(); ok {
 			var b bytes.Buffer
-			err := PrintHooks(&b, set, w.Config())
-			return clip.Fenced(b.String()), err
+			err = PrintHooks(&b, set, w.Config())
+			out.Text = clip.Fenced(b.String())
+			return out, err
 		}
 	}
-	return d.report(ctx, session, ask.Report{Name: "hooks"})
-}
-
-// A HookRow is a hook in a list.
-type HookRow struct {
-	Event   hook.Event `json:"event"`
-	Matcher string     `json:"matcher,omitempty"`
-	If      string     `json:"if,omitempty"`
-	Type    hook.Kind  `json:"type"`
-	Name    string     `json:"name"`
-	Timeout float64    `json:"timeout_seconds"`
-	From    string     `json:"from"`
-	Scope   string     `json:"scope"`
+	out.Text, err = d.report(ctx, session, ask.Report{Name: "hooks"})
+	return out, err
 }
 
 // HookRows are the hooks of a set, in its order.
-func HookRows(set hook.Set) []HookRow {
-	rows, hide := []HookRow{}, secret.New() // a command may hold a key
+func HookRows(set hook.Set) []ask.Hook {
+	rows, hide := []ask.Hook{}, secret.New() // a command may hold a key
 	for _, h := range set.All() {
-		rows = append(rows, HookRow{h.Event, h.Matcher, h.If, h.Type, hide.String(h.Name()), h.Timeout().Seconds(), h.From, h.Scope})
+		rows = append(rows, ask.Hook{
+			Event: string(h.Event), Matcher: h.Matcher, If: h.If, Type: string(h.Type), Name: hide.String(h.Name()), Timeout: h.Timeout().Seconds(), From: h.From, Scope: h.Scope,
+		})
 	}
 	return rows
 }

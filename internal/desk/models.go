@@ -10,31 +10,41 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 )
 
-// models are those that can be used, the newest of each family first.
-func (d *Desk) models(ctx context.Context) ([]ask.Choice, error) {
-	ms, err := d.Models()
-	if err != nil {
-		return nil, err
+// models are those that can be used, of a session or of the settings; as choices, the
+// newest of each family first.
+func (d *Desk) models(ctx context.Context, session string) (out ask.Reply, err error) {
+	var rows []models.Row
+	if s, ok := d.seat(session); ok {
+		rows = s.Switchable(ctx)
+	} else {
+		ms, err := d.Models()
+		if err != nil {
+			return out, err
+		}
+		rows = ms.List(ctx)
 	}
-	var out []ask.Choice
-	for _, r := range ms.List(ctx) {
+	all := []ask.Model{}
+	for _, r := range rows {
 		if !r.Usable {
 			continue
 		}
-		c := ask.Choice{ID: r.Provider + "/" + r.Model, Name: r.Provider + "/" + r.Model, About: strings.Join(r.Aliases, ", "), Also: r.Aliases}
-		if r.Facts.Window > 0 {
-			c.Right = clip.Window(r.Facts.Window)
+		m := ask.Model{ID: r.Provider + "/" + r.Model, Provider: r.Provider, Name: cmp.Or(r.Facts.Name, r.Model), Window: r.Facts.Window, Efforts: r.Facts.Efforts, Thinking: string(r.Facts.Thinking)}
+		c := ask.Choice{ID: m.ID, Name: m.ID, About: strings.Join(r.Aliases, ", "), Also: r.Aliases}
+		if m.Window > 0 {
+			c.Right = clip.Window(m.Window)
 		}
 		if p := r.Facts.Price; p != nil {
 			c.Right += fmt.Sprintf("  $%g in, $%g out", p.In, p.Out)
 		}
-		out = append(out, c)
+		out.Choices, all = append(out.Choices, c), append(all, m)
 	}
-	order.By(out, func(a, b ask.Choice) int { return newest(a.ID, b.ID) })
+	order.By(out.Choices, func(a, b ask.Choice) int { return newest(a.ID, b.ID) })
+	out.Data = all
 	return out, nil
 }
 

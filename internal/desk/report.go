@@ -55,11 +55,11 @@ func (d *Desk) statusLine(ctx context.Context, session, command string) (string,
 		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last lines, up to three:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`; `/statusline off` takes it away.", nil
 	}
 	if command != "off" {
-		return "", errors.Join(d.WriteOwn(ctx, "statusLine.type", "command"), d.WriteOwn(ctx, "statusLine.command", command))
+		return "", errors.Join(d.writeOwn(ctx, "statusLine.type", "command"), d.writeOwn(ctx, "statusLine.command", command))
 	}
 	if w := d.ext(session); w != nil {
 		if line, _ := w.StatusLine(); line != nil { // a plugin's would be in its place
-			return "", d.WriteOwn(ctx, "statusLine.command", "")
+			return "", d.writeOwn(ctx, "statusLine.command", "")
 		}
 	}
 	p, _, err := d.Loaded()

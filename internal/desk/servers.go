@@ -39,6 +39,9 @@ func (d *Desk) servers(ctx context.Context, session string, q ask.Servers) (ask.
 		return ask.Reply{}, errNoSession
 	}
 	all := w.Status()
+	if len(all) == 0 && q.Do != "" {
+		return ask.Reply{}, noServer(q.Name)
+	}
 	if len(all) == 0 {
 		return ask.Reply{Text: "No MCP server is configured. `adze mcp add NAME COMMAND` adds one.", Data: []ask.Server{}}, nil
 	}
@@ -81,7 +84,7 @@ func (d *Desk) servers(ctx context.Context, session string, q ask.Servers) (ask.
 func serverOf(s mcp.Status, served []contrib.Contribution) ask.Server {
 	x := s.Server
 	out := ask.Server{
-		Name: x.Name, State: string(s.State), Why: s.Why, Scope: string(x.Scope), Origin: x.Origin.String(), Program: x.Line(),
+		Name: x.Name, State: string(s.State), Why: s.Why, Scope: string(x.Scope), Origin: x.Origin.String(), Program: x.Line(), Inside: x.Transport == servers.Host,
 		Itself: s.Name, Version: s.Version, Protocol: s.Protocol,
 	}
 	from := contrib.OfServer(x.Name, x.Origin.String())

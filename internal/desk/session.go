@@ -2,16 +2,17 @@ package desk
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
-	"github.com/adze-agent/adze/internal/window"
 )
 
 // facts are the session as it is now, with the file of its transcript where that is wanted.
@@ -20,7 +21,7 @@ func (s seat) facts(transcript bool) ask.Facts {
 	t := d.Model
 	f := ask.Facts{
 		ID: d.ID, Dir: d.Dir, Root: d.Root, Home: s.Place().Paths.Home, Branch: d.Branch, Version: d.Version,
-		Model: t.ID(), Called: t.Title, Effort: string(t.Effort), Mode: d.Mode, Modes: d.Modes, Window: t.Window, Room: window.Effective(t.Window, t.Cap),
+		Model: t.ID(), Called: t.Title, Effort: string(t.Effort), Mode: d.Mode, Modes: d.Modes, Window: t.Window, Room: d.Room,
 		Earlier: uint64(d.After), Last: uint64(s.Last()), Kept: d.Kept,
 	}
 	if transcript {
@@ -87,4 +88,36 @@ func (s seat) rules() ask.RuleSet {
 		out.List = append(out.List, ask.Rule{Effect: r.Effect, Text: r.Text(), Scope: r.Scope, Source: r.Source, Doubt: policy.Lint(r)})
 	}
 	return out
+}
+
+// cost is what a session cost, in words.
+func (s seat) cost() string {
+	st := s.State()
+	var b strings.Builder
+	fmt.Fprintf(&b, "Total cost: %s", st.Total.Money())
+	if n := st.Total.Unpriced; n > 0 {
+		fmt.Fprintf(&b, ", and %s without a known price", clip.Count(n, "request"))
+	}
+	b.WriteByte('\n')
+	for _, name := range slices.Sorted(maps.Keys(st.ByModel)) {
+		m := st.ByModel[name]
+		fmt.Fprintf(&b, "%s: %s, %s in (%s from the cache), %s out, %s\n", name, clip.Count(m.Requests(), "request"),
+			clip.Count(m.Usage.Prompt(), "token"), clip.Thousands(m.Usage.CacheRead), clip.Thousands(m.Usage.Out), m.Money())
+	}
+	return b.String()
+}
+
+// filling is what fills the window now.
+func (s seat) filling() ask.Filling {
+	f := ask.Filling{Window: s.Target().Window, Talk: s.Talk()}
+	pieces := func(list []app.Size) []ask.Piece {
+		out := []ask.Piece{}
+		for _, x := range list {
+			out = append(out, ask.Piece{Name: x.Name, Tokens: x.Tokens})
+		}
+		return out
+	}
+	parts, tools := s.Sizes()
+	f.Instructions, f.Tools = pieces(parts), pieces(tools)
+	return f
 }

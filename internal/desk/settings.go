@@ -1,7 +1,9 @@
 package desk
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -9,22 +11,31 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
-// WriteOwn sets a key of the person's own settings file.
-func (d *Desk) WriteOwn(ctx context.Context, key string, value any) error {
-	p, _, err := d.Loaded()
-	if err != nil {
-		return err
-	}
+// writeOwn sets a key of the person's own settings file.
+func (d *Desk) writeOwn(ctx context.Context, key string, value any) error {
 	raw, err := fastjson.Append(nil, value)
 	if err != nil {
 		return err
 	}
-	t, _ := p.File("user")
-	return d.Write(ctx, p, t, confedit.Edit{Op: confedit.Set, Key: key, Value: raw})
+	return d.save(ctx, ask.Save{Key: key, Value: raw})
+}
+
+// save sets a key of a settings file.
+func (d *Desk) save(ctx context.Context, q ask.Save) error {
+	p, _, err := d.Loaded()
+	if err != nil {
+		return err
+	}
+	t, ok := p.File(cmp.Or(string(q.Scope), "user"))
+	if !ok {
+		return fmt.Errorf("there is no settings file of the scope %q", q.Scope)
+	}
+	return d.Write(ctx, p, t, confedit.Edit{Op: confedit.Set, Key: q.Key, Value: q.Value})
 }
 
 // Write changes a settings file, and the change counts when it returns.
@@ -65,4 +76,39 @@ func (d *Desk) forget(ctx context.Context, r ask.Rule) error {
 		return err
 	}
 	return d.Write(ctx, p, t, confedit.Edit{Op: confedit.Drop, Key: "permissions." + r.Effect.String(), Value: raw})
+}
+
+// ShownSettings are all settings as people may see them: without the secrets that
+// their names tell, and without keys of a known kind.
+func ShownSettings(cfg *config.Config) []config.Setting {
+	all, hide := cfg.Settings(), secret.New()
+	for i := range all {
+		all[i].Value = WithoutKeys(all[i].Value, hide)
+	}
+	return all
+}
+
+// WithoutKeys is a value in JSON without keys of a known kind; as a whole, where one
+// reaches over several texts of it.
+func WithoutKeys(raw json.RawMessage, hide *secret.Redactor) json.RawMessage {
+	out := hide.Bytes(raw)
+	if !json.Valid(out) {
+		return json.RawMessage(`"` + secret.Masked + `"`)
+	}
+	return out
+}
+
+// settings are those in force that say something.
+func (s seat) settings() ask.SettingsNow {
+	t := s.Target()
+	out := ask.SettingsNow{List: []ask.Setting{}, Model: t.ID()}
+	if t.Thinking == 0 {
+		out.Effort = string(t.Effort)
+	}
+	for _, x := range ShownSettings(s.Place().Config()) {
+		if string(x.Value) != "null" {
+			out.List = append(out.List, ask.Setting{Key: x.Key, Value: x.Value, Scope: string(x.Origin.Scope), Origin: x.Origin.String()})
+		}
+	}
+	return out
 }

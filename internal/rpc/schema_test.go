@@ -184,7 +184,9 @@ func schema(t *testing.T) []byte {
 	for name, typ := range map[string]reflect.Type{
 		"hello": reflect.TypeFor[rpc.Hello](), "welcome": reflect.TypeFor[rpc.Welcome](), "card": reflect.TypeFor[rpc.Card](),
 		"status": reflect.TypeFor[ask.Facts](), "open": reflect.TypeFor[[]ask.OpenSession](), "sessions": reflect.TypeFor[ask.SessionList](),
-		"find": reflect.TypeFor[ask.Saved](), "servers": reflect.TypeFor[[]ask.Server](), "rules": reflect.TypeFor[ask.RuleSet](), "trust": reflect.TypeFor[ask.Claims](),
+		"find": reflect.TypeFor[ask.Saved](), "servers": reflect.TypeFor[[]ask.Server](),
+		"models": reflect.TypeFor[[]ask.Model](), "context": reflect.TypeFor[ask.Filling](), "settings": reflect.TypeFor[ask.SettingsNow](), "hooks": reflect.TypeFor[ask.HookSet](),
+		"serve": reflect.TypeFor[ask.ServersChanged](), "call": reflect.TypeFor[ask.Called](), "read": reflect.TypeFor[ask.File](), "rules": reflect.TypeFor[ask.RuleSet](), "trust": reflect.TypeFor[ask.Claims](),
 	} {
 		d.defs[name] = d.of(typ)
 	}

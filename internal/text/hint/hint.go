@@ -2,6 +2,8 @@
 // about it, mostly the next command. The text of an error never holds it.
 package hint
 
+import "errors"
+
 // A Hinter knows what a person can do about it.
 type Hinter interface{ Hint() string }
 
@@ -60,3 +62,11 @@ func (m *Mistake) Error() string { return m.Why }
 func (m *Mistake) Hint() string { return m.What }
 
 func (m *Mistake) Unwrap() error { return m.Of }
+
+// Cause is the innermost error, without paths and calls around it.
+func Cause(err error) error {
+	for u := errors.Unwrap(err); u != nil; u = errors.Unwrap(err) {
+		err = u
+	}
+	return err
+}

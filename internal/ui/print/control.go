@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )
@@ -46,19 +47,74 @@ func answer(id string, body any, err error) any {
 	return map[string]any{"type": "control_response", "response": res}
 }
 
+// members are those of all requests but initialize.
+type members struct {
+	Mode      string                     `json:"mode"`
+	Model     *string                    `json:"model"`
+	Tokens    *int                       `json:"max_thinking_tokens"`
+	Queued    bool                       `json:"cancel_queued"`
+	Settings  map[string]any             `json:"settings"`
+	Servers   map[string]json.RawMessage `json:"servers"`
+	Server    string                     `json:"serverName"`
+	Named     string                     `json:"server_name"`
+	Enabled   bool                       `json:"enabled"`
+	Note      json.RawMessage            `json:"message"`
+	Title     string                     `json:"title"`
+	Task      string                     `json:"task_id"`
+	Call      string                     `json:"tool_use_id"`
+	Message   string                     `json:"user_message_id"`
+	Dry       bool                       `json:"dry_run"`
+	Path      string                     `json:"path"`
+	Max       int64                      `json:"max_bytes"`
+	Coding    string                     `json:"encoding"`
+	Query     string                     `json:"query"`
+	Prompt    string                     `json:"message_uuid"`
+	About     string                     `json:"description"`
+	Persist   bool                       `json:"persist"`
+	Question  string                     `json:"question"`
+	Tool      string                     `json:"tool"`
+	Arguments json.RawMessage            `json:"arguments"`
+	Check     bool                       `json:"check_permissions"`
+	Inputs    json.RawMessage            `json:"input_files"`
+	Outputs   json.RawMessage            `json:"output_files"`
+	URI       string                     `json:"uri"`
+	Directory string                     `json:"directory"`
+	Skills    bool                       `json:"reload_skills"`
+	Plugins   bool                       `json:"reload_plugins"`
+	Source    string                     `json:"source"`
+	MTime     float64                    `json:"mtime"` // in milliseconds
+}
+
 // serve carries a request out and answers it.
 func (r *runner) serve(ctx context.Context, q *Request) {
-	var in asking
-	err := json.Unmarshal(q.raw, &in)
-	if q.subtype == "initialize" || err != nil { // which says itself what cannot be read
-		in = asking{}
+	var in members
+	if q.subtype != "initialize" {
+		if err := json.Unmarshal(q.raw, &in); err != nil {
+			r.write(answer(q.id, nil, fmt.Errorf("the request %q cannot be read: %s", q.subtype, fastjson.InWords(err))))
+			return
+		}
 	}
-	body, known, wait, err := r.more(ctx, q, in)
-	if wait {
+	v, asks, err := r.asks(q.subtype, in)
+	switch {
+	case err != nil:
+		r.write(answer(q.id, nil, err))
+		return
+	case asks && v.late:
+		r.pending++
+		go func() { // ends with ctx, or when it was answered
+			body, err := r.put(ctx, v)
+			select {
+			case r.answers <- answer(q.id, body, err):
+			case <-ctx.Done():
+			}
+		}()
 		return
 	}
-	if !known {
-		body, err = r.request(ctx, q)
+	var body any
+	if asks {
+		body, err = r.put(ctx, v)
+	} else {
+		body, err = r.request(ctx, q, in)
 	}
 	r.write(answer(q.id, body, err))
 	if q.subtype == "initialize" && r.begun != nil && !q.taken && err == nil { // a host that came back knows of none
@@ -68,30 +124,8 @@ func (r *runner) serve(ctx context.Context, q *Request) {
 
 type object = map[string]any
 
-// request returns what answers a request.
-func (r *runner) request(ctx context.Context, q *Request) (any, error) {
-	var in struct {
-		Mode     string                     `json:"mode"`
-		Model    *string                    `json:"model"`
-		Tokens   *int                       `json:"max_thinking_tokens"`
-		Queued   bool                       `json:"cancel_queued"`
-		Settings map[string]any             `json:"settings"`
-		Servers  map[string]json.RawMessage `json:"servers"`
-		Server   string                     `json:"serverName"`
-		Named    string                     `json:"server_name"`
-		Enabled  bool                       `json:"enabled"`
-		Note     json.RawMessage            `json:"message"`
-		Title    string                     `json:"title"`
-		Task     string                     `json:"task_id"`
-		Call     string                     `json:"tool_use_id"`
-		Message  string                     `json:"user_message_id"`
-		Dry      bool                       `json:"dry_run"`
-	}
-	if q.subtype != "initialize" {
-		if err := json.Unmarshal(q.raw, &in); err != nil {
-			return nil, fmt.Errorf("the request %q cannot be read: %s", q.subtype, fastjson.InWords(err))
-		}
-	}
+// request carries out what is not asked of a desk.
+func (r *runner) request(ctx context.Context, q *Request, in members) (any, error) {
 	switch q.subtype {
 	case "initialize":
 		return r.initialize(ctx, q)
@@ -105,23 +139,22 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 		return object{}, r.setThinking(ctx, in.Tokens)
 	case "apply_flag_settings":
 		return object{}, r.apply(ctx, in.Settings)
-	case "mcp_status", "mcp_reconnect", "mcp_toggle", "mcp_set_servers", "mcp_message":
-		r.reset = r.reset || q.subtype == "mcp_set_servers"
-		return r.servers(q.subtype, cmp.Or(in.Server, in.Named), in.Enabled, in.Servers, in.Note)
 	case "rewind_files":
 		return r.rewindFiles(ctx, in.Message, in.Dry), nil
-	case "get_settings":
-		return r.settingsNow(), nil
-	case "list_models":
-		return object{"models": r.models(ctx)}, nil
-	case "get_context_usage":
-		return r.contextUsage(), nil
 	case "stop_task":
 		return object{}, r.c.Submit(ctx, op.StopTask{ID: in.Task})
 	case "background_tasks":
 		return r.background(ctx, in.Call)
 	case "rename_session":
 		return object{}, r.c.Submit(ctx, op.Rename{Title: in.Title})
+	case "get_binary_version":
+		return object{"version": r.About.Version, "buildTime": nil}, nil
+	case "get_usage":
+		return r.usage(), nil
+	case "set_has_subscribers", "end_session": // a host that ends a session ends the input
+		return object{}, nil
+	case "cancel_async_message":
+		return object{"cancelled": r.cancel(ctx, in.Prompt)}, nil
 	}
 	if why := missing(q.subtype); why != "" {
 		return nil, fmt.Errorf("the request %q is not supported: %s", q.subtype, why)
@@ -167,10 +200,6 @@ func (r *runner) unqueue(ctx context.Context, id string) bool {
 	return true
 }
 
-func (r *runner) rename(ctx context.Context, title string) error {
-	return r.c.Submit(ctx, op.Rename{Title: title})
-}
-
 func (r *runner) unqueued(id string) {
 	r.queued = slices.DeleteFunc(r.queued, func(x string) bool { return x == id })
 }
@@ -197,37 +226,6 @@ func (r *runner) setThinking(ctx context.Context, tokens *int) error {
 		return r.c.Submit(ctx, op.SetEffort{Level: "none"})
 	}
 	return r.c.Submit(ctx, op.SetEffort{Tokens: *tokens})
-}
-
-// Settings are those in force, by the names of adze's own files.
-type Settings struct {
-	Effective map[string]json.RawMessage `json:"effective"`
-	// Sources are those that say something, the weakest first.
-	Sources []Source `json:"sources"`
-	Applied Applied  `json:"applied"`
-}
-
-// A Source is where settings come from: userSettings, projectSettings,
-// localSettings, flagSettings, policySettings or environment.
-type Source struct {
-	Name     string                     `json:"source"`
-	Settings map[string]json.RawMessage `json:"settings"`
-}
-
-// Applied is what the next request is made with.
-type Applied struct {
-	Model  string  `json:"model"`
-	Effort *string `json:"effort"` // nil is the model's own
-}
-
-// settingsNow answers get_settings.
-func (r *runner) settingsNow() Settings {
-	var s Settings
-	if r.About.Settings != nil {
-		s = r.About.Settings()
-	}
-	s.Applied.Model = r.About.name(s.Applied.Model)
-	return s
 }
 
 // levels are the efforts that a host can ask for by name; "" is the settings'.
@@ -262,15 +260,6 @@ func (r *runner) apply(ctx context.Context, settings map[string]any) error {
 	return nil
 }
 
-// A Model is one that a host may switch to.
-type Model struct {
-	ID          string   // provider/model
-	Name        string   // for people
-	Description string   // a line
-	Efforts     []string // levels it takes
-	Adaptive    bool     // it decides by itself how much to think
-}
-
 type modelLine struct {
 	Value       string   `json:"value"`
 	Resolved    string   `json:"resolvedModel,omitempty"`
@@ -288,16 +277,19 @@ type modelLine struct {
 func (r *runner) models(ctx context.Context) []modelLine {
 	a := r.About
 	out := []modelLine{{Value: "default", Resolved: a.name(a.Model), Name: "Default", Description: "The model this session began with: " + a.Model, Auto: a.Auto}}
-	if a.Models == nil {
+	list, err := dataOf[[]ask.Model](ctx, a, ask.Models{})
+	if err != nil {
 		return out
 	}
-	list := a.Models(ctx)
 	count := map[string]int{}
 	for _, m := range list {
 		count[a.name(m.ID)]++
 	}
 	for _, m := range list {
-		l := modelLine{Value: a.name(m.ID), Resolved: a.name(m.ID), Name: m.Name, Description: m.Description, Effort: len(m.Efforts) > 0, Efforts: m.Efforts, Adaptive: m.Adaptive, Auto: a.Auto}
+		l := modelLine{Value: a.name(m.ID), Resolved: a.name(m.ID), Name: m.Name, Description: m.Provider, Effort: len(m.Efforts) > 0, Efforts: m.Efforts, Adaptive: m.Thinking == "adaptive", Auto: a.Auto}
+		if m.Window > 0 {
+			l.Description += fmt.Sprintf(", window %d tokens", m.Window)
+		}
 		if count[l.Value] > 1 || strings.Contains(l.Value, "/") { // alone it would mean another model
 			l.Value = m.ID
 		}
@@ -306,53 +298,35 @@ func (r *runner) models(ctx context.Context) []modelLine {
 	return out
 }
 
-// A Context is what fills the window.
-type Context struct {
-	Parts  []Part // of the instructions
-	Tools  []Part
-	Talk   int // tokens of the conversation
-	Window int // tokens, 0 when unknown
-}
-
-// A Part is a named piece of the window. Tokens are estimated.
-type Part struct {
-	Name   string `json:"name"`
-	Tokens int    `json:"tokens"`
-}
-
-// contextUsage answers get_context_usage. Colours and a grid are the host's
+// filling answers get_context_usage. Colours and a grid are the host's
 // to choose, so they are empty.
-func (r *runner) contextUsage() any {
-	var c Context
-	if r.About.Context != nil {
-		c = r.About.Context()
-	}
-	sum := func(list []Part) (n int) {
+func (r *runner) filling(f ask.Filling) any {
+	sum := func(list []ask.Piece) (n int) {
 		for _, p := range list {
 			n += p.Tokens
 		}
 		return n
 	}
-	system, tools := sum(c.Parts), sum(c.Tools)
-	total := system + tools + c.Talk
+	system, tools := sum(f.Instructions), sum(f.Tools)
+	total := system + tools + f.Talk
 	category := func(id, name, kind string, tokens int) object {
 		return object{"id": id, "name": name, "kind": kind, "tokens": tokens, "color": ""}
 	}
 	cats := []object{
 		category("system_prompt", "System prompt", "used", system), category("system_tools", "System tools", "used", tools),
-		category("messages", "Messages", "used", c.Talk), category("free_space", "Free space", "free", max(0, c.Window-total)),
+		category("messages", "Messages", "used", f.Talk), category("free_space", "Free space", "free", max(0, f.Window-total)),
 	}
 	share := 0.0
-	if c.Window > 0 {
-		share = 100 * float64(total) / float64(c.Window)
+	if f.Window > 0 {
+		share = 100 * float64(total) / float64(f.Window)
 	}
 	var last any
 	if r.p.last.Model != "" {
 		last = toUsage(r.p.last.Usage)
 	}
 	return object{
-		"categories": cats, "totalTokens": total, "maxTokens": c.Window, "rawMaxTokens": c.Window, "percentage": share,
+		"categories": cats, "totalTokens": total, "maxTokens": f.Window, "rawMaxTokens": f.Window, "percentage": share,
 		"gridRows": []any{}, "model": r.About.name(r.p.about.Model), "memoryFiles": []any{}, "mcpTools": []any{}, "agents": []any{},
-		"systemTools": c.Tools, "systemPromptSections": c.Parts, "isAutoCompactEnabled": false, "apiUsage": last,
+		"systemTools": f.Tools, "systemPromptSections": f.Instructions, "isAutoCompactEnabled": false, "apiUsage": last,
 	}
 }

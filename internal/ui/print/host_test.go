@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
@@ -200,10 +201,6 @@ func TestHostIsTooLate(t *testing.T) {
 
 // Requests of a host between two prompts, with the answer to each.
 func TestHostRequests(t *testing.T) {
-	models := func(context.Context) []Model {
-		return []Model{{ID: "fake/m", Name: "M", Efforts: []string{"low"}}, {ID: "other/m", Name: "Other M"}, {ID: "fake/n", Name: "N", Adaptive: true}, {ID: "fake/a/b", Name: "AB"}}
-	}
-	effort := "high"
 	for _, c := range []struct{ in, want, err string }{
 		{in: `"subtype":"initialize"`, want: `{"account":{"apiKeySource":"none","provider":"fake"},"agents":[],"available_output_styles":["default"],"claude_code_version":"1.2.3","commands":[],"hooks_applied":true,"mcp_servers_applied":true,"models":[` +
 			`{"value":"default","resolvedModel":"m","displayName":"Default","description":"The model this session began with: fake/m"},` +
@@ -235,13 +232,18 @@ func TestHostRequests(t *testing.T) {
 		{in: `"subtype":"apply_flag_settings","settings":{"model":true}`, err: `the setting "model" cannot be true`},
 		{in: `"subtype":"apply_flag_settings","settings":{"env":"x"}`, err: `"env" cannot be changed`},
 		{in: `"subtype":"apply_flag_settings","settings":{"permissions":{"allow":["Bash"]}}`, err: `"permissions" cannot be changed while a session runs; model and effortLevel can`},
-		{in: `"subtype":"mcp_status"`, want: `{"mcpServers":[{"name":"db","status":"pending"}]}`},
-		{in: `"subtype":"mcp_toggle","serverName":"db","enabled":true`, err: "enable db: true"},
+		{in: `"subtype":"mcp_status"`, want: `{"mcpServers":[{"name":"db","status":"pending","tools":[{"name":"mcp__db__x"}]}]}`},
+		{in: `"subtype":"mcp_toggle","serverName":"db","enabled":true`, err: "enable db"},
 		{in: `"subtype":"mcp_message","server_name":"db","message":{"a":1}`, err: `db says {"a":1}`},
-		{in: `"subtype":"mcp_reconnect","serverName":"x"`, err: `no MCP server "x"`},
+		{in: `"subtype":"mcp_reconnect","serverName":"x"`, err: "reconnect x"},
 		{in: `"subtype":"mcp_set_servers","servers":{}`, want: `{"added":[],"errors":{},"removed":["db"]}`},
 		{in: `"subtype":"mcp_set_servers","servers":{"x":{}}`, want: `{"added":["x"],"errors":{},"removed":["db"]}`},
-		{in: `"subtype":"get_settings"`, want: `{"effective":{"a":1},"sources":null,"applied":{"model":"n","effort":"high"}}`},
+		{in: `"subtype":"get_settings"`, want: `{"effective":{"a":1},"sources":[{"source":"userSettings","settings":{"a":1}}],"applied":{"model":"n","effort":"high"}}`},
+		{in: `"subtype":"update_settings","source":"localSettings","settings":{"outputStyle":"x"}`, err: `local output_style is "x"`},
+		{in: `"subtype":"update_settings","source":"userSettings","settings":{}`, want: `{}`},
+		{in: `"subtype":"file_suggestions","query":"a"`, want: `{"suggestions":[{"path":"a","type":"file"},{"path":"d/","type":"directory"}]}`},
+		{in: `"subtype":"read_file","path":5`, err: "path: expected a text, found a number"},
+		{in: `"subtype":"read_file","path":"a"`, err: "not answered: read"},
 		{in: `"subtype":"list_models"`, want: `"value":"other/m"`},
 		{in: `"subtype":"get_context_usage"`, want: `"maxTokens":1000,"mcpTools":[],"memoryFiles":[],"model":"m","percentage":60,"rawMaxTokens":1000,"systemPromptSections":[{"name":"a","tokens":100}],"systemTools":[{"name":"Bash","tokens":200}],"totalTokens":600}`},
 		{in: `"subtype":"get_context_usage"`, want: `{"color":"","id":"free_space","kind":"free","name":"Free space","tokens":400}`},
@@ -252,19 +254,11 @@ func TestHostRequests(t *testing.T) {
 		{in: ``, err: `the request "" is not supported`},
 	} {
 		t.Run(c.in, func(t *testing.T) {
-			d := drive{opt: Options{Format: Stream, Servers: dbOnly{}}, replies: []fake.Reply{fake.Say("one"), fake.Say("two")}, input: func(say func(...string)) {
+			d := drive{opt: Options{Format: Stream}, replies: []fake.Reply{fake.Say("one"), fake.Say("two")}, input: func(say func(...string)) {
 				say(user("u1", "first"))
 				say(request("r1", c.in))
 				say(user("u2", "second"))
-			}, about: func(a *About) {
-				a.Models = models
-				a.Settings = func() Settings {
-					return Settings{Effective: map[string]json.RawMessage{"a": json.RawMessage("1")}, Applied: Applied{Model: "fake/n", Effort: &effort}}
-				}
-				a.Context = func() Context {
-					return Context{Parts: []Part{{"a", 100}}, Tools: []Part{{"Bash", 200}}, Talk: 300, Window: 1000}
-				}
-			}, change: func(c *session.Config) {
+			}, about: func(a *About) { a.Ask = aboutDB }, change: func(c *session.Config) {
 				target := c.Target
 				c.Resolve = func(_ context.Context, name string) (agent.Target, error) {
 					if name == "nowhere" {
@@ -318,21 +312,29 @@ func TestHostTakesBackWhatWaits(t *testing.T) {
 	}
 }
 
-// dbOnly is one server that does nothing.
-type dbOnly struct{}
-
-func (dbOnly) Status() []ServerStatus {
-	return []ServerStatus{{Name: "db", Status: HostStatus(event.ServerConnecting)}}
-}
-
-func (dbOnly) Set(list map[string]json.RawMessage) (added, removed []string, errs map[string]string) {
-	return slices.Sorted(maps.Keys(list)), []string{"db"}, nil
-}
-
-func (dbOnly) Reconnect(name string) error { return fmt.Errorf("there is no MCP server %q", name) }
-
-func (dbOnly) Enable(name string, on bool) error { return fmt.Errorf("enable %s: %v", name, on) }
-
-func (dbOnly) FromHost(server string, message json.RawMessage) error {
-	return fmt.Errorf("%s says %s", server, message)
+// aboutDB answers for a session with one server that does nothing.
+func aboutDB(_ context.Context, q ask.Query) (ask.Reply, error) {
+	switch q := q.(type) {
+	case ask.Models:
+		return ask.With([]ask.Model{{ID: "fake/m", Name: "M", Efforts: []string{"low"}}, {ID: "other/m", Name: "Other M"}, {ID: "fake/n", Name: "N", Thinking: "adaptive"}, {ID: "fake/a/b", Name: "AB"}}), nil
+	case ask.Settings:
+		return ask.With(ask.SettingsNow{List: []ask.Setting{{Key: "a", Value: json.RawMessage("1"), Scope: "user"}}, Model: "fake/n", Effort: "high"}), nil
+	case ask.Context:
+		return ask.With(ask.Filling{Instructions: []ask.Piece{{Name: "a", Tokens: 100}}, Tools: []ask.Piece{{Name: "Bash", Tokens: 200}}, Talk: 300, Window: 1000}), nil
+	case ask.Servers:
+		if q.Do == "" {
+			return ask.With([]ask.Server{{Name: "db", State: string(event.ServerConnecting), Tools: []ask.ServerTool{{Name: "mcp__db__x"}}}}), nil
+		}
+		return ask.Reply{}, fmt.Errorf("%s %s", q.Do, q.Name)
+	case ask.Serve:
+		return ask.With(ask.ServersChanged{Added: append([]string{}, slices.Sorted(maps.Keys(q.Servers))...), Removed: []string{"db"}}), nil
+	case ask.Deliver:
+		return ask.Reply{}, fmt.Errorf("%s says %s", q.Server, q.Message)
+	case ask.Save:
+		return ask.Reply{}, fmt.Errorf("%s %s is %s", q.Scope, q.Key, q.Value)
+	case ask.Files:
+		return ask.Reply{Names: []string{q.Near, "d/"}}, nil
+	default:
+		return ask.Reply{}, errors.New("this is not answered: " + ask.Name(q))
+	}
 }

@@ -242,10 +242,7 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 			return nil, err
 		}
 	}
-	var x event.Extended
-	if r.About.Extended != nil {
-		x = r.About.Extended()
-	}
+	x := r.About.extended()
 	provider, _, _ := strings.Cut(r.About.Model, "/")
 	return object{
 		"commands": offers(x.Commands), "agents": offers(x.Agents), "output_style": cmp.Or(x.Style, "default"), "available_output_styles": styles(x.Styles),

@@ -64,10 +64,8 @@ type Options struct {
 	Approve func(ctx context.Context, tool string, input json.RawMessage, call string) (string, error)
 	// Callbacks are hooks that it answers; nil has none.
 	Callbacks *Callbacks
-	// Servers are the MCP servers of the session; nil: there are none. Prompts wait
-	// until Ready is closed; nil waits for nothing.
-	Servers Servers
-	Ready   <-chan struct{}
+	// Prompts wait until Ready is closed; nil waits for nothing.
+	Ready <-chan struct{}
 	// Inputs are what to submit; Run is over when the channel is closed and
 	// every prompt that came through it has been answered.
 	Inputs <-chan Input
@@ -78,8 +76,6 @@ type Options struct {
 	// Own is what slash commands of adze's own come to; ok is false for another name.
 	// nil: they are words for the model.
 	Own func(ctx context.Context, name, args string) (d Done, ok bool)
-	// Desk answers what hosts ask for besides; nil: such requests are refused.
-	Desk Desk
 	// PDF has the text of a document; nil: such documents are left out.
 	PDF func(data []byte) (string, error)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 )
@@ -29,18 +30,10 @@ type About struct {
 	Prefix bool
 	// Window and Cap are facts of a model, in tokens; 0 when unknown.
 	Facts func(model string) (window, cap int)
-	// Models are those that can be switched to, Context what fills the window
-	// now. Both are for hosts; nil knows nothing.
-	Models  func(context.Context) []Model
-	Context func() Context
-	// Settings are those in force; nil knows none.
-	Settings func() Settings
-	// Extended is what there is besides adze's own, MCP how MCP servers are. nil:
-	// nothing.
-	Extended func() event.Extended
+	// Ask answers what is asked of the session and its surroundings; nil: nothing is known.
+	Ask func(context.Context, ask.Query) (ask.Reply, error)
 	// ToolNames are the tools that there are now; nil: those of Tools.
 	ToolNames func() []string
-	MCP       func() []ServerStatus
 	// Mistakes are what of the settings is not used, in words; nil: nothing.
 	Mistakes func() []string
 	NewID    func() string
@@ -133,16 +126,10 @@ func newProjection(a About, withPartial, withHooks bool) *projection {
 
 func (p *projection) init() any {
 	a := p.about
-	var x event.Extended
-	servers, plugins := []initServer{}, []initPlugin{}
-	if a.Extended != nil {
-		x = a.Extended()
-	}
+	x, servers, plugins := a.extended(), []initServer{}, []initPlugin{}
 	p.offered, p.begun = x.Commands, true
-	if a.MCP != nil {
-		for _, s := range a.MCP() {
-			servers = append(servers, initServer{s.Name, s.Status, s.Source})
-		}
+	for _, s := range a.servers() {
+		servers = append(servers, initServer{s.Name, s.Status, s.Source})
 	}
 	for _, o := range x.Plugins {
 		plugins = append(plugins, pluginOf(o))

@@ -2,54 +2,131 @@ package print
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/op"
 )
 
-// A Desk is what of a session and its surroundings hosts ask for besides.
-type Desk interface {
-	// Cost is what the session cost, in words.
-	Cost() string
-	// ReadFile has at most limit bytes of a file, which is named from the session's
-	// folder. What a rule denies to read it does not read.
-	ReadFile(name string, limit int64) (File, error)
-	// Files are those whose names a query is near to, the nearest first.
-	Files(ctx context.Context, query string) ([]string, error)
-	// Title makes a title; Aside answers a question that stays out of the conversation.
-	// Both may ask a model.
-	Title(ctx context.Context, about string) (string, error)
-	Aside(ctx context.Context, question string) (string, error)
-	// Reload looks at plugins, skills and servers anew.
-	Reload(ctx context.Context)
-	// Carry carries out a request of another kind, which may take time; known is false
-	// for one that it does not know.
-	Carry(subtype string, request json.RawMessage) (do func(context.Context) (any, error), known bool)
-}
-
-// A File is what was read of a file.
-type File struct {
-	Text string
-	Path string // absolute
-	Cut  bool   // there is more
+// An asking is a request that is a question of the session or its surroundings.
+type asking struct {
+	query ask.Query // nil: there is nothing to ask
+	late  bool      // it may take time, and what follows does not wait for it
+	// body is the answer in the words of hosts; nil: an empty one.
+	body func(ctx context.Context, a ask.Reply) (any, error)
 }
 
 // readLimit is how much of a file a host is given that names no number of bytes.
 const readLimit = 1 << 20
 
-// asking are the members of the requests here.
-type asking struct {
-	Path    string `json:"path"`
-	Max     int64  `json:"max_bytes"`
-	Coding  string `json:"encoding"`
-	Query   string `json:"query"`
-	Message string `json:"message_uuid"`
-	About   string `json:"description"`
-	Persist bool   `json:"persist"`
-	Ask     string `json:"question"`
-	Task    string `json:"task_id"`
+// maxSuggested bounds the files that are suggested for a query.
+const maxSuggested = 20
+
+// put asks, and has the answer in the words of hosts.
+func (r *runner) put(ctx context.Context, v asking) (body any, err error) {
+	var a ask.Reply
+	if v.query != nil {
+		if a, err = r.About.Ask(ctx, v.query); err != nil {
+			return nil, err
+		}
+	}
+	if v.body == nil {
+		return object{}, nil
+	}
+	return v.body(ctx, a)
+}
+
+// shaped is a body that is made of the data of an answer.
+func shaped[T any](body func(T) any) func(context.Context, ask.Reply) (any, error) {
+	return func(_ context.Context, a ask.Reply) (any, error) {
+		v, err := ask.Data[T](a)
+		if err != nil {
+			return nil, err
+		}
+		return body(v), nil
+	}
+}
+
+// texted is a body with the text of an answer.
+func texted(name string, with object) func(context.Context, ask.Reply) (any, error) {
+	return func(_ context.Context, a ask.Reply) (any, error) {
+		out := object{name: a.Text}
+		maps.Copy(out, with)
+		return out, nil
+	}
+}
+
+// asks is what is asked for a request; ok is false for one that asks nothing.
+func (r *runner) asks(subtype string, in members) (v asking, ok bool, err error) {
+	if r.About.Ask == nil {
+		return v, false, nil
+	}
+	switch subtype {
+	case "get_session_cost":
+		v = asking{query: ask.Cost{}, body: texted("text", nil)}
+	case "get_settings":
+		v = asking{query: ask.Settings{}, body: shaped(r.settingsNow)}
+	case "list_models":
+		v.body = func(ctx context.Context, _ ask.Reply) (any, error) { return object{"models": r.models(ctx)}, nil }
+	case "get_context_usage":
+		v = asking{query: ask.Context{}, body: shaped(r.filling)}
+	case "get_hooks_listing":
+		v = asking{query: ask.Hooks{}, late: true, body: shaped(hooksListed)}
+	case "list_permission_rules":
+		v = asking{query: ask.Rules{}, late: true, body: shaped(r.rulesListed)}
+	case "update_settings":
+		v.late = true
+		v.query, err = updated(in)
+	case "read_file":
+		if in.Coding == "base64" {
+			return v, true, errors.New("files are read as text alone")
+		}
+		v = asking{query: ask.Read{Path: in.Path, Max: min(max(in.Max, 0), 64*readLimit)}, body: shaped(func(f ask.File) any {
+			out := object{"contents": f.Text, "absPath": f.Path}
+			if f.Cut {
+				out["truncated"] = true
+			}
+			return out
+		})}
+	case "get_task_output":
+		path, ok := r.p.outputs[in.Task]
+		if !ok {
+			return v, true, fmt.Errorf("no task %q has ended in this run", in.Task)
+		}
+		v = asking{query: ask.Read{Path: path, Max: readLimit}, body: shaped(func(f ask.File) any {
+			return object{"output": f.Text, "total_bytes": len(f.Text), "truncated": f.Cut}
+		})}
+	case "seed_read_state":
+		v = asking{query: ask.Seen{Path: in.Path, At: int64(in.MTime)}, late: true, body: shaped(func(seen bool) any { return object{"seeded": seen} })}
+	case "file_suggestions":
+		v = asking{query: ask.Files{Near: in.Query, Max: maxSuggested}, late: true, body: suggested}
+	case "register_repo_root":
+		v = asking{query: ask.Within{Folder: in.Directory}, late: true}
+		if in.Skills || in.Plugins {
+			v.body = func(ctx context.Context, _ ask.Reply) (any, error) {
+				_, err := r.About.Ask(ctx, ask.Reload{})
+				return object{}, err
+			}
+		}
+	case "generate_session_title":
+		v = asking{query: ask.Title{About: in.About}, late: true, body: func(ctx context.Context, a ask.Reply) (any, error) {
+			if !in.Persist || a.Text == "" {
+				return object{"title": a.Text}, nil
+			}
+			return object{"title": a.Text}, r.c.Submit(ctx, op.Rename{Title: a.Text})
+		}}
+	case "side_question":
+		v = asking{query: ask.Aside{Question: in.Question}, late: true, body: texted("response", object{"synthetic": false})}
+	case "reload_skills", "reload_plugins", "reload_output_styles":
+		v = asking{query: ask.Reload{}, late: true, body: func(context.Context, ask.Reply) (any, error) { return r.reloaded(subtype), nil }}
+	default:
+		return r.asksServers(subtype, in)
+	}
+	return v, true, err
 }
 
 // missing says of published requests what they would need that this version has not.
@@ -66,102 +143,22 @@ func missing(subtype string) string {
 	return ""
 }
 
-// more answers requests about the session and its surroundings; known is false for
-// others. What may take time is answered later, and then wait is true.
-func (r *runner) more(ctx context.Context, q *Request, in asking) (body any, known, wait bool, err error) {
-	switch q.subtype {
-	case "get_binary_version":
-		return object{"version": r.About.Version, "buildTime": nil}, true, false, nil
-	case "get_usage":
-		return r.usage(), true, false, nil
-	case "set_has_subscribers", "end_session": // a host that ends a session ends the input
-		return object{}, true, false, nil
-	case "cancel_async_message":
-		return object{"cancelled": r.cancel(ctx, in.Message)}, true, false, nil
-	case "get_task_output":
-		path, ok := r.p.outputs[in.Task]
-		if !ok {
-			return nil, true, false, fmt.Errorf("no task %q has ended in this run", in.Task)
+// suggested are files for a host.
+func suggested(_ context.Context, a ask.Reply) (any, error) {
+	out := []object{}
+	for _, name := range a.Names {
+		kind := "file"
+		if strings.HasSuffix(name, "/") {
+			kind = "directory"
 		}
-		in.Path = path
+		out = append(out, object{"path": name, "type": kind})
 	}
-	if r.Desk == nil {
-		return nil, false, false, nil
-	}
-	later := func(do func(context.Context) (any, error)) (any, bool, bool, error) {
-		r.pending++
-		go func() { // ends with ctx, or when it was answered
-			body, err := do(ctx)
-			select {
-			case r.answers <- answer(q.id, body, err):
-			case <-ctx.Done():
-			}
-		}()
-		return nil, true, true, nil
-	}
-	switch q.subtype {
-	case "get_session_cost":
-		return object{"text": r.Desk.Cost()}, true, false, nil
-	case "get_task_output":
-		f, err := r.Desk.ReadFile(in.Path, readLimit)
-		return object{"output": f.Text, "total_bytes": len(f.Text), "truncated": f.Cut}, true, false, err
-	case "read_file":
-		if in.Coding == "base64" {
-			return nil, true, false, errors.New("files are read as text alone")
-		}
-		f, err := r.Desk.ReadFile(in.Path, min(max(in.Max, 0), 64*readLimit))
-		out := object{"contents": f.Text, "absPath": f.Path}
-		if f.Cut {
-			out["truncated"] = true
-		}
-		return out, true, false, err
-	case "file_suggestions":
-		return later(func(ctx context.Context) (any, error) {
-			list, err := r.Desk.Files(ctx, in.Query)
-			out := []object{}
-			for _, name := range list {
-				out = append(out, object{"path": name, "type": kindOf(name)})
-			}
-			return object{"suggestions": out}, err
-		})
-	case "generate_session_title":
-		return later(func(ctx context.Context) (any, error) {
-			name, err := r.Desk.Title(ctx, in.About)
-			if err == nil && in.Persist && name != "" {
-				err = r.rename(ctx, name)
-			}
-			return object{"title": name}, err
-		})
-	case "side_question":
-		return later(func(ctx context.Context) (any, error) {
-			text, err := r.Desk.Aside(ctx, in.Ask)
-			return object{"response": text, "synthetic": false}, err
-		})
-	case "reload_skills", "reload_plugins", "reload_output_styles":
-		return later(func(ctx context.Context) (any, error) {
-			r.Desk.Reload(ctx)
-			return r.reloaded(q.subtype), nil
-		})
-	}
-	if do, known := r.Desk.Carry(q.subtype, q.raw); known {
-		return later(do)
-	}
-	return nil, false, false, nil
-}
-
-func kindOf(name string) string {
-	if strings.HasSuffix(name, "/") {
-		return "directory"
-	}
-	return "file"
+	return object{"suggestions": out}, nil
 }
 
 // reloaded is what there is after a look at what extensions bring.
 func (r *runner) reloaded(subtype string) object {
-	if r.About.Extended == nil {
-		return object{}
-	}
-	x := r.About.Extended()
+	x := r.About.extended()
 	switch subtype {
 	case "reload_skills":
 		return object{"skills": offers(x.Skills)}
@@ -172,11 +169,7 @@ func (r *runner) reloaded(subtype string) object {
 	for _, o := range x.Plugins {
 		plugins = append(plugins, pluginOf(o))
 	}
-	list := []ServerStatus{}
-	if r.About.MCP != nil {
-		list = append(list, r.About.MCP()...)
-	}
-	return object{"commands": offers(x.Commands), "agents": offers(x.Agents), "plugins": plugins, "mcpServers": list, "error_count": len(x.PluginErrors)}
+	return object{"commands": offers(x.Commands), "agents": offers(x.Agents), "plugins": plugins, "mcpServers": r.About.servers(), "error_count": len(x.PluginErrors)}
 }
 
 // usage answers get_usage. A provider's limits are not known here.

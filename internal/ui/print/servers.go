@@ -1,27 +1,16 @@
 package print
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 )
-
-// Servers are the MCP servers of a session, as hosts ask about them
-// (compat.md 4.5).
-type Servers interface {
-	Status() []ServerStatus
-	// Set has these servers, and only these, beside those that are configured.
-	Set(list map[string]json.RawMessage) (added, removed []string, errs map[string]string)
-	Reconnect(name string) error
-	Enable(name string, on bool) error
-	// FromHost takes a message of a server that the host serves.
-	FromHost(server string, message json.RawMessage) error
-}
 
 // A ServerStatus is one server, in the words of hosts.
 type ServerStatus struct {
@@ -57,28 +46,113 @@ func HostStatus(state event.ServerState) string {
 	return "pending"
 }
 
-var errNoServers = errors.New("there is no MCP server: this session has none")
-
-// servers answers the requests about MCP servers.
-func (r *runner) servers(subtype, name string, on bool, list map[string]json.RawMessage, message json.RawMessage) (any, error) {
-	if r.Servers == nil {
-		return nil, errNoServers
+// definedBy is who defined a server, in the words of hosts.
+func definedBy(s ask.Server) string {
+	switch {
+	case s.Inside:
+		return "sdk"
+	case s.Scope == "flag":
+		return "dynamic"
 	}
+	return s.Scope
+}
+
+// statuses are servers in the words of hosts, with what they say of themselves and their tools.
+func statuses(list []ask.Server) any {
+	out := []ServerStatus{}
+	for _, s := range list {
+		x := briefly(s)
+		if s.Itself != "" {
+			x.Info = &ServerInfo{Name: s.Itself, Version: s.Version}
+		}
+		if s.State != string(event.ServerConnected) {
+			x.Error = s.Why
+		}
+		for _, t := range s.Tools {
+			x.Tools = append(x.Tools, ServerTool{t.Name, t.About})
+		}
+		out = append(out, x)
+	}
+	return object{"mcpServers": out}
+}
+
+func briefly(s ask.Server) ServerStatus {
+	return ServerStatus{Name: s.Name, Status: HostStatus(event.ServerState(s.State)), Scope: s.Scope, Source: definedBy(s)}
+}
+
+// servers are the MCP servers as they are now.
+func (a About) servers() []ServerStatus {
+	list, _ := dataOf[[]ask.Server](context.Background(), a, ask.Servers{}) // without an answer there are none
+	out := []ServerStatus{}
+	for _, s := range list {
+		out = append(out, briefly(s))
+	}
+	return out
+}
+
+// extended is what there is besides adze's own.
+func (a About) extended() event.Extended {
+	x, _ := dataOf[event.Extended](context.Background(), a, ask.Offers{}) // without an answer there is nothing
+	return x
+}
+
+// dataOf is the data of an answer.
+func dataOf[T any](ctx context.Context, a About, q ask.Query) (v T, err error) {
+	if a.Ask == nil {
+		return v, errNobody
+	}
+	r, err := a.Ask(ctx, q)
+	if err != nil {
+		return v, err
+	}
+	return ask.Data[T](r)
+}
+
+var errNobody = errors.New("nobody is there who could say it")
+
+// asksServers is what is asked for a request about MCP servers.
+func (r *runner) asksServers(subtype string, in members) (v asking, ok bool, err error) {
+	name := cmp.Or(in.Server, in.Named)
 	switch subtype {
 	case "mcp_status":
-		return object{"mcpServers": append([]ServerStatus{}, r.Servers.Status()...)}, nil
+		v = asking{query: ask.Servers{}, body: shaped(statuses)}
 	case "mcp_reconnect":
-		return object{}, r.Servers.Reconnect(name)
+		v = asking{query: ask.Servers{Name: name, Do: ask.Reconnect}, late: true}
 	case "mcp_toggle":
-		return object{}, r.Servers.Enable(name, on)
+		v.query = ask.Servers{Name: name, Do: ask.Disable}
+		if in.Enabled {
+			v.query = ask.Servers{Name: name, Do: ask.Enable}
+		}
 	case "mcp_message":
-		return object{}, r.Servers.FromHost(name, message)
+		v.query = ask.Deliver{Server: name, Message: in.Note}
+	case "mcp_set_servers":
+		r.reset = true
+		v = asking{query: ask.Serve{Servers: in.Servers}, body: shaped(func(c ask.ServersChanged) any {
+			return object{"added": c.Added, "removed": c.Removed, "errors": object{}}
+		})}
+	case "mcp_call":
+		if in.Inputs != nil || in.Outputs != nil {
+			return v, true, errors.New("files are not staged here: leave input_files and output_files out")
+		}
+		v = asking{query: ask.Call{Tool: in.Tool, Input: in.Arguments, Strict: in.Check}, late: true, body: shaped(func(c ask.Called) any {
+			content := []any{object{"type": "text", "text": c.Text}}
+			for _, im := range c.Images {
+				content = append(content, object{"type": "image", "source": object{"type": "base64", "media_type": im.Media, "data": im.Data}})
+			}
+			return object{"content": content}
+		})}
+	case "mcp_read_resource":
+		v = asking{query: ask.Resource{Server: in.Server, URI: in.URI}, late: true, body: shaped(func(c ask.Called) any {
+			contents := []any{object{"uri": in.URI, "text": c.Text}}
+			for _, im := range c.Images {
+				contents = append(contents, object{"uri": in.URI, "mimeType": im.Media, "blob": im.Data})
+			}
+			return object{"contents": contents}
+		})}
+	default:
+		return v, false, nil
 	}
-	added, removed, errs := r.Servers.Set(list)
-	if errs == nil {
-		errs = map[string]string{}
-	}
-	return object{"added": append([]string{}, added...), "removed": append([]string{}, removed...), "errors": errs}, nil
+	return v, true, nil
 }
 
 // offers are the things of a list as hosts read them.
@@ -111,13 +185,13 @@ func (p *projection) extended(b event.Extended) []any {
 // that is expanded. What only looks like one stays as it is.
 func (r *runner) slash(p op.Prompt) op.Prompt {
 	name, isCommand := strings.CutPrefix(p.Text, "/")
-	if !isCommand || p.Verbatim || r.About.Extended == nil {
+	if !isCommand || p.Verbatim {
 		return p
 	}
 	if i := strings.IndexAny(name, " \t\n"); i >= 0 {
 		name = name[:i]
 	}
-	p.Command = slices.ContainsFunc(r.About.Extended().Commands, func(o event.Offer) bool { return o.Name == name })
+	p.Command = slices.ContainsFunc(r.About.extended().Commands, func(o event.Offer) bool { return o.Name == name })
 	return p
 }
 
