@@ -41,7 +41,7 @@ func Main(sys System) int {
 		if len(sys.Args) > 1 {
 			return report(sys.Stderr, usagef("adze --help lists commands and flags", "adze %s takes no argument, such as %q", sys.Args[0], clip.Line(sys.Args[1], 80)))
 		}
-		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)
+		fmt.Fprintln(sys.Stdout, versionAs(sys.Name, sys.Version))
 		return report(sys.Stderr, sys.Stdout.judged(nil))
 	}
 	proc.Hide() // sys has the environment

@@ -75,3 +75,17 @@ func started(arg0 string) string {
 	}
 	return arg0
 }
+
+// published is the version whose interface adze has under that program's name: its flags,
+// messages and files.
+const published = "2.1.332"
+
+// versionAs is what --version prints. Under another program's name it begins with the
+// version of that, because whoever starts one wants to know what it can do, and reads the
+// first number.
+func versionAs(name, version string) string {
+	if base := filepath.Base(name); base == "claude" || base == "claude.exe" {
+		return published + " (adze " + version + ")"
+	}
+	return "adze " + version
+}
