@@ -8,6 +8,40 @@ import (
 // fetchers are programs whose operands are addresses, with a scheme before them or without.
 var fetchers = map[string]bool{"curl": true, "wget": true, "http": true, "https": true, "xh": true}
 
+// reached are the hosts of the addresses that a command names to fetch from.
+func reached(argv []string) (hosts []string) {
+	if len(argv) == 0 {
+		return nil
+	}
+	fetches := fetchers[programName(argv[0])]
+	if !fetches && !(programName(argv[0]) == "git" && slices.ContainsFunc(argv, func(w string) bool {
+		return slices.Contains([]string{"clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule"}, w)
+	})) {
+		return nil
+	}
+	for i, w := range argv[1:] {
+		if flag, val, glued := strings.Cut(w, "="); glued && isFlag(flag) { // --url=
+			w = val
+		}
+		scheme, rest, ok := strings.Cut(w, "://")
+		switch {
+		case ok && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz") == "":
+		case !ok && fetches && !isFlag(w) && (i == 0 || !isFlag(argv[i])):
+			rest = w
+		default:
+			continue
+		}
+		rest = strings.TrimLeft(rest, "/")
+		rest = rest[:strings.IndexAny(rest+"/", `/?#\`)]
+		rest = rest[strings.LastIndexByte(rest, '@')+1:]
+		if at := strings.LastIndexByte(rest, ':'); at >= 0 && !strings.HasSuffix(rest, "]") {
+			rest = rest[:at]
+		}
+		hosts = append(hosts, strings.Trim(rest, "[]"))
+	}
+	return hosts
+}
+
 // hostWord reports whether the last word of a command that a rule allows, before :*, is an
 // address as far as its host: http://localhost. Any port and path of that are meant.
 func hostWord(words []string) bool {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -33,6 +34,9 @@ func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 	}
 	switch a := a.(type) {
 	case Exec:
+		if rule.Tool == "WebFetch" {
+			return e != Allow && rule.Spec != "" && slices.ContainsFunc(reached(a.Argv), func(host string) bool { return matchNet(rule.Rule, e, Net{Host: host}) })
+		}
 		return shellTool(rule.Tool) && (rule.Spec != "" || rule.Tool == "Bash") && c.matchExec(rule, e, a)
 	case Opaque:
 		return rule.Tool == "Bash" && (rule.cmd.any || e == Allow && c.allowsOpaque(rule, a) || rule.defines.matches(a))
