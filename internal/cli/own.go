@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ask"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -45,12 +44,12 @@ func (o ownCommands) status() string {
 func (o ownCommands) help() string {
 	var b strings.Builder
 	b.WriteString("Slash commands here:\n")
-	for _, c := range contrib.Commands() {
+	for _, c := range op.Commands() {
 		if _, ok := (ownCommands{}).text(c.Name); ok || c.Name == "clear" {
 			fmt.Fprintf(&b, "/%s: %s\n", c.Name, c.About)
 			continue
 		}
-		if _, does := c.Do.(contrib.Op); does {
+		if c.Make != nil {
 			fmt.Fprintf(&b, "/%s %s: %s\n", c.Name, c.Args, c.About)
 		}
 	}
@@ -89,8 +88,8 @@ func (o ownCommands) do(_ context.Context, name, args string) (print.Done, bool)
 	if name == "clear" {
 		return o.clear(), true
 	}
-	all := contrib.Commands()
-	i := slices.IndexFunc(all, func(c contrib.Command) bool { return c.Name == name })
+	all := op.Commands()
+	i := slices.IndexFunc(all, func(c op.Command) bool { return c.Name == name })
 	_, reported := (&uiHost{}).reports()[name]
 	switch {
 	case i < 0 && !reported:
@@ -99,15 +98,12 @@ func (o ownCommands) do(_ context.Context, name, args string) (print.Done, bool)
 		}
 		return print.Done{}, false
 	case i >= 0:
-		if x, ok := all[i].Do.(contrib.Op); ok {
-			made, err := x.Make(args)
+		if all[i].Make != nil {
+			made, err := all[i].Make(args)
 			if err != nil {
 				return print.Done{Text: err.Error()}, true
 			}
 			return print.Done{Op: made}, true
-		}
-		if _, view := all[i].Do.(contrib.View); !view {
-			return print.Done{}, false // a prompt
 		}
 	}
 	text := fmt.Sprintf("/%s is a command of the terminal UI.", name)

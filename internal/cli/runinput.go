@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/charset"
@@ -90,8 +89,8 @@ func slash(text string, typed op.Span) (print.Input, error) {
 	as := print.Input{Op: op.Prompt{Text: text, Typed: typed}}
 	word, args, _ := strings.Cut(strings.TrimSpace(text), " ")
 	name, ok := strings.CutPrefix(word, "/")
-	all := contrib.Commands()
-	i := slices.IndexFunc(all, func(c contrib.Command) bool { return c.Name == name })
+	all := op.Commands()
+	i := slices.IndexFunc(all, func(c op.Command) bool { return c.Name == name })
 	if _, answered := (ownCommands{}).text(name); ok && answered || word == "/" || word == "/clear" {
 		return as, nil // print.Options.Own answers it
 	}
@@ -102,16 +101,14 @@ func slash(text string, typed op.Span) (print.Input, error) {
 		return as, nil
 	}
 	args = strings.TrimSpace(args)
-	switch do := all[i].Do.(type) {
-	case contrib.Op:
-		o, err := do.Make(args)
-		if err != nil {
-			return as, usagef("", "%v", err)
-		}
-		as.Op, as.Command = o, true
-	case contrib.View:
+	if all[i].Make == nil {
 		return as, onlyShown(name)
 	}
+	o, err := all[i].Make(args)
+	if err != nil {
+		return as, usagef("", "%v", err)
+	}
+	as.Op, as.Command = o, true
 	return as, nil
 }
 
@@ -139,7 +136,7 @@ func (i invocation) noCommand(text string, why error) (answer string, err error)
 	said, what := why.Error(), "adze skills list shows those there are; a prompt that is none begins with another word"
 	if !strings.Contains(said, "did you mean") {
 		names := slices.Collect(maps.Keys(elsewhere))
-		for _, c := range contrib.Commands() {
+		for _, c := range op.Commands() {
 			names = append(names, c.Name)
 		}
 		slices.Sort(names)

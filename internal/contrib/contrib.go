@@ -24,39 +24,10 @@ import (
 type Contribution struct {
 	From       Origin
 	Tools      []tool.Tool
-	Commands   []Command
+	Commands   []op.Command
 	Hooks      []hook.Hook
 	skill.Part // Skills, Agents and Styles
 }
-
-// A Command is a word after "/".
-type Command struct {
-	Name  string
-	Args  string // a hint for what follows; "" takes nothing
-	About string
-	Do    Action
-}
-
-// An Action is what a command does.
-//
-//sumtype:decl
-type Action interface{ action() }
-
-type (
-	// Op asks something of the session.
-	Op struct {
-		// Make reads what follows the name. An error says what is missing.
-		Make func(args string) (op.Op, error)
-		// Done says what became of it when the session took it.
-		Done func(args string) string
-	}
-	// View is a front end's own, under the name of the command. A front end that
-	// has no such view does not offer the command.
-	View struct{}
-)
-
-func (Op) action()   {}
-func (View) action() {}
 
 // Hooks are the hooks of several contributions.
 func Hooks(list ...Contribution) hook.Set {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/watch"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/skill"
 )
 
@@ -215,7 +216,7 @@ func Read(places []skill.Place, agents []skill.Agent) (list []contrib.Contributi
 		last := &list[len(list)-1]
 		last.Part = last.Then(parts[i])
 	}
-	list[len(list)-1].Commands = contrib.Commands() // adze's
+	list[len(list)-1].Commands = op.Commands() // adze's
 	return list, problems
 }
 

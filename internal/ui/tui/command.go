@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ask"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/transcript"
@@ -40,18 +39,15 @@ func (c command) told() string {
 func (m *Model) commands() []command {
 	var out []command
 	views := m.views()
-	for _, c := range contrib.Commands() {
+	for _, c := range op.Commands() {
 		k := command{name: c.Name, args: c.Args, about: c.About}
-		switch do := c.Do.(type) {
-		case contrib.Op:
-			k.run = func(m *Model, args string) []effect { return m.opCommand(c.Name, do, args) }
-			if c.Name == "compact" {
-				k.run = func(m *Model, args string) []effect { return m.compactCommand(do, args) }
-			}
-		case contrib.View:
-			if k.run = views[c.Name]; k.run == nil {
-				continue
-			}
+		switch k.run = views[c.Name]; {
+		case c.Name == "compact":
+			k.run = func(m *Model, args string) []effect { return m.compactCommand(c, args) }
+		case c.Make != nil:
+			k.run = func(m *Model, args string) []effect { return m.opCommand(c, args) }
+		case k.run == nil:
+			continue
 		}
 		out = append(out, k)
 	}
@@ -113,15 +109,15 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 }
 
 // opCommand asks something of the session.
-func (m *Model) opCommand(name string, do contrib.Op, args string) []effect {
-	o, err := do.Make(args)
+func (m *Model) opCommand(c op.Command, args string) []effect {
+	o, err := c.Make(args)
 	if err != nil {
-		m.box.Set("/" + name + " ")
+		m.box.Set("/" + c.Name + " ")
 		m.say(draw.String(err.Error()), draw.Quiet)
 		return nil
 	}
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
-		if text := do.Done(args); err == nil && text != "" {
+		if text := c.Done(args); err == nil && text != "" {
 			m.say(draw.String(text), draw.Quiet)
 		}
 		return m.fail(err)

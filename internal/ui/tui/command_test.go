@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/ask"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
@@ -21,8 +20,8 @@ func TestCommandsAndViewsMatch(t *testing.T) {
 	r := newRig(t, 80, 24)
 	r.m.host.EditFile = func(context.Context, string) error { return nil }
 	views := r.m.views()
-	for _, c := range contrib.Commands() {
-		if _, view := c.Do.(contrib.View); view && views[c.Name] == nil {
+	for _, c := range op.Commands() {
+		if c.Make == nil && views[c.Name] == nil {
 			t.Errorf("/%s shows nothing", c.Name)
 		}
 		delete(views, c.Name)
@@ -30,7 +29,7 @@ func TestCommandsAndViewsMatch(t *testing.T) {
 	for name := range views {
 		t.Errorf("no command shows %s", name)
 	}
-	if got, all := len(r.m.commands()), len(contrib.Commands()); got != all {
+	if got, all := len(r.m.commands()), len(op.Commands()); got != all {
 		t.Errorf("%d commands of %d", got, all)
 	}
 	r.m.host.Themes = nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -19,13 +18,13 @@ const (
 
 // compactCommand asks the session for a summary. A part of the conversation that
 // is named without a number is chosen from a list.
-func (m *Model) compactCommand(do contrib.Op, args string) []effect {
+func (m *Model) compactCommand(c op.Command, args string) []effect {
 	word, rest, _ := strings.Cut(args, " ")
 	rest = strings.TrimSpace(rest)
 	if (word == fromHere || word == upToHere) && (rest == "" || strings.Trim(rest[:1], "-0123456789") != "") {
 		return m.pickPart(word, rest)
 	}
-	return m.opCommand("compact", do, args)
+	return m.opCommand(c, args)
 }
 
 // pickPart lists the prompts that stand in the conversation, newest last, and

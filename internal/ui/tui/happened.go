@@ -122,7 +122,7 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.ReplyStarted:
 		m.turn.waiting = nil
 		if len(b.Limits) > 0 {
-			m.line.limits = b.Limits
+			m.line.limits = b
 		}
 	case event.Replied:
 		m.turn.typed, m.turn.writes, m.given = 0, "", nil

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/ui/story"
 )
 
@@ -64,7 +63,7 @@ func (m *Model) readBack() []effect {
 					return func(m *Model) []effect { return m.fail(err) }
 				}
 				es = append(es, e)
-				room -= weight(e.Body)
+				room -= event.Weight(e.Body)
 				if e.Seq >= from {
 					break
 				}
@@ -89,41 +88,6 @@ func (m *Model) readBack() []effect {
 			return nil
 		}
 	}}}
-}
-
-// weight is about how many bytes of text an event holds.
-func weight(b event.Body) int {
-	const least = 200
-	switch b := b.(type) {
-	case event.ToolFinished:
-		n := least + 2*len(b.Text)
-		for _, img := range b.Images {
-			n += len(img.Data)
-		}
-		return n
-	case event.Replied:
-		n := least
-		for _, p := range b.Message.Parts {
-			switch p := p.(type) {
-			case llm.Text:
-				n += len(p.S)
-			case llm.Thinking:
-				n += len(p.S)
-			case llm.ToolUse:
-				n += 2 * len(p.Input)
-			case llm.ToolResult, llm.Image, llm.Document:
-			}
-		}
-		return n
-	case event.InputAccepted:
-		n := least + len(b.Text)
-		for _, img := range b.Images {
-			n += len(img.Data)
-		}
-		return n
-	default: // the others are small
-		return least
-	}
 }
 
 // prepend puts what was read back before the story.

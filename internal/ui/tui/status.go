@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/ask"
-	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -48,9 +48,9 @@ type statusLine struct {
 	changed bool      // something changed since it ran
 	due     time.Time // when it runs again; zero is not at all
 
-	since  time.Time     // when the session was opened here
-	before time.Duration // what its turns took until then
-	limits []llm.Limit   // of the provider, as the newest reply told
+	since  time.Time          // when the session was opened here
+	before time.Duration      // what its turns took until then
+	limits event.ReplyStarted // the newest one that told limits of the provider
 }
 
 // statusWait gathers changes before the command runs, statusTime bounds it.
@@ -320,9 +320,9 @@ func (h Host) facts(ctx context.Context, s *Session) ask.Facts {
 }
 
 // limitsOf are rate limits by their names, as the command reads them.
-func limitsOf(all []llm.Limit) map[string]any {
+func limitsOf(r event.ReplyStarted) map[string]any {
 	out := map[string]any{}
-	for _, l := range all {
+	for _, l := range r.Limits {
 		of := map[string]any{"used_percentage": math.Round(l.Used*1000) / 10}
 		if l.Most > 0 {
 			of["limit"], of["remaining"] = l.Most, l.Left
@@ -359,7 +359,7 @@ func (m *Model) statusInput() map[string]any {
 		"thinking":            map[string]any{"enabled": m.effort != noThinking},
 		"permission_mode":     m.mode(),
 	}
-	if len(m.line.limits) > 0 {
+	if len(m.line.limits.Limits) > 0 {
 		in["rate_limits"] = limitsOf(m.line.limits)
 	}
 	if name := m.box.VimMode().String(); name != "" {
