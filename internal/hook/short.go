@@ -17,7 +17,7 @@ var runners = []string{"sh", "bash", "zsh", "dash", "python", "python3", "node",
 
 var (
 	assigns   = pattern.Lazy(`^[A-Za-z_][A-Za-z_0-9]*=`)
-	plainName = pattern.Lazy(`^[\pL\pN_.@+-]+`)
+	plainName = pattern.Lazy(`^[\pL\pN_.@+-](?:[\pL\pN_.@+ -]*[\pL\pN_.@+-])?`)
 )
 
 // Short is what a hook is called where its own words would be too many: the name of
@@ -39,11 +39,10 @@ func (h Hook) Short() string {
 	case Command:
 	}
 	name := ""
-	for _, w := range append(strings.Fields(h.Command), h.Args...) {
+	for _, w := range h.Words() {
 		if assigns().MatchString(w) && name == "" {
 			continue
 		}
-		w = strings.Trim(w, `"'`)
 		w = plainName().FindString(w[strings.LastIndexAny(w, `/\`)+1:])
 		if w == "" || strings.HasPrefix(w, "-") {
 			break
@@ -56,4 +55,33 @@ func (h Hook) Short() string {
 		return "command"
 	}
 	return clip.Line(name, maxShort)
+}
+
+// Words are the program of a hook's command and its arguments, as a shell would take them
+// apart; variables in them stay.
+func (h Hook) Words() []string {
+	if len(h.Args) > 0 {
+		return append([]string{h.Command}, h.Args...)
+	}
+	var out []string
+	var word strings.Builder
+	quote, begun := rune(0), false
+	for _, r := range h.Command + " " {
+		switch {
+		case r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, begun = r, true
+		case quote == 0 && strings.ContainsRune(" \t\r\n", r):
+			if begun {
+				out = append(out, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	return out
 }

@@ -7,6 +7,8 @@ func TestShort(t *testing.T) {
 		"echo":          {Handler: Handler{Type: Command, Command: `echo '{"hookSpecificOutput":{"a":1}}'`}},
 		"guard.sh":      {Handler: Handler{Type: Command, Command: `A=1 bash "$CLAUDE_PROJECT_DIR/hooks/guard.sh" --all`}},
 		"check.py":      {Handler: Handler{Type: Command, Command: "python3", Args: []string{"/home/u/check.py", "secret"}}},
+		"my guard.sh":   {Handler: Handler{Type: Command, Command: `bash "$CLAUDE_PROJECT_DIR"/'my hooks/my guard.sh' x`}},
+		"my check":      {Handler: Handler{Type: Command, Command: "/home/u/my check", Args: []string{"x"}}},
 		"uv":            {Handler: Handler{Type: Command, Command: "uv --project x run y"}},
 		"tool.exe":      {Handler: Handler{Type: Command, Command: `C:\\hooks\\tool.exe x`}},
 		"command":       {Handler: Handler{Type: Command, Command: "(cat >/dev/null; exit 2)"}},

@@ -8,12 +8,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // learns are the events whose hooks set variables for commands.
@@ -29,6 +34,8 @@ type program struct {
 	out    answer
 	stderr limited
 	read   chan struct{} // closed when stderr is whole
+	dir    string        // it began in
+	env    []string
 	vars   variables
 }
 
@@ -75,6 +82,7 @@ func (r *Runner) begun(h hook.Hook, q question) (*program, error) {
 		return nil, err
 	}
 	c.Errors = ew
+	x.dir, x.env = c.Dir, c.Env
 	r.started.Store(true)
 	if x.p, err = r.commands().Start(c, &x.out); err != nil {
 		er.Close()
@@ -122,8 +130,39 @@ func (r *Runner) ended(ctx context.Context, h hook.Hook, x *program) hook.Ran {
 	if s.Signal != "" {
 		return failed(errors.New("was ended by a signal: " + s.Signal))
 	}
-	return hook.Ran{Code: s.Code, Stdout: x.out.said(), Stderr: x.stderr.String()}
+	ran := hook.Ran{Code: s.Code, Stdout: x.out.said(), Stderr: x.stderr.String()}
+	if s.Code != 0 {
+		ran.Stderr = x.lineEnds(h) + ran.Stderr
+	}
+	return ran
 }
+
+// lineEnds says that the script of a hook that failed has lines that end as on Windows:
+// the shell says of that only that there is no such program, or that something is missing.
+// It is "" or ends in ": ".
+func (x *program) lineEnds(h hook.Hook) string {
+	if runtime.GOOS == "windows" {
+		return ""
+	}
+	words := h.Words()
+	for i, w := range words {
+		if i > 0 && !slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "env", "exec"}, filepath.Base(words[i-1])) && !strings.Contains(words[i-1], "=") {
+			continue
+		}
+		path := os.Expand(w, func(name string) string { return proc.Getenv(x.env, name) })
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(x.dir, path)
+		}
+		text, err := regular.Read(path, maxScript)
+		if line, _, found := bytes.Cut(text, []byte("\n")); err == nil && found && bytes.HasSuffix(line, []byte("\r")) {
+			return fmt.Sprintf("its script has the line ends of Windows, which no shell reads; sed -i 's/\\r$//' %s removes them: ", hint.Shell(path))
+		}
+	}
+	return ""
+}
+
+// maxScript is how large a script may be that is looked at, in bytes.
+const maxScript = 1 << 20
 
 // leave lets a program go on that said that nobody is to wait for it.
 func (r *Runner) leave(h hook.Hook, q question, x *program, limit time.Duration) {

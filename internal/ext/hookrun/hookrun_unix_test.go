@@ -113,6 +113,29 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// A script with the line ends of Windows is named as the reason why it failed.
+func TestLineEndsOfWindows(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("run me.sh", "#!/bin/sh\r\nexit 0\r\n")
+	put("block.sh", "if true; then\r\nexit 0\r\nfi\r\n")
+	put("fine.sh", "#!/bin/sh\necho no >&2\nexit 3\n")
+	put("data.txt", "a\r\nb\r\n")
+	for script, want := range map[string]bool{`"$HERE"/'run me.sh'`: true, "sh ./block.sh": true, "A=1 ./run\\ me.sh": false, `A=1 "./run me.sh"`: true, "./fine.sh data.txt": false, "cat data.txt; exit 3": false} {
+		r := start(t, func(c *hookrun.Config) {
+			c.Environ = func(...string) []string { return []string{"PATH=" + os.Getenv("PATH"), "HERE=" + dir} }
+		}, command(script))
+		a := fmt.Sprintf("%+v", r.fire(t.Context(), dir))
+		if got := strings.Contains(a, "has the line ends of Windows, which no shell reads; sed -i 's/\\r$//' "); got != want {
+			t.Errorf("%s: %s", script, a)
+		}
+	}
+}
+
 // With arguments no shell looks at the words.
 func TestCommandWithArguments(t *testing.T) {
 	dir, project := t.TempDir(), t.TempDir()
