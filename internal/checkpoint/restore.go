@@ -171,6 +171,7 @@ func (r *restorer) planAll(ctx context.Context, list []effect.Change, told func(
 
 // restore does what was planned; told is called as by planAll, with the other half.
 func (r *restorer) restore(ctx context.Context, told func(done, of int)) (done []effect.Change, err error) {
+	r.batch = safe.Batch{Failed: r.problem}
 	deepest := slices.Clone(r.todo)
 	slices.Reverse(deepest)
 	steps := []struct {
@@ -192,6 +193,7 @@ func (r *restorer) restore(ctx context.Context, told func(done, of int)) (done [
 				r.problem(c.Path, err)
 			}
 		}
+		r.batch.Flush()
 	}
 	r.close()
 	return Since(r.todo), err
@@ -201,6 +203,7 @@ func (r *restorer) restore(ctx context.Context, told func(done, of int)) (done [
 // contents, further names of files and the modes of folders come.
 type restorer struct {
 	blobs    Blobs
+	batch    safe.Batch
 	pipes    bool // pipes, sockets and devices stay: nothing can make them again
 	todo     []effect.Change
 	opened   map[string]fs.FileMode // folders made writable, with their modes
@@ -334,19 +337,19 @@ func (r *restorer) content(c effect.Change) error {
 	case effect.IsLink:
 		return r.in(c.Path, func(dir *os.Root, name string) error { return dir.Symlink(c.After.Link, name) })
 	case effect.IsFile:
-		return r.in(c.Path, func(dir *os.Root, name string) error { return r.write(dir, name, c.After) })
+		return r.in(c.Path, func(dir *os.Root, name string) error { return r.write(c.Path, dir, name, c.After) })
 	case effect.Absent, effect.IsFolder, effect.IsSpecial, effect.Elsewhere:
 	}
 	return nil
 }
 
-// write replaces a file as a whole.
-func (r *restorer) write(dir *os.Root, name string, v effect.Version) error {
+// write replaces a file as a whole, at the latest at the end of the step.
+func (r *restorer) write(path string, dir *os.Root, name string, v effect.Version) error {
 	content, err := r.blobs.Get(v.Hash)
 	if err != nil {
 		return fmt.Errorf("what stood there: %w", err)
 	}
-	return safe.Replace(dir, safe.File{Name: name, Text: content, Mode: fs.FileMode(v.Mode), Exact: true})
+	return r.batch.Put(path, dir, safe.File{Name: name, Text: content, Mode: fs.FileMode(v.Mode), Exact: true})
 }
 
 // name makes a path another name of the file that it was one of, where one of

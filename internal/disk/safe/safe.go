@@ -5,7 +5,6 @@
 package safe
 
 import (
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -86,11 +85,7 @@ func (d Disk) Replace(root *os.Root, f File) (err error) {
 	if err != nil {
 		return err
 	}
-	rename := d.Rename
-	if rename == nil {
-		rename = (*os.Root).Rename
-	}
-	if err = rename(root, temp, f.Name); err != nil {
+	if err = d.rename(root, temp, f.Name); err != nil {
 		_ = root.Remove(temp)
 		return err
 	}
@@ -98,6 +93,13 @@ func (d Disk) Replace(root *os.Root, f File) (err error) {
 		return nil
 	}
 	return syncDir(root, filepath.Dir(f.Name))
+}
+
+func (d Disk) rename(root *os.Root, from, to string) error {
+	if d.Rename != nil {
+		return d.Rename(root, from, to)
+	}
+	return root.Rename(from, to)
 }
 
 // Make makes a file that is not there: what somebody put under its name, be
@@ -121,7 +123,7 @@ func (d Disk) Make(root *os.Root, f File) (err error) {
 
 // beside writes f under another name, which is gone again when that fails.
 func (d Disk) beside(root *os.Root, f File) (temp string, err error) {
-	temp = filepath.Join(filepath.Dir(f.Name), tempPrefix+rand.Text()[:tempRandom]+tempSuffix)
+	temp = tempName(f.Name)
 	if err = d.write(root, temp, f); err != nil || f.Check == nil {
 		return temp, err
 	}
@@ -133,15 +135,11 @@ func (d Disk) beside(root *os.Root, f File) (temp string, err error) {
 
 // write writes a file that is not there.
 func (d Disk) write(root *os.Root, name string, f File) error {
-	h, err := d.Open(root, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode.Perm())
+	h, err := d.fill(root, name, f)
 	if err != nil {
-		return &CreateError{err}
+		return err
 	}
-	_, err = h.Write(f.Text)
-	if err == nil && f.Exact && runtime.GOOS != "windows" {
-		err = h.Chmod(f.Mode)
-	}
-	if err == nil && !f.Brief {
+	if !f.Brief {
 		err = h.Sync()
 	}
 	if e := h.Close(); err == nil {
@@ -151,6 +149,24 @@ func (d Disk) write(root *os.Root, name string, f File) error {
 		_ = root.Remove(name) // the failure is reported; what is left is harmless
 	}
 	return err
+}
+
+// fill is write that leaves the file open, and does not wait for the disk.
+func (d Disk) fill(root *os.Root, name string, f File) (Handle, error) {
+	h, err := d.Open(root, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode.Perm())
+	if err != nil {
+		return nil, &CreateError{err}
+	}
+	_, err = h.Write(f.Text)
+	if err == nil && f.Exact && runtime.GOOS != "windows" {
+		err = h.Chmod(f.Mode)
+	}
+	if err != nil {
+		_ = h.Close()
+		_ = root.Remove(name)
+		return nil, err
+	}
+	return h, nil
 }
 
 // Replace replaces a file on the real disk.
