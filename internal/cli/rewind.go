@@ -34,7 +34,12 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 		Long: "Takes a session back to before one of its prompts: what was said, the files, or both.\n" +
 			"Without --to, the prompts are listed, with how many files changed after each.\n" +
 			"Files are put back as they were before the prompt, also where commands changed\nthem; what git ignores, and git's own state, stays.\nWhat something else changed since is named, and put back, too. A rewind that is\ninterrupted puts back what it had changed; one whose process was killed is told of at\nthe next start, and the same rewind finishes it. A rewind can be taken back with --undo.\n\n" + sessionWords,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			defer func() {
+				if goes := (to != "" || undo) && !dry; goes && errors.Is(err, context.Canceled) && !errors.Is(err, session.ErrCutRewind) {
+					fmt.Fprintln(sys.Stderr, "The rewind was interrupted before it changed a file.")
+				}
+			}()
 			st, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
 				return err
@@ -147,6 +152,13 @@ func goBack(sys System, f *runFlags, cmd *cobra.Command, i store.Info, o op.Rewi
 	}
 	if left != "" {
 		fmt.Fprintln(sys.Stderr, clip.VisibleText(left))
+	}
+	halfway := func() { // it takes longer than a process has to its end
+		fmt.Fprintln(sys.Stderr, "adze was ended in the middle of the rewind. The same rewind again finishes it, and adze rewind --undo takes it back.")
+	}
+	if !o.Preview {
+		sys.abort.Store(&halfway)
+		defer sys.abort.Store(nil)
 	}
 	events := s.Follow(context.WithoutCancel(cmd.Context()), s.State().Seq, event.Everything) // what comes of the op
 	err = s.Submit(cmd.Context(), o)
