@@ -151,8 +151,9 @@ type Mark struct {
 	// Others is what changed since the mark before, and no command that was
 	// marked did.
 	Others []effect.Change
-	// Left says for people of what in the tree nothing is recorded.
-	Left string
+	// Left says for people of what in the tree nothing is recorded, once, and Unknown each
+	// time of which folders.
+	Left, Unknown string
 }
 
 // Begin looks at the tree and keeps the bytes of what a command could change,
@@ -190,7 +191,7 @@ func (t *Tree) Begin(ctx context.Context) (*Mark, error) {
 	}
 	t.keepAll(ctx)
 	t.save()
-	m.Left = t.unknown()
+	m.Left, m.Unknown = t.unknown(), t.unseen()
 	return m, nil
 }
 
@@ -204,7 +205,23 @@ func (t *Tree) unknown() string {
 		}
 		t.said[rel] = true
 	}
-	if t.left = nil; len(names) == 0 {
+	t.left = nil
+	return unrecorded(names)
+}
+
+// unseen names the folders in which git ignores too much.
+func (t *Tree) unseen() string {
+	var names []string
+	for _, d := range t.order {
+		if d.left {
+			names = append(names, clip.Visible(t.path(d.rel)))
+		}
+	}
+	return unrecorded(names)
+}
+
+func unrecorded(names []string) string {
+	if len(names) == 0 {
 		return ""
 	}
 	if more := len(names) - 3; more > 0 {

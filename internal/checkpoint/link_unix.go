@@ -41,6 +41,14 @@ func link(from *os.Root, file string, dir *os.Root, name string) error {
 	return nil
 }
 
+// fileID tells a file from others.
+func fileID(fi fs.FileInfo) any {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return [2]uint64{uint64(st.Dev), uint64(st.Ino)} //nolint:unconvert // another type on other systems
+	}
+	return nil
+}
+
 // links is how many names a file has.
 func links(fi fs.FileInfo) uint64 {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {

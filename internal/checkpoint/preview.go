@@ -34,7 +34,7 @@ func (r *Recorder) TakeBack(ctx context.Context, changes []effect.Change, begin 
 	r.mu.Lock()
 	r.back = append(r.back, done...)
 	r.mu.Unlock()
-	return done, p.problems, p.foreign, err
+	return done, append(p.problems, p.elsewhere()...), p.foreign, err
 }
 
 // Since is what was done of changes that were to be made, by what stands there now.

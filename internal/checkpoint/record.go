@@ -60,8 +60,9 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 	}
 	var marks []*Mark
 	var others []effect.Change
+	var unknown []string
 	if whole {
-		marks, others, note = r.marks(ctx)
+		marks, others, unknown, note = r.marks(ctx)
 	}
 	call := r.journal(beginRecord{Others: others, Apart: whole && slices.ContainsFunc(r.Trees, (*Tree).apart)}, paths, before)
 	return func(ctx context.Context) (out effect.Changed) {
@@ -70,11 +71,11 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 		case len(marks) > 0:
 			r.ended()
 		case commands(actions) && r.runs(): // what was named is compared below
-			_, late, note := r.marks(ctx)
-			if others = joinChanges(others, late); note != "" {
-				out.Missed = append(out.Missed, note)
-			}
+			var late []effect.Change
+			_, late, unknown, _ = r.marks(ctx)
+			others = joinChanges(others, late)
 		}
+		out.Missed = unknown
 		for _, m := range marks {
 			now, err := m.End(ctx)
 			out.Files, out.Missed = joinChanges(out.Files, now.Files), append(out.Missed, now.Missed...)
@@ -111,11 +112,10 @@ func (r *Recorder) Late(ctx context.Context) (out effect.Changed) {
 	if !due {
 		return out
 	}
-	_, others, note := r.marks(ctx)
+	_, others, unknown, _ := r.marks(ctx)
 	r.ended()
-	out.Files, out.Missed = others, missed(others)
-	if note != "" {
-		out.Missed = append(out.Missed, note)
+	if out.Files = others; len(others) > 0 {
+		out.Missed = append(missed(others), unknown...)
 	}
 	return out
 }
@@ -194,9 +194,10 @@ func (r *Recorder) finish(ctx context.Context, call int, changed effect.Changed)
 
 // marks looks at every tree. What changed since the last call, others, counts
 // where something of ours may have done it. A tree that cannot be looked at is
-// left out, which note says.
-func (r *Recorder) marks(ctx context.Context) (marks []*Mark, others []effect.Change, note string) {
-	var notes []string
+// left out, which unknown says, and of which folders nothing is recorded; note is what of
+// that, and of files, a person was not told yet.
+func (r *Recorder) marks(ctx context.Context) (marks []*Mark, others []effect.Change, unknown []string, note string) {
+	var left []string
 	beside := r.runs()
 	for i, t := range r.Trees {
 		t.beside(beside)
@@ -205,16 +206,22 @@ func (r *Recorder) marks(ctx context.Context) (marks []*Mark, others []effect.Ch
 			if i > 0 {
 				err = fmt.Errorf("in %s: %w", t.root, err)
 			}
-			notes = r.note(notes, "What commands change is not recorded, and cannot be taken back: "+err.Error())
+			text := "What commands change is not recorded, and cannot be taken back: " + err.Error()
+			left, unknown = append(left, text), append(unknown, text)
 			continue
 		}
-		notes = r.note(notes, m.Left)
+		if m.Unknown != "" {
+			unknown = append(unknown, m.Unknown)
+		}
+		if m.Left != "" {
+			left = append(left, m.Left)
+		}
 		marks, others = append(marks, m), append(others, m.Others...)
 	}
 	if len(marks) > 0 {
 		others = r.begun(others)
 	}
-	return marks, others, strings.Join(notes, "\n")
+	return marks, others, unknown, r.note(left)
 }
 
 // changedAt is the time of what stands at a path, zero when nothing does.
@@ -257,18 +264,21 @@ func (r *Recorder) begun(changes []effect.Change) (ours []effect.Change) {
 	return ours
 }
 
-// note adds what a person should know, once.
-func (r *Recorder) note(notes []string, text string) []string {
+// note is what of it a person was not told yet.
+func (r *Recorder) note(unknown []string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if text == "" || r.said[text] {
-		return notes
-	}
 	if r.said == nil {
 		r.said = map[string]bool{}
 	}
-	r.said[text] = true
-	return append(notes, text)
+	var notes []string
+	for _, text := range unknown {
+		if !r.said[text] {
+			notes = append(notes, text)
+		}
+		r.said[text] = true
+	}
+	return strings.Join(notes, "\n")
 }
 
 func (r *Recorder) ended() {

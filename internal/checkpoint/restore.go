@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
@@ -156,7 +157,7 @@ func Restore(ctx context.Context, blobs Blobs, list []effect.Change) (done []eff
 // planAll looks at what stands at the paths, and keeps it. told, when set, is called
 // for each path with how much of all, half of it, was done.
 func (r *restorer) planAll(ctx context.Context, list []effect.Change, told func(done, of int)) {
-	r.opened, r.failed, r.named = map[string]fs.FileMode{}, map[string]bool{}, map[string]bool{}
+	r.opened, r.failed, r.followed = map[string]fs.FileMode{}, map[string]bool{}, map[string]bool{}
 	for i, c := range list {
 		if ctx.Err() != nil {
 			break
@@ -208,9 +209,11 @@ type restorer struct {
 	todo     []effect.Change
 	opened   map[string]fs.FileMode // folders made writable, with their modes
 	failed   map[string]bool
-	named    map[string]bool // looked at by name
+	followed map[string]bool // looked at by name
 	problems []string
-	foreign  []string // paths of todo that were changed since
+	foreign  []string         // paths of todo that were changed since
+	linked   map[any][]string // paths of todo by the file that they name, of those with other names
+	names    map[any]uint64   // how many each has
 }
 
 func (r *restorer) problem(path string, err error) {
@@ -255,10 +258,37 @@ func (r *restorer) plan(c effect.Change) {
 			r.foreign = append(r.foreign, c.Path)
 		}
 		r.todo = append(r.todo, effect.Change{Path: c.Path, Before: now, After: want, Names: c.Names})
+		if now.Kind == effect.IsFile {
+			r.named(c.Path)
+		}
 	}
 	if err != nil {
 		r.problem(c.Path, err)
 	}
+}
+
+// named notes a file that has other names, which keep what it holds now.
+func (r *restorer) named(path string) {
+	fi, err := os.Lstat(path)
+	if err != nil || links(fi) < 2 {
+		return
+	}
+	if r.linked == nil {
+		r.linked, r.names = map[any][]string{}, map[any]uint64{}
+	}
+	id := fileID(fi)
+	r.linked[id], r.names[id] = append(r.linked[id], path), links(fi)
+}
+
+// elsewhere are the files that keep what they hold under names that are not recorded.
+func (r *restorer) elsewhere() (out []string) {
+	for id, list := range r.linked {
+		if more := r.names[id] - uint64(len(list)); r.names[id] > uint64(len(list)) {
+			out = append(out, fmt.Sprintf("%s: %s of it (hard links) elsewhere, not recorded, kept what was written", list[0], clip.Count(int(more), "other name")))
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // foreign reports whether what stands at a path is not what the last call left there.
@@ -355,10 +385,10 @@ func (r *restorer) write(path string, dir *os.Root, name string, v effect.Versio
 // name makes a path another name of the file that it was one of, where one of
 // its other names has the same content again.
 func (r *restorer) name(c effect.Change) error {
-	if r.named[c.Path] {
+	if r.followed[c.Path] {
 		return nil
 	}
-	r.named[c.Path] = true
+	r.followed[c.Path] = true
 	for _, other := range c.Names {
 		for _, o := range r.todo {
 			if o.Path == other {

@@ -213,8 +213,8 @@ func sayRewound(sys System, b event.Rewound) {
 	for _, c := range b.Changes {
 		fmt.Fprintf(sys.Stdout, "  %s\n", clip.Visible(c.Path))
 	}
-	for _, x := range b.Problems {
-		fmt.Fprintf(sys.Stderr, "not put back: %s\n", clip.VisibleText(x))
+	for _, x := range b.Left() {
+		fmt.Fprintln(sys.Stderr, clip.VisibleText(x))
 	}
 	if !b.Undo || b.Dropped > 0 {
 		fmt.Fprintln(sys.Stderr, "take it back with: adze rewind --undo")

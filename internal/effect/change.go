@@ -32,6 +32,13 @@ func (c Changed) Then(next Changed) Changed {
 // Any reports whether anything was changed, or is not known.
 func (c Changed) Any() bool { return len(c.Files)+len(c.Missed) > 0 }
 
+// Unknown is what Missed says besides of Files.
+func (c Changed) Unknown() []string {
+	return slices.DeleteFunc(slices.Clone(c.Missed), func(m string) bool {
+		return slices.ContainsFunc(c.Files, func(f Change) bool { return f.Before.Lost != "" && m == f.Path+": "+f.Before.Lost })
+	})
+}
+
 // A Change is a path before and after a call.
 type Change struct {
 	Path   string  `json:"path"` // absolute

@@ -113,6 +113,8 @@ type (
 		Code     bool            `json:"code,omitempty"`
 		Changes  []effect.Change `json:"changes,omitempty"`
 		Problems []string        `json:"problems,omitempty"`
+		// Missed says of what since then nothing is recorded, so that it is as it is.
+		Missed []string `json:"missed,omitempty"`
 		// Foreign are paths among those of Changes that something else had changed since
 		// the last call that did.
 		Foreign []string `json:"foreign,omitempty"`
@@ -211,6 +213,27 @@ func (b Rewound) String() string {
 		s += fmt.Sprintf(" The %d prompts that were said since are not in the conversation any more; taking this back brings them back.", b.Dropped)
 	}
 	return s
+}
+
+// Left says what is not as it was, a line for each reason.
+func (b Rewound) Left() (out []string) {
+	at, paths, whys := map[string]int{}, [][]string{}, []string{}
+	for _, p := range b.Problems {
+		path, why, _ := strings.Cut(p, ": ")
+		i, known := at[why]
+		if !known {
+			i = len(whys)
+			at[why], paths, whys = i, append(paths, nil), append(whys, why)
+		}
+		paths[i] = append(paths[i], path)
+	}
+	for i, why := range whys {
+		out = append(out, "not put back: "+someOf(paths[i])+": "+why)
+	}
+	for _, m := range b.Missed {
+		out = append(out, "not recorded: "+m)
+	}
+	return out
 }
 
 // cut says that a rewind did not come to its end.

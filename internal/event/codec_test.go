@@ -100,7 +100,7 @@ func samples() []event.Body {
 			Foreign: []string{"/p"}, Cut: "interrupted",
 			To: 3, ID: "p", Text: "t", Undo: true, Dropped: 2, Origin: event.Origin{Parts: [][]event.Seq{{1}}, Boundary: 1}, Conversation: true, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
 			Tasks: []view.Task{{Text: "t"}}, Seen: []effect.File{{Path: "p"}}, Dir: "/d", Last: "l", Tokens: 5,
-			Code: true, Changes: []effect.Change{{Path: "p", Before: effect.Version{Kind: effect.IsFile}}}, Problems: []string{"p"},
+			Code: true, Changes: []effect.Change{{Path: "p", Before: effect.Version{Kind: effect.IsFile}}}, Problems: []string{"p"}, Missed: []string{"m"},
 		},
 		event.SettingsChanged{Mended: []string{"a can be read again"},
 			Changes:   []event.SettingChange{{Key: "model", Old: json.RawMessage(`null`), New: json.RawMessage(`"x"`), From: "f:1:2", Later: true}, {Key: "env", Added: []string{"A"}, Removed: []string{"B"}}},

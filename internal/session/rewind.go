@@ -58,6 +58,7 @@ type past struct {
 	changes []effect.Change // since then, the oldest first
 	trail   event.Trail     // of all the log
 	prompts []event.Seq     // of people, of all the log
+	missed  []string        // of what since then nothing is recorded
 	cut     []effect.Change // what a rewind did that was cut off, when nothing was changed since
 }
 
@@ -134,6 +135,7 @@ func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State)
 		plan := event.RewindPlan{ID: e.ID, Dropped: e.Dropped}
 		if s.cfg.Files != nil && (o.Code || !o.Undo) {
 			plan.Files, plan.Lost = s.cfg.Files.Preview(ctx, was.changes)
+			plan.Lost = append(plan.Lost, was.unknown()...)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, fmt.Errorf("the look at what a rewind would do was interrupted: %w", err)
@@ -150,7 +152,7 @@ func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State)
 			began = err == nil && derr == nil
 			return errors.Join(derr, err)
 		}, s.putBack())
-		e.Changes, e.Problems, e.Foreign = done.Done, done.Problems, done.Foreign
+		e.Changes, e.Problems, e.Foreign, e.Missed = done.Done, done.Problems, done.Foreign, was.unknown()
 		switch {
 		case ctx.Err() != nil && !began:
 			return nil, nil, fmt.Errorf("the rewind was interrupted before it changed a file: %w", ctx.Err())
@@ -213,8 +215,10 @@ func (s *Session) past(ctx context.Context, o op.Rewind) (p past, err error) {
 		}
 		switch b := e.Body.(type) {
 		case event.ToolFinished, event.InputAccepted, event.FilesChanged:
-			files := event.ChangedBy(b).Files
+			changed := event.ChangedBy(b)
+			files := changed.Files
 			p.changes = append(p.changes, files...)
+			p.missed = append(p.missed, changed.Unknown()...)
 			if len(files) > 0 {
 				p.cut = nil
 			}
@@ -228,6 +232,9 @@ func (s *Session) past(ctx context.Context, o op.Rewind) (p past, err error) {
 	}
 	return p, nil
 }
+
+// unknown says each once of what since then nothing is recorded.
+func (p past) unknown() []string { return slices.Compact(slices.Sorted(slices.Values(p.missed))) }
 
 // cutBy says that a rewind was interrupted, "" when it was not.
 func cutBy(ctx context.Context) string {

@@ -32,8 +32,8 @@ func (r *runner) rewindFiles(ctx context.Context, message string, dry bool) obje
 		for _, c := range done.Changes {
 			paths = append(paths, c.Path)
 		}
-		for _, text := range done.Problems {
-			r.write(r.p.note("warning", "not put back: "+text))
+		for _, text := range done.Left() {
+			r.write(r.p.note("warning", text))
 		}
 	}
 	return object{"canRewind": true, "filesChanged": paths, "insertions": added, "deletions": removed}

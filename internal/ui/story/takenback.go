@@ -13,11 +13,12 @@ import (
 // rewound tells of a rewind and marks what it took back.
 func (s *Story) rewound(seq event.Seq, at time.Time, b event.Rewound) {
 	text := b.String()
-	for _, x := range b.Problems {
-		text += "\nNot put back: " + x
+	left := b.Left()
+	for _, x := range left {
+		text += "\nN" + x[1:]
 	}
 	level := "info"
-	if len(b.Problems) > 0 {
+	if len(left) > 0 {
 		level = "warning"
 	}
 	hint := ""
