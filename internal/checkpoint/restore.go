@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/disk/regular"
@@ -172,7 +174,7 @@ func (r *restorer) planAll(ctx context.Context, list []effect.Change, told func(
 
 // restore does what was planned; told is called as by planAll, with the other half.
 func (r *restorer) restore(ctx context.Context, told func(done, of int)) (done []effect.Change, err error) {
-	r.batch = safe.Batch{Failed: r.problem}
+	r.batch = safe.Batch{Each: together, Failed: r.problem}
 	deepest := slices.Clone(r.todo)
 	slices.Reverse(deepest)
 	steps := []struct {
@@ -198,6 +200,23 @@ func (r *restorer) restore(ctx context.Context, told func(done, of int)) (done [
 	}
 	r.close()
 	return Since(r.todo), err
+}
+
+// maxTogether is how many files are flushed at the same time.
+const maxTogether = 16
+
+// together calls do with 0 to n-1, several at a time.
+func together(n int, do func(i int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(maxTogether, n) {
+		all.Go(func() { // ends with the last
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // A restorer puts paths back, in steps: what is in the way goes, then folders,

@@ -5,18 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 )
 
-const (
-	// batchSize is how many files are written before the disk is waited for, and at most left
-	// beside the old ones by a crash.
-	batchSize = 64
-	// batchSyncs bounds how many files are flushed at the same time: the disk puts them
-	// together, so that more of them take little longer than one.
-	batchSyncs = 16
-)
+// batchSize is how many files are written before the disk is waited for, and at most left
+// beside the old ones by a crash.
+const batchSize = 64
 
 // A Batch replaces many files as Replace does, and waits for the disk once for all that it
 // has taken. Its Flush puts the last of them in their places.
@@ -24,7 +17,10 @@ type Batch struct {
 	Disk Disk
 	// Failed is told of a file that is as it was.
 	Failed func(path string, err error)
-	waits  []waiting
+	// Each calls do with 0 to n-1. Many at a time are good: the disk puts what waits for it
+	// together, so that it takes little longer than one.
+	Each  func(n int, do func(i int))
+	waits []waiting
 }
 
 // A waiting is a file that is written, beside the old one.
@@ -58,7 +54,7 @@ func (b *Batch) Put(path string, root *os.Root, f File) error {
 func (b *Batch) Flush() {
 	list := b.waits
 	b.waits = nil
-	together(len(list), func(i int) {
+	b.Each(len(list), func(i int) {
 		w := &list[i]
 		w.err = w.h.Sync()
 		if err := w.h.Close(); w.err == nil {
@@ -79,7 +75,7 @@ func (b *Batch) Flush() {
 			seen[dir], folders = true, append(folders, i)
 		}
 	}
-	together(len(folders), func(i int) {
+	b.Each(len(folders), func(i int) {
 		w := &list[folders[i]]
 		w.err = syncDir(w.root, ".")
 	})
@@ -89,20 +85,6 @@ func (b *Batch) Flush() {
 			b.Failed(w.path, w.err)
 		}
 	}
-}
-
-// together calls do with 0 to n-1, several at a time.
-func together(n int, do func(i int)) {
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range min(batchSyncs, n) {
-		all.Go(func() { // ends with the last
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	all.Wait()
 }
 
 // tempName is a name beside a file that nobody knows.

@@ -26,6 +26,12 @@ func (s synced) Sync() error {
 	return s.Handle.Sync()
 }
 
+func one(n int, do func(int)) {
+	for i := range n {
+		do(i)
+	}
+}
+
 // A batch puts nothing in its place before everything that it has taken is on disk, and
 // leaves what cannot be written as it was.
 func TestBatch(t *testing.T) {
@@ -38,7 +44,7 @@ func TestBatch(t *testing.T) {
 	defer root.Close()
 	put, onDisk, bad := 0, atomic.Int64{}, map[string]bool{}
 	failed := map[string]error{}
-	b := safe.Batch{Failed: func(path string, err error) { failed[path] = err }, Disk: safe.Disk{
+	b := safe.Batch{Each: one, Failed: func(path string, err error) { failed[path] = err }, Disk: safe.Disk{
 		Create: func(root *os.Root, name string, flag int, mode fs.FileMode) (safe.Handle, error) {
 			h, err := safe.Disk{}.Open(root, name, flag, mode)
 			s := synced{Handle: h, n: &onDisk}
