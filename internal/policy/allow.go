@@ -19,6 +19,9 @@ func (c *call) byMode(a Action) (Verdict, bool) {
 // inPlan lets research pass to the other checks and denies the rest.
 func (c *call) inPlan(a Action) (Verdict, bool) {
 	denied := func(why string) (Verdict, bool) {
+		if rule := c.find(Allow, a); rule != nil {
+			why += "; the rule " + rule.Text() + " counts in other modes"
+		}
 		return Verdict{Effect: Deny, Reason: "plan mode only reads: " + why, Check: CheckMode, Part: part(a)}, true
 	}
 	switch a := a.(type) {

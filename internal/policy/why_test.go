@@ -113,3 +113,12 @@ func TestWordsAreNoParts(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// In plan mode a rule that allows a command does not count, and the refusal names it.
+func TestPlanNamesTheRule(t *testing.T) {
+	run := policy.Exec{Argv: []string{"go", "test", "./..."}, Why: "it runs tests"}
+	want := "plan mode only reads: it runs tests; the rule Bash(go test:*) counts in other modes"
+	if v := policy.Decide(rules(t, "allow Bash(go test:*)"), policy.PlanMode, bash(run)); v.Effect != policy.Deny || v.Reason != want {
+		t.Errorf("%s (%s)", v.Effect, v.Reason)
+	}
+}
