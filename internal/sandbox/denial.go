@@ -53,6 +53,8 @@ var (
 	gitWrites = pattern.Lazy(`(?i)could not (?:write|lock) config file ([^\s:]+)`)
 	// A file that git makes before it writes, in any folder of its own.
 	gitLock = pattern.Lazy(`Unable to create '(/[^'\n]+\.lock)': Read-only file system`)
+	// A file of the work tree that git could not change, and goes on.
+	gitHalf = pattern.Lazy(`(?m)(?:unable to (?:unlink|create file|write file)|failed to remove) (?:old )?'?([^'\n]+?)'?: Read-only file system$`)
 	// What git says of a file that it tracks and cannot read; the path is one of the repository.
 	gitReads  = pattern.Lazy(`cannot hash ([^'\n]+)|unable to index file '([^'\n]+)'|Unable to process path ([^'\n]+)`)
 	noNetwork = pattern.Lazy(`(?i)network is unreachable|ENETUNREACH|could not resolve host|temporary failure in name resolution|name or service not known|getaddrinfo|EAI_AGAIN|no such host|failed to connect|couldn't connect to|name resolution|connection refused.*proxy|lookup .* on .*: (dial|read) udp`)
@@ -103,6 +105,9 @@ func leaveOut(blocked, output string) string {
 	return fmt.Sprintf("; git reads each changed file that it tracks: leave it out with -- . ':!%s' at the end, of git diff, git commit (without -a), git add -A or git stash push", m[1]+m[2]+m[3])
 }
 
+// gitHalfWhy ends what is said of a file of git's work tree.
+const gitHalfWhy = ": git went on without it, so that only a part is done; git status shows what differs. As a call of its own, not in a script and not behind an alias, the git command is asked about first, and then does all of it"
+
 // absentWhy ends what is said of a path that the settings name and that is not there: only
 // what is there when a command starts can be made writable for it.
 const absentWhy = ": sandbox.filesystem.allow_write names it, and it is not there; make it outside of the sandbox first (touch, or mkdir for a folder), or name the folder that it is in"
@@ -123,6 +128,9 @@ func denial(command string, exit int, output string, p Policy) (blocked string, 
 		case !paths.WithinAny(p.Writable, m[1]):
 			return "writing " + m[1] + outsideWhy, true
 		}
+	}
+	if m := gitHalf().FindStringSubmatch(output); m != nil {
+		return "changing " + m[1] + gitHalfWhy, true
 	}
 	if exit == 0 { // it went on, so only what is certain is told
 		for _, line := range strings.Split(output, "\n") {

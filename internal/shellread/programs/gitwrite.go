@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // gitSteers are the parts of git's own folder that a git command writes and
@@ -65,7 +66,7 @@ func (u *Invocation) gitSteersBy(rest []Word, alone bool) {
 }
 
 // gitSteering are the subcommands that gitWrite knows.
-var gitSteering = []string{"config", "init", "remote", "push", "fetch", "pull", "branch", "checkout", "switch", "worktree", "submodule", "sparse-checkout", "lfs"}
+var gitSteering = []string{"config", "init", "remote", "push", "fetch", "pull", "branch", "checkout", "switch", "reset", "worktree", "submodule", "sparse-checkout", "lfs"}
 
 // A gitWrite is one git command in one repository.
 type gitWrite struct {
@@ -76,6 +77,7 @@ type gitWrite struct {
 	steers           bool   // the setting makes git run a program
 	alone            bool   // git starts no program that somebody named
 	routine          bool   // it writes no setting that somebody chose
+	goes             bool   // folders of submodules may go
 	sets             string // as in policy.Write
 }
 
@@ -189,13 +191,17 @@ func (g gitWrite) steer(command string) {
 		settings = g.has("-u", "--set-upstream")
 	case "fetch", "pull":
 		if settings = g.has("--set-upstream"); g.has("--recurse-submodules") {
-			g.inSubmodules(path.Dir(g.git), "modules", maxNested)
+			g.inSubmodules(path.Dir(g.git), "modules", maxNested, false)
 		}
 	case "branch":
 		settings = g.has("-u", "--set-upstream-to", "--unset-upstream", "-m", "-M", "--move", "-c", "-C", "--copy", "--edit-description") || !g.has("-d", "-D", "--delete", "-r", "-a", "-l", "--list", "--contains", "--merged", "--no-merged") && g.tracks()
+	case "reset":
+		g.recursing(command)
 	case "checkout":
+		g.recursing(command)
 		settings = g.has("-b", "-B", "-t", "--track") && g.tracks()
 	case "switch":
+		g.recursing(command)
 		settings = g.has("-c", "-C", "--create", "--force-create", "-t", "--track") && g.tracks()
 	case "worktree":
 		g.worktree()
@@ -318,12 +324,38 @@ func (g gitWrite) text(file string) (line string, ok bool) {
 	return strings.TrimSpace(line), ok
 }
 
+// recursing adds what git writes when it checks out submodules with its own files. Where
+// the list of submodules may change, their folders may go.
+func (g gitWrite) recursing(command string) {
+	if !g.has("--recurse-submodules") {
+		return
+	}
+	top := path.Dir(g.git)
+	g.goes = true
+	if ask := g.u.r.World.Changed; ask != nil {
+		takings, _ := gitTaking(command, Literals(gitOperands(g.args)), gitFlags(Literals(g.args)))
+		g.goes = slices.ContainsFunc(takings, func(t taking) bool {
+			files, ok := ask(g.dir, t.from, t.to)
+			return !ok || slices.Contains(files, path.Join(top, ".gitmodules"))
+		})
+	}
+	if g.goes {
+		g.sets = "core.worktree"
+		for _, config := range g.u.r.Glob(world.EscapeGlob(path.Join(g.common, "modules")) + "/*/config") { // of those that come back
+			back := g
+			back.sets = "core.worktree=../../../" + path.Base(path.Dir(config))
+			back.own(config, "")
+		}
+	}
+	g.inSubmodules(top, "modules", maxNested, true)
+}
+
 // maxNested bounds submodules in submodules.
 const maxNested = 4
 
 // inSubmodules are the settings of the submodules that a working tree lists: git writes
-// there where they are checked out, each time.
-func (g gitWrite) inSubmodules(top, modules string, depth int) {
+// there where they are checked out, each time. moves adds their .git files.
+func (g gitWrite) inSubmodules(top, modules string, depth int, moves bool) {
 	if g.u.r.World.Text == nil || depth == 0 {
 		return
 	}
@@ -341,7 +373,13 @@ func (g gitWrite) inSubmodules(top, modules string, depth int) {
 		in := path.Join(modules, name)
 		g.write(in, "config")
 		if at = strings.TrimSpace(at); filepath.IsLocal(at) {
-			g.inSubmodules(path.Join(top, at), path.Join(in, "modules"), depth-1)
+			switch in := path.Join(top, at); {
+			case moves && g.goes:
+				g.u.Actions = append(g.u.Actions, policy.Write{Path: in, Named: in, Asked: in, Arg: true, Remove: true, Tree: true, Standing: g.u.r.standing(in, false, nil), Opens: true})
+			case moves:
+				g.own(path.Join(in, ".git"), "")
+			}
+			g.inSubmodules(path.Join(top, at), path.Join(in, "modules"), depth-1, moves)
 		}
 	}
 }
@@ -353,7 +391,7 @@ func (g gitWrite) submodule() {
 	}
 	g.routine = verb == "update" || verb == "init" || verb == "add"
 	if verb == "update" {
-		g.inSubmodules(path.Dir(g.git), "modules", maxNested)
+		g.inSubmodules(path.Dir(g.git), "modules", maxNested, false)
 		if !g.has("--init", "--remote") {
 			return
 		}
