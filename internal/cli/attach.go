@@ -58,8 +58,8 @@ func (h *uiHost) attached(s live.Session) tui.Host {
 		if err != nil {
 			return nil, err
 		}
-		h.watch()
-		ui, err := h.look(ctx)
+		h.machine.Watch()
+		ui, err := h.machine.Look(ctx)
 		return &tui.Session{Facts: facts, After: event.Seq(facts.Last), UI: ui, Elsewhere: true}, err
 	}
 	servers := t.Reports["mcp"]

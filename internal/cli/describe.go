@@ -9,7 +9,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/ask"
-	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
@@ -41,19 +40,7 @@ func (h *uiHost) face(ctx context.Context, r *app.Running) (*tui.Session, error)
 		return nil, err
 	}
 	f, err := ask.Data[ask.Facts](a)
-	return &tui.Session{Facts: f, After: event.Seq(f.Earlier), Was: r.State(), UI: h.dressed(r.Place().Config())}, err
-}
-
-// look are the settings of the terminal UI.
-func look(cfg *config.Config, line *config.StatusLine) tui.Settings {
-	u := cfg.UI
-	s := tui.Settings{
-		Theme: u.Theme, Vim: u.EditorMode == "vim", ASCII: u.ASCII, Thinking: u.ShowThinking, Fullscreen: u.Fullscreen, Notify: u.Notify, TitleOff: !u.Title,
-	}
-	if line != nil {
-		s.Status.Padding, s.Status.Every = line.Padding, time.Duration(line.RefreshInterval)*time.Second
-	}
-	return s
+	return &tui.Session{Facts: f, After: event.Seq(f.Earlier), Was: r.State(), UI: h.machine.Dressed(r.Place().Config())}, err
 }
 
 // newUUID is a random UUID (RFC 9562, version 4).

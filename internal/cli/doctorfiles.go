@@ -12,13 +12,13 @@ import (
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/machine"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/situation"
 	"github.com/adze-agent/adze/internal/store/seal"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/draw"
-	"github.com/adze-agent/adze/internal/ui/keymap"
 )
 
 // fileFindings say what is wrong with files that only some runs read: who is trusted,
@@ -41,9 +41,9 @@ func fileFindings(sys System, p settings.Paths) (out []finding) {
 			broken("state", fmt.Errorf("sessions are kept without seals: %w", err), "remove "+hint.Shell(filepath.Join(p.State, seal.KeyName))+": another one is made")
 		}
 	}
-	file := filepath.Join(p.Config, keysFile)
+	file := filepath.Join(p.Config, machine.KeysFile)
 	if b, err := regular.Read(file, config.MaxFile); err == nil {
-		_, problems := keymap.Load(b, keyTerminal)
+		_, problems := machine.Keys(b)
 		for _, x := range problems {
 			what := "what is wrong does not count; the other keys do"
 			if x.Warning {
@@ -54,7 +54,7 @@ func fileFindings(sys System, p settings.Paths) (out []finding) {
 	}
 	themes, _ := filepath.Glob(filepath.Join(p.Config, "themes", "*.json"))
 	for _, file := range themes {
-		b, err := regular.Read(file, maxTheme)
+		b, err := regular.Read(file, machine.MaxTheme)
 		if err != nil {
 			broken("themes", err, "")
 			continue

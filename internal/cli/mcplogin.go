@@ -11,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
+	"github.com/adze-agent/adze/internal/machine"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -109,7 +110,7 @@ func (c *configured) opener(sys System, quiet bool) func(context.Context, string
 	if quiet || !sys.ErrTTY {
 		return func(context.Context, string) error { return errors.New("no browser is wanted") }
 	}
-	return (&uiHost{o: c.invocation}).browse
+	return machine.New(machine.Config{Environment: c.Environment, Environ: c.Environ}).Browse
 }
 
 // A signer is a person who signs in, with a browser or by hand.

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,10 +13,10 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/desk"
-	"github.com/adze-agent/adze/internal/disk/regular"
-	"github.com/adze-agent/adze/internal/disk/watch"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/live"
+	"github.com/adze-agent/adze/internal/machine"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -86,7 +84,7 @@ func atTerminal(ctx context.Context, sys System, f *runFlags, o invocation, at *
 	time.AfterFunc(lastKey, func() { sys.interrupts.Store(false) }) // the Ctrl+C that ended it may be told of only now
 	terr := t.Close(false)
 	var cerr error
-	h.leave(left)
+	h.machine.Leave(left)
 	switch {
 	case left.Session != nil && at != nil:
 		h.detached(ctx, *at)
@@ -102,10 +100,7 @@ func atTerminal(ctx context.Context, sys System, f *runFlags, o invocation, at *
 	}
 	cerr = errors.Join(cerr, h.desk.Close())
 	h.unheard()
-	if h.seen != nil {
-		h.seen.Close()
-	}
-	h.work.Wait()
+	h.machine.Close()
 	h.tellRest(sys)
 	if code, ended := endedBy(ctx); ended {
 		return &failure{code: code, cause: "interrupted"}
@@ -137,44 +132,25 @@ func (f *runFlags) plain(sys System, o invocation) bool {
 	if v := o.Env(config.EnvName("plain")); v != "" {
 		return v != "0" && v != "false"
 	}
-	h := &uiHost{o: o} // there is no World yet
-	h.desk = h.deskOf()
-	raw, err := regular.Read(filepath.Join(h.configDir(), "settings.json"), config.MaxFile)
-	if err != nil || !bytes.Contains(raw, []byte("plain")) {
-		return false
-	}
-	_, cfg, err := h.loaded()
-	return err == nil && cfg.UI.Plain
+	return newHost(sys, f, o).machine.Plain()
 }
 
 // A uiHost is what the terminal UI can have done outside of its session.
 type uiHost struct {
-	sys   System
-	f     *runFlags
-	o     invocation
-	notes chan string
-	stale chan struct{} // has a token when keys or themes may be others
-	watch func()        // starts to look at their files, once
-	seen  *watch.Watcher
-	work  sync.WaitGroup // what is written to the history
-	desk  *desk.Desk
-	made  sync.Map // what takes away what was made for a session, by its ID
+	sys     System
+	f       *runFlags
+	o       invocation
+	notes   chan string
+	desk    *desk.Desk
+	machine *machine.Machine
+	made    sync.Map // what takes away what was made for a session, by its ID
 
 	heard   sync.Once
 	unheard func() // ends what listen began
 }
 
 func newHost(sys System, f *runFlags, o invocation) *uiHost {
-	h := &uiHost{sys: sys, f: f, o: o, unheard: func() {}, notes: make(chan string, 64), stale: make(chan struct{}, 1)}
-	h.watch = sync.OnceFunc(func() {
-		dir := h.configDir()
-		h.seen = watch.Start(watch.Config{Files: []string{filepath.Join(dir, keysFile)}, Dirs: []string{filepath.Join(dir, "themes")}, Changed: func() {
-			select {
-			case h.stale <- struct{}{}:
-			default: // it is known
-			}
-		}})
-	})
+	h := &uiHost{sys: sys, f: f, o: o, unheard: func() {}, notes: make(chan string, 64)}
 	h.o.Note = func(s string) {
 		if strings.HasPrefix(s, settings.UntrustedNote) {
 			return // the UI asks
@@ -185,6 +161,7 @@ func newHost(sys System, f *runFlags, o invocation) *uiHost {
 		}
 	}
 	h.desk = h.deskOf()
+	h.machine = h.machineOf()
 	return h
 }
 
@@ -202,19 +179,23 @@ func (h *uiHost) tellRest(sys System) {
 
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
-		Version: h.sys.Version, Dir: paths.Tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes, Stale: h.stale,
+		Version: h.sys.Version, Dir: paths.Tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes,
 		Client: h.desk, Open: h.open, End: h.end, Reports: h.reports(),
-		Looks: tui.Looks{Look: h.look, Theme: h.theme, Themes: h.themes, First: h.first},
-		Tools: tui.Tools{Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture},
 	}
-	h.withHistory(&t)
-	if !h.o.spec.Log.None {
-		t.Keep, t.Lost = h.keep, h.lost
-	}
+	h.machine.Of(&t)
 	return t
 }
 
-// first reports whether there are no settings of this person yet.
-func (h *uiHost) first() bool {
-	return !exists(filepath.Join(h.configDir(), "settings.json"))
+// machineOf is what the terminal UI has of this machine.
+func (h *uiHost) machineOf() *machine.Machine {
+	return machine.New(machine.Config{
+		Environment: h.o.Environment, Environ: h.o.Environ, Temp: h.o.Temp, In: h.sys.Stdin, Out: h.sys.Stdout.File, Forgets: h.o.spec.Log.None,
+		Loaded: h.desk.Loaded, Fresh: h.o.quiet().load,
+		Extensions: func() *ext.World {
+			if at := h.desk.Place(); at != nil {
+				return at.MCP()
+			}
+			return nil
+		},
+	})
 }

@@ -46,7 +46,7 @@ func (h *uiHost) mcpHere(ctx context.Context, args string) (string, error) {
 			words = append(words, "--plugin-dir", dir)
 		}
 	}
-	err = h.inTerminal(ctx, "adze mcp "+string(q.Do), append(words, "--", q.Name)...)
+	err = h.inTerminal(ctx, "adze "+hint.Shell("mcp", string(q.Do)), append(words, "--", q.Name)...)
 	if left := new(endedError); q.Do == "approve" && errors.As(err, &left) && left.code == exitRefused {
 		return "`" + q.Name + "` was not approved.", nil
 	}

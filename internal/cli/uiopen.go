@@ -33,7 +33,7 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 		return nil, err
 	}
 	h.listen(ctx, r.Place().Paths.State)
-	h.watch()
+	h.machine.Watch()
 	return h.face(ctx, r)
 }
 

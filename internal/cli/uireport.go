@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,13 +13,10 @@ import (
 
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/auth"
-	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/store/sessions"
-	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/paths"
-	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
@@ -55,7 +51,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"bug":            {About: "what to say when something is wrong with adze"},
 		"release-notes":  {About: "what this version can do"},
 		"terminal-setup": {About: "how to get the most of this terminal"},
-		"keybindings":    {About: "edit your keys", Here: here, Looks: true, Run: h.keybindings},
+		"keybindings":    {About: "edit your keys", Here: here, Looks: true, Run: h.machine.EditKeys},
 		"login":          {About: "save a provider's key", Args: "[provider]", Picks: true, Check: h.providerNamed(h.keyed), Here: here, Run: h.interactive("login")},
 		"logout":         {About: "forget a provider's key", Args: "[provider]", Picks: true, Check: h.providerNamed(h.keysSaved), Here: here, Run: h.interactive("logout")},
 	}
@@ -141,7 +137,7 @@ func (h *uiHost) providerNamed(list func(context.Context) ([]ask.Choice, error))
 		if all, err := list(ctx); err == nil && slices.ContainsFunc(all, func(c ask.Choice) bool { return c.ID == args }) {
 			return nil
 		}
-		p, cfg, err := h.loaded()
+		p, cfg, err := h.desk.Loaded()
 		if err != nil {
 			return err
 		}
@@ -189,7 +185,7 @@ func (e *endedError) Error() string { return fmt.Sprintf("%s ended with %d", e.w
 
 // keyed are the providers that a key can be saved for.
 func (h *uiHost) keyed(context.Context) ([]ask.Choice, error) {
-	p, cfg, err := h.loaded()
+	p, cfg, err := h.desk.Loaded()
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +213,7 @@ func (h *uiHost) keyed(context.Context) ([]ask.Choice, error) {
 
 // keysSaved are the providers that a key is saved for.
 func (h *uiHost) keysSaved(context.Context) (out []ask.Choice, err error) {
-	p, _, err := h.loaded()
+	p, _, err := h.desk.Loaded()
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +233,7 @@ func (h *uiHost) export(ctx context.Context, session, args string) (string, erro
 	if !ok || !s.Kept {
 		return "", errors.New("this session is not kept on disk")
 	}
-	if p, _, err := h.loaded(); err == nil && !sessions.In(p.State).Has(s.ID) {
+	if p, _, err := h.desk.Loaded(); err == nil && !sessions.In(p.State).Has(s.ID) {
 		return "", hint.With(errors.New("there is nothing to export yet"), "the session begins with the first prompt")
 	}
 	file := paths.Absolute(h.o.Dir, h.o.Home, first(args, "adze-"+s.ID[:8]+".md"))
@@ -264,46 +260,4 @@ func exportFormat(file string) (string, error) {
 		return end[1:], nil
 	}
 	return "", hint.With(fmt.Errorf("no session can be written as %q", filepath.Ext(file)), "the endings are .md, .html, .json and .jsonl")
-}
-
-func (h *uiHost) keybindings(ctx context.Context, _ string) (string, error) {
-	path := filepath.Join(h.configDir(), keysFile)
-	made, err := beginKeys(path)
-	if err != nil {
-		return "", err
-	}
-	err = h.editFile(ctx, path)
-	if made != nil {
-		if now, serr := os.Lstat(path); serr == nil && os.SameFile(now, made) && now.ModTime().Equal(made.ModTime()) {
-			_ = os.Remove(path) // nothing was written: there are no keys of this person's own
-			return "The keys stay as they were.", err
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	if _, wrong := h.keys(); len(wrong) > 0 {
-		return clip.Fenced(strings.Join(wrong, "\n")), nil
-	}
-	return "The keys count now.", nil
-}
-
-// beginKeys makes the file of a person's own keys with all that there are, and
-// returns it; nil where there is one already.
-func beginKeys(path string) (fs.FileInfo, error) {
-	if exists(path) {
-		return nil, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	if err := safe.Make(root, safe.File{Name: filepath.Base(path), Text: []byte(keymap.Template(keyTerminal)), Mode: 0o600}); err != nil {
-		return nil, err
-	}
-	return root.Lstat(filepath.Base(path))
 }

@@ -85,11 +85,11 @@ func (h *uiHost) command(ctx context.Context, session string, args ...string) (s
 
 // within is the run as a session sees it; "" is none.
 func (h *uiHost) within(session string) *within {
-	in := &within{o: h.quiet()}
+	in := &within{o: h.o.quiet()}
 	if at := h.desk.Place(); at != nil { // also where the settings are read once more
 		in.o.Flags = slices.Concat(in.o.Flags, at.Given())
 	}
-	in.o.now = func() (settings.Paths, *config.Config, error) { return h.loaded() }
+	in.o.now = func() (settings.Paths, *config.Config, error) { return h.desk.Loaded() }
 	if s, ok := h.desk.Session(session); ok {
 		in.rules = func() (policy.Rules, policy.Mode) { return s.Session.Rules(), s.Mode() }
 	}

@@ -1,4 +1,4 @@
-package cli
+package machine
 
 import (
 	"context"
@@ -21,21 +21,21 @@ func browsers() [][]string {
 	return [][]string{{"xdg-open"}, {"wslview"}}
 }
 
-// browse opens a page in the person's browser. The program that does it sees no
+// Browse opens a page in the person's browser. The program that does it sees no
 // keys, is no program of this folder, and is waited for only so long.
-func (h *uiHost) browse(ctx context.Context, address string) error {
+func (m *Machine) Browse(ctx context.Context, address string) error {
 	ctx, stop := context.WithTimeout(ctx, helperLimit)
 	defer stop()
-	if runtime.GOOS == "linux" && h.o.Env("DISPLAY") == "" && h.o.Env("WAYLAND_DISPLAY") == "" && h.o.Env("WSL_DISTRO_NAME") == "" {
+	if runtime.GOOS == "linux" && m.Env("DISPLAY") == "" && m.Env("WAYLAND_DISPLAY") == "" && m.Env("WSL_DISTRO_NAME") == "" {
 		return errors.New("there is no screen here that a browser could be on")
 	}
 	for _, args := range browsers() {
-		path, ok := proc.Lookup(args[0], h.o.Env("PATH"), []string{h.o.Dir})
+		path, ok := proc.Lookup(args[0], m.Env("PATH"), []string{m.Dir})
 		if !ok {
 			continue
 		}
 		c := exec.CommandContext(ctx, path, append(args[1:], address)...)
-		c.Env = proc.Scrub(h.o.Environ, []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_*", "DBUS_SESSION_BUS_ADDRESS", "BROWSER", "WSL*"})
+		c.Env = proc.Scrub(m.Environ, []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_*", "DBUS_SESSION_BUS_ADDRESS", "BROWSER", "WSL*"})
 		if c.Run() == nil {
 			return nil
 		}

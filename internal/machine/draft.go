@@ -1,4 +1,4 @@
-package cli
+package machine
 
 import (
 	"context"
@@ -21,43 +21,44 @@ func drafts(p settings.Paths) *draft.Keeper {
 }
 
 // keep keeps what is in the prompt box, for the case that this process is killed.
-func (h *uiHost) keep(session string, unsent edit.Prompt) error {
-	return h.keepDraft(session, unsent, false)
+func (m *Machine) keep(session string, unsent edit.Prompt) error {
+	return m.keepDraft(session, unsent, false)
 }
 
-func (h *uiHost) keepDraft(session string, unsent edit.Prompt, ended bool) error {
-	p, _, err := h.loaded()
+func (m *Machine) keepDraft(session string, unsent edit.Prompt, ended bool) error {
+	p, _, err := m.Loaded()
 	if err != nil {
 		return err
 	}
-	d := draft.Draft{Project: h.o.Dir, Session: session, Time: time.Now(), Text: unsent.Shown, Pastes: unsent.Pastes, Ended: ended}
+	d := draft.Draft{Project: m.Dir, Session: session, Time: time.Now(), Text: unsent.Shown, Pastes: unsent.Pastes, Ended: ended}
 	for _, img := range unsent.Images {
 		d.Images = append(d.Images, draft.Image{Name: img.Name, Media: img.MediaType, Data: img.Data})
 	}
 	return drafts(p).Keep(d)
 }
 
-// leave takes it away again, unless there was something in the box.
-func (h *uiHost) leave(left tui.Left) {
-	w := h.desk.Place()
-	if w == nil || h.o.spec.Log.None {
+// Leave takes it away again, unless there was something in the box.
+func (m *Machine) Leave(left tui.Left) {
+	if m.Extensions() == nil || m.Forgets { // no session was open
 		return
 	}
 	if strings.TrimSpace(left.Unsent.Shown) != "" && left.Session != nil {
-		_ = h.keepDraft(left.Session.ID, left.Unsent, left.Signal == "") // an older one may be there
+		_ = m.keepDraft(left.Session.ID, left.Unsent, left.Signal == "") // an older one may be there
 		return
 	}
-	_ = drafts(w.Paths).Drop() // what stays is taken for what a killed process left, and says no more than that
+	if p, _, err := m.Loaded(); err == nil {
+		_ = drafts(p).Drop()
+	} // what stays is taken for what a killed process left, and says no more than that
 }
 
 // lost is what a process in this folder left that was killed. open is the
 // session that this one has open.
-func (h *uiHost) lost(_ context.Context, open string) (*tui.Lost, error) {
-	p, _, err := h.loaded()
+func (m *Machine) lost(_ context.Context, open string) (*tui.Lost, error) {
+	p, _, err := m.Loaded()
 	if err != nil {
 		return nil, err
 	}
-	d, taken, ok := drafts(p).Left(h.o.Dir)
+	d, taken, ok := drafts(p).Left(m.Dir)
 	if !ok {
 		return nil, nil
 	}
