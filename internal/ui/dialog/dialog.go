@@ -89,15 +89,13 @@ type Ctx struct {
 type Effect interface{ wanted() }
 
 type (
-	// Close closes the dialog.
-	Close struct{}
 	// Answer closes it and answers the call. Refused is told why an answer was not taken,
 	// and the dialog stands there again.
 	Answer struct {
 		op.Answer
 		Refused func(why string)
 	}
-	// Chosen closes a menu, and Dropped does without a choice.
+	// Chosen closes a menu, and Dropped closes a dialog without a choice.
 	Chosen  struct{ Choice Choice }
 	Dropped struct{}
 	// Marked is another choice of a menu.
@@ -105,12 +103,11 @@ type (
 	// Sought says that other letters are looked for in a menu. Else is done where nothing
 	// but the menu itself is looked through.
 	Sought struct{ Else func() []Effect }
-	// Own is an action of a menu alone, Letter a key that types and Said a word of a
-	// line: with the choice that it numbers, and what follows. Wrote is a text that the
-	// menu was to ask for.
-	Own    struct{ Action keymap.Action }
-	Letter struct{ Key keymap.Key }
-	Said   struct {
+	// Own is an action of a dialog alone, or none for a letter of its own, and Said a word
+	// of a line: with the choice that it numbers, and what follows. Wrote is a text that
+	// the menu was to ask for.
+	Own  struct{ Action keymap.Action }
+	Said struct {
 		Word   string
 		Choice Choice
 		Rest   string
@@ -140,14 +137,12 @@ type (
 	Again struct{}
 )
 
-func (Close) wanted()     {}
 func (Answer) wanted()    {}
 func (Chosen) wanted()    {}
 func (Dropped) wanted()   {}
 func (Marked) wanted()    {}
 func (Sought) wanted()    {}
 func (Own) wanted()       {}
-func (Letter) wanted()    {}
 func (Said) wanted()      {}
 func (Wrote) wanted()     {}
 func (Keys) wanted()      {}

@@ -328,9 +328,8 @@ func (d *form) Typed(c Ctx, k keymap.Key) []Effect {
 		r.text.Key(k)
 	case r != nil && k.Name == "space":
 		r.tick()
-	case len(k.Name) == 1 && k.Name[0] >= '1' && k.Name[0] <= '9':
-		i := int(k.Name[0] - '1')
-		switch {
+	case digit(k) >= 0:
+		switch i := digit(k); {
 		case r != nil && i < len(r.Options):
 			r.at = i
 			r.tick()

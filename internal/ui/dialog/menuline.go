@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,21 +30,6 @@ func (d *Menu) printed(p Paper, lines []draw.Line, width int) []draw.Line {
 	return p.Boxed(lines, draw.Border, min(p.O.Width, story.TextCols), draw.L(draw.S(draw.String(d.Heading), draw.Border)), nil)
 }
 
-// spelled is a choice with all that is known of it.
-func (p Paper) spelled(c Choice, i int) draw.Line {
-	l, role := p.numbered(i, false)
-	l = append(l, draw.S(c.Lead+c.Name, role))
-	if c.Now {
-		l = append(l, draw.S(" "+p.Sign(draw.Check), draw.OK))
-	}
-	for _, s := range []string{c.About, c.Right} {
-		if s != "" {
-			l = append(l, draw.S("  "+s, draw.Quiet))
-		}
-	}
-	return l
-}
-
 // after is what follows a word in a hint of keys, up to the next key: what it does.
 func after(hint, word string) string {
 	_, rest, _ := strings.Cut(hint, word)
@@ -59,24 +45,19 @@ func (d *Menu) Poll(Ctx) Poll {
 	for _, f := range d.found {
 		p.Answers = append(p.Answers, Named{f.Name, f.Also})
 	}
-	takes, leaves := after(d.Hint, "Enter "), after(d.Hint, "Esc ")
-	if takes == "" {
-		takes = "takes it"
+	takes, leaves := cmp.Or(after(d.Hint, "Enter "), "takes it"), cmp.Or(after(d.Hint, "Esc "), "leaves")
+	p.How, p.Wanted = "The number of one "+takes, upTo(len(d.found))
+	if !d.Fixed {
+		p.How, p.Wanted = p.How+", letters of some narrow the list and take one that is left alone", "number or letters"
 	}
-	if leaves == "" {
-		leaves = "leaves"
+	if d.Call == "" {
+		p.How += ", an empty line " + leaves
 	}
-	switch {
+	switch p.How += "."; {
 	case len(d.found) == 0 && d.Fixed:
 		p.How, p.Wanted = "An empty line "+leaves+".", "empty line"
 	case len(d.found) == 0:
 		p.How, p.Wanted = "An empty line "+leaves+".", "letters"
-	case d.Call != "":
-		p.How, p.Wanted = "The number of one "+takes+".", upTo(len(d.found))
-	case d.Fixed:
-		p.How, p.Wanted = "The number of one "+takes+", an empty line "+leaves+".", upTo(len(d.found))
-	default:
-		p.How, p.Wanted = "The number of one "+takes+", letters of some narrow the list and take one that is left alone, an empty line "+leaves+".", "number or letters"
 	}
 	for _, w := range d.Words {
 		p.Words = append(p.Words, w.Word)

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -57,13 +58,7 @@ func AnswerLine(c Ctx, d Dialog, line string) []Effect {
 
 // read says what a line is, or what is wrong with it.
 func (p Poll) read(line string) (r Reply, wrong string) {
-	how, more := p.How, p.More
-	if how == "" {
-		how = "There are " + upTo(len(p.Answers)) + "."
-	}
-	if more == "" {
-		more = how
-	}
+	how := cmp.Or(p.How, "There are "+upTo(len(p.Answers))+".")
 	word, rest, slash := slashed(line)
 	numbers, out := p.numbers(line)
 	switch name := p.named(strings.ToLower(line)); {
@@ -71,7 +66,7 @@ func (p Poll) read(line string) (r Reply, wrong string) {
 		return Reply{Word: word, Rest: rest}, ""
 	case p.Field:
 	case line == "?", slash && word == "help":
-		return r, more
+		return r, cmp.Or(p.More, how)
 	case slash:
 		return r, nothingHere(line)
 	case line == "" && !p.Empty:

@@ -17,7 +17,7 @@ type Sheet struct {
 	Hint    string // beside how to close it
 	Follows bool   // what is added at the end is seen
 	Above   bool   // it was opened from a dialog
-	Letters string // keys of this sheet alone: see Letter
+	Letters string // keys of this sheet alone: see Own
 }
 
 // Is says that it stands above all, where it was opened from a dialog.
@@ -50,7 +50,7 @@ func (d *Sheet) Act(_ Ctx, a keymap.Action) ([]Effect, bool) {
 	}
 	switch a {
 	case keymap.HelpDismiss, keymap.TranscriptExit, keymap.Interrupt:
-		return []Effect{Close{}}, true
+		return []Effect{Dropped{}}, true
 	case keymap.TranscriptDown:
 		d.Off.at++
 	case keymap.TranscriptUp:
@@ -71,7 +71,7 @@ func (d *Sheet) Act(_ Ctx, a keymap.Action) ([]Effect, bool) {
 
 func (d *Sheet) Typed(_ Ctx, k keymap.Key) []Effect {
 	if k.Text != "" && strings.Contains(d.Letters, k.Text) {
-		return []Effect{Letter{k}}
+		return []Effect{Own{}}
 	}
 	return nil
 }

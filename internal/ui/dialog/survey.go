@@ -26,7 +26,6 @@ type survey struct {
 	pages []page
 	at    int
 	off   Reading
-	own   bool // in plain mode: an answer in words is wanted
 	wrong string
 }
 
@@ -363,9 +362,9 @@ func (d *survey) Poll(Ctx) Poll {
 		p.More = "/back goes back to the question before. " + p.More
 	}
 	switch {
-	case d.own && len(d.about) > 0:
+	case pg.words != nil && len(d.about) > 0:
 		return Poll{How: "Say what to change. An empty line is a no without words.", Wanted: "what to change", Field: true}
-	case d.own:
+	case pg.words != nil:
 		return Poll{How: "Say it in your own words. An empty line goes back to the answers.", Wanted: "your answer", Field: true}
 	case len(d.about) > 0:
 		p.How, p.Wanted = fmt.Sprintf("%s: yes. %d or n: no. A sentence: no, and change that. ?: more.", upTo(n), n+1), upTo(n+1)
@@ -386,27 +385,27 @@ func (d *survey) Take(c Ctx, r Reply) []Effect {
 	case r.Word == "back":
 		d.at--
 		return []Effect{Again{}}
-	case d.own && r.Text == "" && !plan:
-		d.own = false
+	case pg.words != nil && r.Text == "" && !plan:
+		pg.words = nil
 		return []Effect{Again{}}
-	case d.own && r.Text == "", plan && isNo(strings.ToLower(r.Text)):
+	case pg.words != nil && r.Text == "", plan && isNo(strings.ToLower(r.Text)):
 		return d.answer(op.Answer{})
 	case len(r.Picks) > 0:
-		pg.ticks, pg.own = map[int]bool{}, ""
+		pg.ticks, pg.own, pg.at = map[int]bool{}, "", r.Picks[0]
 		for _, i := range r.Picks {
-			pg.ticks[i] = i < len(pg.Options)
-			d.own = d.own || i == len(pg.Options)
+			if pg.ticks[i] = i < len(pg.Options); !pg.ticks[i] {
+				pg.words = Field(c.Keys, "")
+			}
 		}
-		if d.own {
+		if pg.words != nil {
 			return tell(d.Poll(c).How)
 		}
-		pg.at = r.Picks[0]
 		return d.next(c)
-	case !d.own && (plan && !sentence(r.Text) || len([]rune(r.Text)) < 2):
+	case pg.words == nil && (plan && !sentence(r.Text) || len([]rune(r.Text)) < 2):
 		return tell("Nothing was answered: “" + draw.String(r.Text) + "” is none of the answers. " + d.Poll(c).How)
 	}
-	pg.own, pg.at, d.own = r.Text, len(pg.Options), false
-	pg.ticks[pg.at] = true
+	pg.words, pg.at = Field(c.Keys, r.Text), len(pg.Options)
+	pg.written()
 	said := "Your answer: “"
 	if plan {
 		said = "No, and: “"

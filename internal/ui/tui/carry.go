@@ -10,21 +10,31 @@ import (
 	"github.com/adze-agent/adze/internal/ui/story"
 )
 
-// A menu is one with what is done about what it says; what is nil, nothing is done about.
-type menu struct {
-	*dialog.Menu
+// does is what is done about what a dialog says; about what is nil, nothing.
+type does struct {
 	chosen  func(m *Model, c Choice) []effect
 	marked  func(m *Model, c Choice) []effect
 	sought  func(m *Model) []effect // nothing: that is looked for nowhere else
 	dropped func(m *Model) []effect
 	own     func(m *Model, a keymap.Action) []effect
-	letter  func(m *Model, k keymap.Key) []effect
 	said    func(m *Model, word string, c Choice, rest string) []effect
 	wrote   func(m *Model, text string) []effect
 }
 
+func (h *does) with() *does { return h }
+
+type menu struct {
+	*dialog.Menu
+	does
+}
+
+type sheet struct {
+	*dialog.Sheet
+	does
+}
+
 func newMenu(m *Model, heading string, all []Choice, chosen func(*Model, Choice) []effect) *menu {
-	return &menu{Menu: dialog.NewMenu(m.keys, heading, all), chosen: chosen}
+	return &menu{dialog.NewMenu(m.keys, heading, all), does{chosen: chosen}}
 }
 
 // Poll: what is done when it closes counts for one without choices, too.
@@ -32,12 +42,6 @@ func (d *menu) Poll(c dialog.Ctx) dialog.Poll {
 	p := d.Menu.Poll(c)
 	p.Read = p.Read && d.dropped == nil
 	return p
-}
-
-// A sheet is one with what is done about keys of its own.
-type sheet struct {
-	*dialog.Sheet
-	letter func(m *Model, k keymap.Key) []effect // nil: it has none
 }
 
 // open shows a dialog, in its place by rank.
@@ -72,22 +76,40 @@ func (m *Model) carry(d dialog.Dialog, list []dialog.Effect) (out []effect) {
 }
 
 func (m *Model) carryOne(d dialog.Dialog, e dialog.Effect) []effect {
+	h := &does{}
+	if x, ok := d.(interface{ with() *does }); ok {
+		h = x.with()
+	}
 	switch e := e.(type) {
-	case dialog.Close:
-		m.close(d)
 	case dialog.Answer:
 		return m.answer(d, e)
-	case dialog.Chosen, dialog.Dropped, dialog.Marked, dialog.Sought, dialog.Own, dialog.Said, dialog.Wrote:
-		if d, ok := d.(*menu); ok {
-			return m.carryMenu(d, e)
+	case dialog.Chosen:
+		m.close(d)
+		return h.chosen(m, e.Choice)
+	case dialog.Dropped:
+		if m.close(d); h.dropped != nil {
+			return h.dropped(m)
 		}
-	case dialog.Letter:
-		switch d := d.(type) {
-		case *menu:
-			return d.letter(m, e.Key)
-		case *sheet:
-			return d.letter(m, e.Key)
+	case dialog.Marked:
+		if h.marked != nil {
+			return h.marked(m, e.Choice)
 		}
+	case dialog.Sought:
+		var out []effect
+		if h.sought != nil {
+			out = h.sought(m)
+		}
+		if out == nil && e.Else != nil {
+			return m.carry(d, e.Else())
+		}
+		m.again()
+		return out
+	case dialog.Own:
+		return h.own(m, e.Action)
+	case dialog.Said:
+		return h.said(m, e.Word, e.Choice, e.Rest)
+	case dialog.Wrote:
+		return h.wrote(m, e.Text)
 	case dialog.Keys:
 		return m.typedOn(d, e.List)
 	case dialog.Interrupt:
@@ -112,42 +134,6 @@ func (m *Model) carryOne(d dialog.Dialog, e dialog.Effect) []effect {
 		m.say(e.Text, e.Role)
 	case dialog.Again:
 		m.again()
-	}
-	return nil
-}
-
-// carryMenu does what a menu wants done.
-func (m *Model) carryMenu(d *menu, e dialog.Effect) []effect {
-	switch e := e.(type) {
-	case dialog.Chosen:
-		m.close(d)
-		return d.chosen(m, e.Choice)
-	case dialog.Dropped:
-		m.close(d)
-		if d.dropped != nil {
-			return d.dropped(m)
-		}
-	case dialog.Marked:
-		if d.marked != nil {
-			return d.marked(m, e.Choice)
-		}
-	case dialog.Sought:
-		var out []effect
-		if d.sought != nil {
-			out = d.sought(m)
-		}
-		if out == nil && e.Else != nil {
-			return m.carry(d, e.Else())
-		}
-		m.again()
-		return out
-	case dialog.Own:
-		return d.own(m, e.Action)
-	case dialog.Said:
-		return d.said(m, e.Word, e.Choice, e.Rest)
-	case dialog.Wrote:
-		return d.wrote(m, e.Text)
-	default: // not of a menu alone
 	}
 	return nil
 }

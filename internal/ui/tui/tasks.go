@@ -91,7 +91,7 @@ func (m *Model) tasksCommand(string) []effect {
 		}
 		return stop(m, c)
 	}
-	d.letter = func(m *Model, _ keymap.Key) []effect {
+	d.own = func(m *Model, _ keymap.Action) []effect {
 		c, _ := d.Now()
 		return stop(m, c)
 	}
@@ -121,7 +121,7 @@ func (m *Model) watch(id string) {
 		}
 		return draw.WrapAll(draw.Output(string(kept), draw.Style{}), width)
 	}
-	d.letter = func(m *Model, _ keymap.Key) []effect {
+	d.own = func(m *Model, _ keymap.Action) []effect {
 		if m.task(id) == nil {
 			return nil
 		}
