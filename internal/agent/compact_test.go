@@ -102,6 +102,12 @@ func TestCompaction(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 			}},
+		{name: "too long for a proxy", change: func(r *rig) { r.loop.Light = &agent.Light{} }, replies: slices.Repeat([]fake.Reply{fake.Fail(llm.Error{Kind: llm.TooLong, Status: 413, Fix: "raise its limit", Err: errors.New("a page")})}, 9), end: agent.PromptTooLong, requests: 1,
+			check: func(t *testing.T, _ *rig, out agent.Outcome) {
+				if !strings.HasPrefix(out.Text, "the request is too large: ") || out.Hint != "raise its limit" {
+					t.Errorf("%+v", out)
+				}
+			}},
 		{name: "too long again: given up", replies: append(calls(2, 0, 10), tooLong, summary, tooLong, tooLong, tooLong, tooLong, tooLong), end: agent.PromptTooLong, requests: 7, done: 1},
 		{name: "the request for the summary is too long: the oldest go, three times", replies: append(calls(8, 0, 10), vague, vague, vague, vague, summary, fake.Say("done")), end: agent.Completed, requests: 14, done: 1,
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {

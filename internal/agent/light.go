@@ -49,7 +49,7 @@ const leastHeavy = 1000
 // heavy reports whether a request was refused as too long because of its instructions and
 // tools: of tokens, and the most that the server takes, 0 where it did not say.
 func (r *run) heavy(o outcome) (tokens, limit int, yes bool) {
-	if o.err == nil {
+	if o.err == nil || o.err.Fix != "" { // the error knows what helps
 		return 0, 0, false
 	}
 	if tokens = window.Overhead(r.Instructions(), r.specs()); tokens < leastHeavy {

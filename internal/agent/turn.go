@@ -189,7 +189,7 @@ func (r *run) means(o outcome) means {
 		can.compactable = r.compactable(st)
 		can.lopsided, can.cuttable = window.Lopsided(st), len(window.Squeeze(st, 1, false)) > 0
 		can.media = hasMedia(window.Build(st))
-		can.light = r.Light != nil && !r.Light.on.Load()
+		can.light = r.Light != nil && !r.Light.on.Load() && (o.err == nil || o.err.Fix == "")
 		_, _, can.heavy = r.heavy(o)
 	}
 	return can
@@ -308,7 +308,9 @@ func (r *run) ending(e End, o outcome) Outcome {
 			out.Text += ": " + o.err.Error()
 		}
 		out.Hint = again + "start a new session, or go on with a model that has a larger window: adze --continue --model … -p \"…\""
-		out = r.tooHeavy(o, out)
+		if out = r.tooHeavy(o, out); o.err != nil && o.err.Fix != "" {
+			out.Text, out.Hint = "the request is too large: "+o.err.Error(), o.err.Fix
+		}
 	case MediaTooLarge:
 		out.Text = "the provider refused an image or a document, and it is not the conversation's only problem"
 		out.Hint = "leave the image out, or make it smaller"

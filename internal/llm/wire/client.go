@@ -446,6 +446,9 @@ func (c *Client) fault(status int, f Fault, resp *http.Response) *llm.Error {
 		}
 	}
 	c.advise(e)
+	if e.Kind == llm.TooLong && f.HTML { // no server of models answers so
+		e.Fix = "raise the limit of the proxy that answers in the server's place (nginx: client_max_body_size)"
+	}
 	return e
 }
 

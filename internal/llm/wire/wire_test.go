@@ -287,6 +287,15 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// A page with the status 413 is of a proxy; an answer of the model's server is not.
+func TestTooLargeForAProxy(t *testing.T) {
+	for body, want := range map[string]bool{"<html><title>413 Request Entity Too Large</title></html>": true, `{"error":{"message":"prompt is too long"}}`: false} {
+		if e := (&Client{}).fault(413, ReadFault([]byte(body)), nil); e.Kind != llm.TooLong || strings.Contains(e.Fix, "client_max_body_size") != want {
+			t.Errorf("%s: %+v", body, e)
+		}
+	}
+}
+
 func TestReadFault(t *testing.T) {
 	for body, want := range map[string]Fault{
 		`{"type":"error","error":{"type":"a","message":"m"},"request_id":"r"}`: {Type: "a", Message: "m", RequestID: "r"},
