@@ -59,3 +59,19 @@ func TestRefusalsSayWhy(t *testing.T) {
 		})
 	}
 }
+
+// What answers at an address and is no MCP server is told as that.
+func TestNoServerAtAll(t *testing.T) {
+	for kind, want := range map[string]string{"text/html": `it answers with "text/html", which is no message of MCP; look at its address`, "application/json": "its answer is no message of MCP; look at its address"} {
+		r := start(t, nil, remote("s", servers.HTTP, serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			if kind == "text/html" {
+				_, _ = io.WriteString(w, "<html>hello</html>")
+			}
+		}))))
+		r.ready(t)
+		if got := r.status(t, "s").Why; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", kind, got)
+		}
+	}
+}

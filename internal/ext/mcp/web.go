@@ -368,8 +368,25 @@ func (c *courier) because(err error) error {
 	case no.message != "" && strings.HasSuffix(err.Error(), http.StatusText(no.status)): // not that of another request
 		return &refused{err, no}
 	}
+	if _, cause, odd := strings.Cut(err.Error(), `sending "`+discover+`": `); odd { // its first answer, which the SDK names with all that came of it
+		kind, page := strings.CutPrefix(cause, "unsupported content type ")
+		text := "its answer is no message of MCP"
+		if page {
+			text = "it answers with " + line(kind, 60) + ", which is no message of MCP"
+		}
+		return &inWords{err, text + "; look at its address"}
+	}
 	return err
 }
+
+// inWords is an error in other words.
+type inWords struct {
+	error
+	text string
+}
+
+func (e *inWords) Error() string { return e.text }
+func (e *inWords) Unwrap() error { return e.error }
 
 // unknown reports whether the server did not know what to do with the last request.
 func (c *courier) unknown() bool {
