@@ -74,6 +74,7 @@ type started struct {
 	todo     map[string][]string // what the lists of rebases, and the like, had to run then
 	open     []string            // what it may write, whatever that is
 	folders  []string            // that are open to it alone
+	gone     []string            // those of them that it takes away
 	was      map[string]string   // what stood in folders that it takes away; "" where nobody knows what it was
 	settings []setting           // what it may write, and is judged
 	kept     []mounted           // what is mounted for it alone
@@ -196,7 +197,9 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 		taken: map[string]int{}, halt: make(chan string, 1), exact: needs.Pinned && len(needs.Writable)+len(needs.Settings) == 0,
 	}
 	for _, f := range needs.Folders {
-		r.folders = append(r.folders, f.Path)
+		if r.folders = append(r.folders, f.Path); f.Gone {
+			r.gone = append(r.gone, f.Path)
+		}
 	}
 	t.spread(r.folders)
 	seen := t.survey.look()
@@ -216,11 +219,9 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 		case !it.late:
 			r.had[path] = true
 		}
-		for _, f := range needs.Folders {
-			if f.Gone && r.had[path] && paths.Within(f.Path, path) {
-				delete(r.had, path)
-				r.was[path] = stampOf(path)
-			}
+		if r.had[path] && paths.WithinAny(r.gone, path) {
+			delete(r.had, path)
+			r.was[path] = stampOf(path)
 		}
 	}
 	t.runs[r] = true

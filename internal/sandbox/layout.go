@@ -52,12 +52,6 @@ func (p Policy) layout() (steps []step, links []string) {
 		l.protect(g)
 	}
 	l.release(p.open)
-	for _, g := range p.gone {
-		maps.DeleteFunc(l.at, func(at string, _ action) bool { return paths.Within(g, at) && !slices.Contains(p.Writable, at) })
-	}
-	for _, d := range p.denied {
-		l.protect(d)
-	}
 	for _, f := range p.Fixed {
 		if l.protect(f); l.at[f] == write || l.at[f] == pin {
 			l.at[f] = keep

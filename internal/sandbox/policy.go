@@ -47,7 +47,6 @@ type Policy struct {
 	always  []string // protected wherever they are and whatever they are called
 	gits    []string // git folders that count although they may lie elsewhere
 	open    []string // protected paths that may be written all the same
-	gone    []string // folders that are taken away with all that is in them
 	once    bool     // it is that of one command alone
 	denials policy.Denials
 	denied  []string              // that the settings of the sandbox deny to write
@@ -154,6 +153,15 @@ func (p Policy) opening(folders []string) Policy {
 	}
 	p.Writable = outermost(slices.Concat(p.Writable, folders))
 	p.watching(folders)
+	return p
+}
+
+// without is the policy for a command that takes folders away: of what is in there, only
+// what the settings or rules deny is kept.
+func (p Policy) without(gone []string) Policy {
+	in := func(at string) bool { return paths.WithinAny(gone, at) && !paths.WithinAny(p.denied, at) }
+	p.Protected = slices.DeleteFunc(slices.Clone(p.Protected), in)
+	p.Git = slices.DeleteFunc(slices.Clone(p.Git), in)
 	return p
 }
 

@@ -371,18 +371,13 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) (policy
 	if err != nil {
 		return policy.Kept{}, fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
-	p, in := s.policy.opening(r.folders).with(seen), s.auditor.secrets(seen, needs)
+	p, in := s.policy.opening(r.folders).with(seen).without(r.gone), s.auditor.secrets(seen, needs)
 	if len(in.Hidden) > 0 {
 		p.Hidden = outermost(slices.Concat(p.Hidden, in.Hidden))
 	}
 	p.open = slices.Clone(needs.Writable)
 	for _, set := range needs.Settings {
 		p.open = append(p.open, set.Path)
-	}
-	for _, f := range needs.Folders {
-		if f.Gone {
-			p.gone = append(p.gone, f.Path)
-		}
 	}
 	p.once = len(p.open)+len(needs.Folders) > 0
 	err = p.bounded()

@@ -52,6 +52,24 @@ func TestChanged(t *testing.T) {
 	if err != nil || !slices.Equal(names, []string{".envrc", "é/b c"}) {
 		t.Errorf("%q, %v", names, err)
 	}
+	if names, err := r.Changed(context.Background(), "", "HEAD"); err != nil || len(names) > 0 {
+		t.Errorf("the first commit: %q, %v", names, err)
+	}
+	run("checkout", "-q", "other")
+	if err := os.WriteFile(filepath.Join(dir, ".envrc"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := r.Changed(context.Background(), "HEAD", ""); err != nil || !slices.Equal(names, []string{".envrc"}) {
+		t.Errorf("the worktree: %q, %v", names, err)
+	}
+	run("commit", "-qam", "three")
+	run("revert", "--no-edit", "HEAD")
+	if names, err := r.Changed(context.Background(), "HEAD", "HEAD~2"); err != nil || len(names) > 0 {
+		t.Errorf("both ends: %q, %v", names, err)
+	}
+	if names, err := r.Bisected(context.Background(), []string{"HEAD~2", "nobody"}); err != nil || !slices.Contains(names, ".envrc") {
+		t.Errorf("between: %q, %v", names, err)
+	}
 	for _, rev := range []string{"nobody", "--help", "other:.envrc"} {
 		if names, err := r.Changed(context.Background(), "HEAD", rev); err == nil {
 			t.Errorf("%s: %q", rev, names)
