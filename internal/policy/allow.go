@@ -130,7 +130,8 @@ func (c *call) readable(a Read) (Verdict, bool) {
 	if c.deniedBelow(a) {
 		return Verdict{}, false
 	}
-	if !public[a.Path] && !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) && !c.inAny(c.rules.Notes, a.Path) {
+	around := c.rules.Repository != "" && !shellTool(c.req.Tool) && Within(c.rules.Repository, a.Path, c.rules.FoldCase)
+	if !public[a.Path] && !around && !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) && !c.inAny(c.rules.Notes, a.Path) {
 		if a.Arg && c.covered != nil {
 			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 		}

@@ -447,6 +447,9 @@ type Rules struct {
 	Home string   // resolved
 	// HomeNamed is the home folder as the environment names it; "" when that is Home.
 	HomeNamed string
+	// Repository is the folder of the git repository that Dir lies in, "" for none: tools that
+	// read files, and do nothing else, may read there without a question.
+	Repository string
 	// Readable are further folders that may be read without a question
 	// (the session's own spill folder, for example).
 	Readable []string

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/trust"
@@ -49,7 +50,9 @@ func (e Environment) Real() (string, error) {
 type Paths struct {
 	Dir  string // where the session works
 	Root string // the repository's, or Dir
-	Home string
+	// Around is Root where file tools may read it as Dir: not a home folder in git.
+	Around string
+	Home   string
 	// HomeNamed is Home as the environment names it: absolute, not resolved.
 	HomeNamed string
 	// FoldCase: names in Dir that differ in case alone lead to the same file.
@@ -87,6 +90,7 @@ func findPaths(e Environment) (Paths, error) {
 	}
 	out.FoldCase = place.FoldsCase(dir)
 	out.Root = cmp.Or(conf.Root(dir), dir)
+	out.Around = around(out, e)
 	if e.Env != nil {
 		out.Secrets = namedSecrets(out, e.Env)
 	}
@@ -94,6 +98,23 @@ func findPaths(e Environment) (Paths, error) {
 		return out, &hint.Mistake{Why: err.Error(), What: "set HOME, or set ADZE_HOME to an absolute path: HOME=/home/me adze …"}
 	}
 	return out, nil
+}
+
+// around is the repository around the folder, "" for one that a home folder lies in: of that,
+// not all is the project's.
+func around(p Paths, e Environment) string {
+	homes := []string{p.Home, e.Home}
+	if e.Env != nil {
+		if home, err := place.Resolve(e.Env("HOME")); err == nil && e.Env("HOME") != "" {
+			homes = append(homes, home)
+		}
+	}
+	for _, home := range homes {
+		if home == "" || policy.Within(p.Root, home, p.FoldCase) {
+			return ""
+		}
+	}
+	return p.Root
 }
 
 // Trust is the record of trusted folders.

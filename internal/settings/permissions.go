@@ -107,7 +107,7 @@ func namedSecrets(p Paths, env func(string) string) []string {
 func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []config.Problem) {
 	var problems []config.Problem
 	perms := cfg.Permissions
-	r := policy.Rules{Dir: p.Dir, Home: p.Home, FoldCase: p.FoldCase, ManagedOnly: perms.ManagedOnly, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
+	r := policy.Rules{Dir: p.Dir, Repository: p.Around, Home: p.Home, FoldCase: p.FoldCase, ManagedOnly: perms.ManagedOnly, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
 	if e := p.HomeNamed; e != p.Home {
 		r.HomeNamed = e
 	}
