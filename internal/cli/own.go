@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,11 +23,9 @@ type ownCommands struct {
 	programs bool // a program reads the answers
 }
 
-// text is the answer of a command that only shows something.
-func (o ownCommands) text(name string) (show func() string, ok bool) {
-	show, ok = map[string]func() string{"cost": o.cost, "context": o.fills, "status": o.status, "help": o.help, "usage": o.cost}[name]
-	return show, ok
-}
+// looked are the queries of slash commands that only show something; status and help, which
+// are nil, are made here.
+var looked = map[string]ask.Query{"cost": ask.Cost{}, "usage": ask.Cost{}, "context": ask.Context{}, "status": nil, "help": nil}
 
 // status is the session in a few lines.
 func (o ownCommands) status() string {
@@ -45,7 +42,7 @@ func (o ownCommands) help() string {
 	var b strings.Builder
 	b.WriteString("Slash commands here:\n")
 	for _, c := range op.Commands() {
-		if _, ok := (ownCommands{}).text(c.Name); ok || c.Name == "clear" {
+		if _, ok := looked[c.Name]; ok || c.Name == "clear" {
 			fmt.Fprintf(&b, "/%s: %s\n", c.Name, c.About)
 			continue
 		}
@@ -59,33 +56,34 @@ func (o ownCommands) help() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// fills is what fills the model's window.
-func (o ownCommands) fills() string {
-	var b bytes.Buffer
-	for _, l := range draw.Block(o.Map().View(), draw.Options{Width: 100}) {
-		for _, s := range l {
-			b.WriteString(s.Text)
-		}
-		b.WriteByte('\n')
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// cost is what the session cost.
-func (o ownCommands) cost() string {
-	a, err := o.desk.Ask(context.Background(), o.ID, ask.Cost{}) // it waits for nothing
+// answer is what the desk answers, as text.
+func (o ownCommands) answer(ctx context.Context, q ask.Query) string {
+	a, err := o.desk.Ask(ctx, o.ID, q)
 	if err != nil {
 		return err.Error()
 	}
-	return a.Text
+	var b strings.Builder
+	for _, shape := range a.Shapes {
+		for _, l := range draw.Block(shape, draw.Options{Width: 100}) {
+			for _, s := range l {
+				b.WriteString(s.Text)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return a.Text + strings.TrimRight(b.String(), "\n")
 }
 
 // do implements print.Options.Own.
-func (o ownCommands) do(_ context.Context, name, args string) (print.Done, bool) {
-	if show, ok := o.text(name); ok {
-		return print.Done{Text: show()}, true
-	}
-	if name == "clear" {
+func (o ownCommands) do(ctx context.Context, name, args string) (print.Done, bool) {
+	switch q := looked[name]; {
+	case q != nil:
+		return print.Done{Text: o.answer(ctx, q)}, true
+	case name == "status":
+		return print.Done{Text: o.status()}, true
+	case name == "help":
+		return print.Done{Text: o.help()}, true
+	case name == "clear":
 		return o.clear(), true
 	}
 	all := op.Commands()
@@ -105,6 +103,13 @@ func (o ownCommands) do(_ context.Context, name, args string) (print.Done, bool)
 			}
 			return print.Done{Op: made}, true
 		}
+	}
+	switch q := ask.Slash(name, args).(type) { // a prompt may be of anybody's making, so it changes nothing
+	case ask.Servers, ask.Offers:
+		if ask.Needs(q) == ask.Watch {
+			return print.Done{Text: o.answer(ctx, q)}, true
+		}
+	default:
 	}
 	text := fmt.Sprintf("/%s is a command of the terminal UI.", name)
 	if how := elsewhere[name]; how != "" {

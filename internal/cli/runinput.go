@@ -91,7 +91,7 @@ func slash(text string, typed op.Span) (print.Input, error) {
 	name, ok := strings.CutPrefix(word, "/")
 	all := op.Commands()
 	i := slices.IndexFunc(all, func(c op.Command) bool { return c.Name == name })
-	if _, answered := (ownCommands{}).text(name); ok && answered || word == "/" || word == "/clear" {
+	if _, answered := looked[name]; ok && answered || word == "/" || word == "/clear" {
 		return as, nil // print.Options.Own answers it
 	}
 	if _, shown := (&uiHost{}).reports()[name]; ok && shown {
