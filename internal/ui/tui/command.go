@@ -139,7 +139,7 @@ func (m *Model) todosCommand(string) []effect {
 // asideCommand asks the model a question that does not enter the conversation.
 func (m *Model) asideCommand(question string) []effect {
 	switch {
-	case m.s == nil || m.screen.past:
+	case m.s == nil || m.past:
 		m.say("there is no session yet", draw.Quiet)
 		return nil
 	case question == "":

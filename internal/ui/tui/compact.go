@@ -30,7 +30,7 @@ func (m *Model) compactCommand(c op.Command, args string) []effect {
 // pickPart lists the prompts that stand in the conversation, newest last, and
 // has the part before or after one of them compacted.
 func (m *Model) pickPart(part, focus string) []effect {
-	if m.s == nil || m.screen.past {
+	if m.s == nil || m.past {
 		m.say("there is no session yet", draw.Quiet)
 		return nil
 	}

@@ -34,10 +34,13 @@ type conversation struct {
 	back     *goingBack                   // that runs
 	backIn   string                       // the prompt that the last rewind put into the box
 
-	pager  *pager    // the transcript in full screen
-	scroll *pager    // the conversation, when adze has the whole screen
-	placed []placing // the pictures among what the last frame printed
-	hung   []hung    // pictures of an earlier run
+	past   bool        // what is folded happened in an earlier run
+	headed bool        // the first line was printed
+	last   *story.Item // that was printed
+	pager  *pager      // the transcript in full screen
+	scroll *pager      // the conversation, when adze has the whole screen
+	placed []placing   // the pictures among what the last frame printed
+	hung   []hung      // pictures of an earlier run
 	// shownAfter is the event after which the story begins, 0 when it has all;
 	// begun says that its first event was there.
 	shownAfter event.Seq
@@ -149,4 +152,78 @@ func (v *conversation) commandsNow() []string {
 		out = append(out, v.st.Background[id].Text)
 	}
 	return out
+}
+
+// whole is an item that is done, or what of it was not printed while it
+// streamed.
+func (v *conversation) whole(it *story.Item, p dialog.Paper, typed map[string]bool) []draw.Line {
+	var out []draw.Line
+	switch {
+	case it.Begun && it.Stream == nil: // it was printed, and stands behind what was told late
+	case it.Begun:
+		out = draw.Indent(it.Stream.Finish(), draw.S("  ", draw.Plain))
+	default:
+		it.Typed = it.Typed || it.Kind == story.Said && typed[it.ID]
+		out = p.Item(it)
+		if len(out) > 0 && story.Apart(v.last, it) {
+			out = append([]draw.Line{nil}, out...)
+		}
+	}
+	it.Stream = nil
+	return out
+}
+
+// settled is what of a streaming item cannot change any more.
+func (v *conversation) settled(it *story.Item, p dialog.Paper) []draw.Line {
+	if it.Stream == nil {
+		it.Stream = draw.NewStream(p.Inner(2, 0, false))
+		it.Stream.Write(it.Text)
+	}
+	lines := it.Stream.Take()
+	if len(lines) == 0 {
+		return nil
+	}
+	if it.Begun {
+		return draw.Indent(lines, draw.S("  ", draw.Plain))
+	}
+	it.Begun = true
+	lines = story.Hang(lines, p.Mark(draw.Bullet, draw.Accent))
+	if story.Apart(v.last, it) {
+		lines = append([]draw.Line{nil}, lines...)
+	}
+	v.last = it
+	return lines
+}
+
+// pending draws what happens now and cannot be printed yet, in at most max
+// lines.
+func (v *conversation) pending(p dialog.Paper, max int) []draw.Line {
+	if max <= 0 || v.past {
+		return nil
+	}
+	var out []draw.Line
+	before := v.last
+	for _, it := range v.story.Items[v.story.Printed:] {
+		var lines []draw.Line
+		switch {
+		case it.Stream != nil && it.Begun:
+			out = append(out, draw.Indent(it.Stream.Tail(max), draw.S("  ", draw.Plain))...)
+			before = it
+			continue
+		case it.Stream != nil:
+			// One line more than is shown: the bullet stands at the first line of the reply, and
+			// goes with it where that is cut below.
+			lines = story.Hang(it.Stream.Tail(max+1), p.Mark(draw.Bullet, draw.Accent))
+		case it.Kind == story.Thought && !it.Done && !p.Thinking:
+			lines = []draw.Line{{p.Mark(draw.Star, draw.Thinking), draw.S("Thinking", draw.Thinking)}}
+		default:
+			lines = p.Item(it)
+		}
+		if len(lines) > 0 && story.Apart(before, it) {
+			out = append(out, nil)
+		}
+		out = append(out, lines...)
+		before = it
+	}
+	return out[clampLow(len(out)-max):]
 }

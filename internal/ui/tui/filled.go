@@ -18,7 +18,7 @@ func (m *Model) filled() ([]draw.Line, term.Cursor) {
 	p := m.paper()
 	g := m.scroll
 	g.height = max(rows-len(bottom)-1, 1)
-	out := g.page(m)
+	out := g.page(m.leaf())
 	if h := m.header(); g.top == (place{}) && len(out)+len(h) < g.height {
 		out = append(append(h, nil), out...)
 	}
@@ -42,9 +42,9 @@ func (m *Model) scrolls(k keymap.Key) bool {
 	page := max(m.scroll.height-2, 1)
 	switch k.Name {
 	case "pgup":
-		m.scroll.move(m, -page)
+		m.scroll.move(m.leaf(), -page)
 	case "pgdown":
-		m.scroll.move(m, page)
+		m.scroll.move(m.leaf(), page)
 	default:
 		return false
 	}

@@ -23,11 +23,11 @@ func (m *Model) flush() []draw.Line {
 	if m.s == nil && p.Plain {
 		return m.story.Next(p.Paper) // there is no other place for it
 	}
-	if m.s == nil || m.screen.past {
+	if m.s == nil || m.past {
 		return nil
 	}
-	if !m.screen.headed {
-		m.screen.headed = true
+	if !m.headed {
+		m.headed = true
 		out = append(out, m.header()...)
 		skip := max(len(m.story.Items)-recent, 0)
 		what := fmt.Sprintf("%d earlier items", skip)
@@ -53,90 +53,15 @@ func (m *Model) flush() []draw.Line {
 			}
 			break
 		}
-		out = append(out, m.whole(it, p)...)
+		out = append(out, m.whole(it, p, m.spoken.typed)...)
 		for _, f := range it.Figures {
 			m.placed = append(m.placed, placing{len(out), f})
 			out = append(out, f.Lines...)
 		}
 		st.Printed++
-		m.screen.last = it
+		m.last = it
 	}
 	return out
-}
-
-// whole is an item that is done, or what of it was not printed while it
-// streamed.
-func (m *Model) whole(it *story.Item, p dialog.Paper) []draw.Line {
-	var out []draw.Line
-	switch {
-	case it.Begun && it.Stream == nil: // it was printed, and stands behind what was told late
-	case it.Begun:
-		out = draw.Indent(it.Stream.Finish(), draw.S("  ", draw.Plain))
-	default:
-		it.Typed = it.Typed || it.Kind == story.Said && m.spoken.typed[it.ID]
-		out = p.Item(it)
-		if len(out) > 0 && story.Apart(m.screen.last, it) {
-			out = append([]draw.Line{nil}, out...)
-		}
-	}
-	it.Stream = nil
-	return out
-}
-
-// settled is what of a streaming item cannot change any more.
-func (m *Model) settled(it *story.Item, p dialog.Paper) []draw.Line {
-	if it.Stream == nil {
-		it.Stream = draw.NewStream(p.Inner(2, 0, false))
-		it.Stream.Write(it.Text)
-	}
-	lines := it.Stream.Take()
-	if len(lines) == 0 {
-		return nil
-	}
-	if it.Begun {
-		return draw.Indent(lines, draw.S("  ", draw.Plain))
-	}
-	it.Begun = true
-	lines = story.Hang(lines, p.Mark(draw.Bullet, draw.Accent))
-	if story.Apart(m.screen.last, it) {
-		lines = append([]draw.Line{nil}, lines...)
-	}
-	m.screen.last = it
-	return lines
-}
-
-// pending draws what happens now and cannot be printed yet, in at most max
-// lines.
-func (m *Model) pending(max int) []draw.Line {
-	if max <= 0 || m.screen.past {
-		return nil
-	}
-	p := m.paper()
-	var out []draw.Line
-	before := m.screen.last
-	for _, it := range m.story.Items[m.story.Printed:] {
-		var lines []draw.Line
-		switch {
-		case it.Stream != nil && it.Begun:
-			out = append(out, draw.Indent(it.Stream.Tail(max), draw.S("  ", draw.Plain))...)
-			before = it
-			continue
-		case it.Stream != nil:
-			// One line more than is shown: the bullet stands at the first line of the reply, and
-			// goes with it where that is cut below.
-			lines = story.Hang(it.Stream.Tail(max+1), p.Mark(draw.Bullet, draw.Accent))
-		case it.Kind == story.Thought && !it.Done && !p.Thinking:
-			lines = []draw.Line{{p.Mark(draw.Star, draw.Thinking), draw.S("Thinking", draw.Thinking)}}
-		default:
-			lines = p.Item(it)
-		}
-		if len(lines) > 0 && story.Apart(before, it) {
-			out = append(out, nil)
-		}
-		out = append(out, lines...)
-		before = it
-	}
-	return out[clampLow(len(out)-max):]
 }
 
 func clampLow(n int) int { return max(n, 0) }
@@ -188,7 +113,7 @@ func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
 	}
 	printed = m.flush()
 	if m.pager != nil {
-		live, cur = m.pager.frame(m)
+		live, cur = m.pager.frame(m.leaf(), m.shownAfter)
 	} else if m.fills() {
 		live, cur = m.filled()
 	} else {
@@ -230,10 +155,10 @@ func (m *Model) inline() (live []draw.Line, cur term.Cursor) {
 	if m.s == nil {
 		top = append(m.header(), nil)
 	}
-	top = append(top, m.pending(room-len(top)-1)...)
+	top = append(top, m.pending(m.paper(), room-len(top)-1)...)
 	if len(top) > 2 || len(top) > 0 && m.s != nil {
 		top = append(top, nil)
-	} else if m.s != nil && m.screen.last != nil {
+	} else if m.s != nil && m.last != nil {
 		top = []draw.Line{nil}
 	}
 	top = top[:min(len(top), clampLow(rows-len(bottom)))]

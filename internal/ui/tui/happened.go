@@ -49,7 +49,7 @@ func (m *Model) ended(why error) {
 }
 
 func (m *Model) event(e event.Event) []effect {
-	old := m.screen.past
+	old := m.past
 	if e.Seq > m.st.Seq || e.Seq == 0 && m.st.Seq == 0 { // of the past, the state is there; what extensions there are comes before the first event
 		m.st = m.st.Apply(e)
 	}
@@ -255,7 +255,7 @@ func (m *Model) taskEnded(b event.TaskEnded) {
 // serverChanged says once that an MCP server needs a person: not each time it
 // tries again, and not that it connects.
 func (m *Model) serverChanged(b event.ServerChanged) {
-	if m.screen.past {
+	if m.past {
 		return
 	}
 	text := "the MCP server " + draw.String(b.Name)

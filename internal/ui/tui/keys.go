@@ -405,7 +405,7 @@ func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
 	if m.scroll != nil {
 		m.scroll.follow = true
 	}
-	if m.s == nil || m.screen.past {
+	if m.s == nil || m.past {
 		m.queue = append(m.queue, queued{id: id, prompt: p})
 		if m.gone != nil {
 			m.queue = nil

@@ -50,11 +50,8 @@ type screen struct {
 	focused bool
 	plain   bool // lines are printed, and nothing is drawn anew
 	canvas  canvas
-	chosen  string      // the theme's name in the settings
-	todos   bool        // the todo list is shown
-	last    *story.Item // that was printed
-	headed  bool        // the first line was printed
-	past    bool        // what is folded happened in an earlier run
+	chosen  string // the theme's name in the settings
+	todos   bool   // the todo list is shown
 }
 
 // again is how long a second Ctrl+C, Ctrl+D or Esc counts as such.
@@ -107,9 +104,9 @@ func (m *Model) message(in Msg) []effect {
 	case mouseMsg:
 		switch {
 		case m.pager != nil:
-			m.pager.move(m, in.wheel)
+			m.pager.move(m.leaf(), in.wheel)
 		case m.fills():
-			m.scroll.move(m, in.wheel)
+			m.scroll.move(m.leaf(), in.wheel)
 		}
 	case eventsMsg:
 		return m.events(in)
@@ -229,9 +226,9 @@ func (m *Model) opened(in openedMsg) []effect {
 		}
 	}
 	m.hung = nil
-	m.screen.last, m.screen.headed, m.screen.past = nil, false, in.s.After > 0
+	m.last, m.headed, m.past = nil, false, in.s.After > 0
 	m.st.Model, m.st.Mode = in.s.Model, in.s.Mode
-	m.scroll = newPager(true)
+	m.scroll = newPager(true, m.screen.size.Rows-1)
 	out := m.adopt(in.s.UI)
 	if m.fills() {
 		out = append(out, full{true})
@@ -249,7 +246,7 @@ func (m *Model) opened(in openedMsg) []effect {
 
 // ready is when the session can be talked to: what was typed before goes out.
 func (m *Model) ready() []effect {
-	m.screen.past = false
+	m.past = false
 	if m.s.After > 0 { // what earlier runs went by does not count in this one
 		m.st.Model, m.st.Mode = cmp.Or(m.s.Model, m.st.Model), cmp.Or(m.s.Mode, m.st.Mode)
 	}
@@ -326,6 +323,7 @@ func (m *Model) resized() {
 		}
 	}
 	if m.pager != nil {
+		m.pager.height = max(m.screen.size.Rows-1, 1)
 		m.pager.resized()
 	}
 	if m.scroll != nil {

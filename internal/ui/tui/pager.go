@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
@@ -27,19 +28,27 @@ type pager struct {
 	grows  map[*story.Item]*growth // replies that stream
 	short  bool                    // fold as in the scrollback
 	hit    place                   // that was found last
-	height int                     // rows for the conversation; 0 is all but one
+	height int                     // rows for the conversation
 }
 
 // A place is a line of an item.
 type place struct{ item, line int }
 
+// A leaf is a conversation, and what it is drawn on.
+type leaf struct {
+	*story.Story
+	dialog.Paper
+}
+
+func (m *Model) leaf() leaf { return leaf{m.story, m.paper()} }
+
 func (m *Model) openPager() []effect {
-	m.pager = newPager(false)
+	m.pager = newPager(false, m.screen.size.Rows-1)
 	return []effect{full{true}}
 }
 
-func newPager(short bool) *pager {
-	return &pager{follow: true, short: short, hit: place{-1, 0}, cache: map[*story.Item][]draw.Line{}, grows: map[*story.Item]*growth{}}
+func newPager(short bool, rows int) *pager {
+	return &pager{follow: true, short: short, height: max(rows, 1), hit: place{-1, 0}, cache: map[*story.Item][]draw.Line{}, grows: map[*story.Item]*growth{}}
 }
 
 func (g *pager) resized() {
@@ -73,12 +82,12 @@ func (g *pager) growing(p dialog.Paper, it *story.Item) []draw.Line {
 }
 
 // lines draws item i; what is done is kept.
-func (g *pager) lines(m *Model, i int) []draw.Line {
-	it := m.story.Items[i]
+func (g *pager) lines(l leaf, i int) []draw.Line {
+	it := l.Items[i]
 	if l, ok := g.cache[it]; ok {
 		return l
 	}
-	p := m.paper()
+	p := l.Paper
 	p.Whole = !g.short
 	p.O.Hint = ""
 	var out []draw.Line
@@ -95,12 +104,12 @@ func (g *pager) lines(m *Model, i int) []draw.Line {
 	}
 	var before *story.Item
 	if i > 0 {
-		before = m.story.Items[i-1]
+		before = l.Items[i-1]
 	}
 	if len(out) > 0 && (story.Apart(before, it) || p.Whole && before != nil && before.Kind == story.Called && it.Kind == story.Called) {
 		out = append([]draw.Line{nil}, out...)
 	}
-	if m.story.Ready(i) {
+	if l.Ready(i) {
 		if len(g.cache) > 500 {
 			clear(g.cache)
 		}
@@ -110,23 +119,23 @@ func (g *pager) lines(m *Model, i int) []draw.Line {
 }
 
 // back is the place n lines before at, or the first.
-func (g *pager) back(m *Model, at place, n int) place {
+func (g *pager) back(l leaf, at place, n int) place {
 	for n > at.line {
 		if at.item == 0 {
 			return place{}
 		}
 		n -= at.line
 		at.item--
-		at.line = len(g.lines(m, at.item))
+		at.line = len(g.lines(l, at.item))
 	}
 	at.line -= n
 	return at
 }
 
 // forth is the place n lines after at, no further than the end.
-func (g *pager) forth(m *Model, at place, n int) place {
-	for at.item < len(m.story.Items) {
-		have := len(g.lines(m, at.item)) - at.line
+func (g *pager) forth(l leaf, at place, n int) place {
+	for at.item < len(l.Items) {
+		have := len(g.lines(l, at.item)) - at.line
 		if n < have {
 			at.line += n
 			return at
@@ -137,26 +146,19 @@ func (g *pager) forth(m *Model, at place, n int) place {
 	return at
 }
 
-func (g *pager) end(m *Model) place {
-	return g.back(m, place{len(m.story.Items), 0}, g.rows(m))
-}
-
-func (g *pager) rows(m *Model) int {
-	if g.height > 0 {
-		return g.height
-	}
-	return max(m.screen.size.Rows-1, 1)
+func (g *pager) end(l leaf) place {
+	return g.back(l, place{len(l.Items), 0}, g.height)
 }
 
 // move goes n lines down, or up.
-func (g *pager) move(m *Model, n int) {
+func (g *pager) move(l leaf, n int) {
 	if n < 0 {
 		g.follow = false
-		g.top = g.back(m, g.top, -n)
+		g.top = g.back(l, g.top, -n)
 		return
 	}
-	g.top = g.forth(m, g.top, n)
-	if end := g.end(m); !g.top.before(end) {
+	g.top = g.forth(l, g.top, n)
+	if end := g.end(l); !g.top.before(end) {
 		g.top, g.follow = end, true
 	}
 }
@@ -164,15 +166,15 @@ func (g *pager) move(m *Model, n int) {
 func (p place) before(o place) bool { return p.item < o.item || p.item == o.item && p.line < o.line }
 
 // page are the lines that are seen.
-func (g *pager) page(m *Model) []draw.Line {
-	rows := g.rows(m)
+func (g *pager) page(l leaf) []draw.Line {
+	rows := g.height
 	if g.follow {
-		g.top = g.end(m)
+		g.top = g.end(l)
 	}
 	var out []draw.Line
 	at := g.top
-	for at.item < len(m.story.Items) && len(out) < rows {
-		lines := g.lines(m, at.item)
+	for at.item < len(l.Items) && len(out) < rows {
+		lines := g.lines(l, at.item)
 		for _, l := range lines[min(at.line, len(lines)):] {
 			if len(out) < rows {
 				out = append(out, g.shown(l))
@@ -183,28 +185,27 @@ func (g *pager) page(m *Model) []draw.Line {
 	return out
 }
 
-func (g *pager) frame(m *Model) ([]draw.Line, term.Cursor) {
-	rows := g.rows(m)
-	out := g.page(m)
+func (g *pager) frame(l leaf, after event.Seq) ([]draw.Line, term.Cursor) {
+	rows := g.height
+	out := g.page(l)
 	for len(out) < rows {
 		out = append(out, nil)
 	}
-	p := m.paper()
-	cols := m.screen.size.Cols
+	p, cols := l.Paper, l.O.Width
 	if g.search != nil {
 		l, col := p.FieldLine(draw.L(draw.S("/", draw.Accent)), g.search, cols)
 		return append(out, l), term.Cursor{Row: rows, Col: min(col, cols-1)}
 	}
 	left := draw.L(draw.S(" whole conversation", draw.Accent))
-	if n := m.shownAfter; n > 0 {
+	if n := after; n > 0 {
 		left = draw.L(draw.S(fmt.Sprintf(" without its first %d events (adze export has all)", n), draw.Accent))
 	}
 	if g.wrong != "" {
 		left = draw.L(draw.S(" "+g.wrong, draw.Attention))
 	}
 	where := "end"
-	if !g.follow && len(m.story.Items) > 0 {
-		where = fmt.Sprintf("%d %%", g.top.item*100/len(m.story.Items))
+	if !g.follow && len(l.Items) > 0 {
+		where = fmt.Sprintf("%d %%", g.top.item*100/len(l.Items))
 	}
 	dot := " " + p.Sign(draw.Middot) + " "
 	right := draw.L(draw.S("/ searches"+dot+"v opens in the editor"+dot+"q closes"+dot+where+" ", draw.Quiet))
@@ -254,19 +255,19 @@ func (g *pager) shown(l draw.Line) draw.Line {
 }
 
 // find goes to the next line that holds the query, or the one before.
-func (g *pager) find(m *Model, step int) {
+func (g *pager) find(l leaf, step int) {
 	if g.wrong = ""; g.query == "" {
 		return
 	}
 	q := strings.ToLower(g.query)
 	has := func(l draw.Line) bool { return strings.Contains(strings.ToLower(l.String()), q) }
 	at := g.top
-	if g.near(m) {
+	if g.near(l) {
 		at = g.hit
 	}
 	for n := 0; n < 2; n++ {
-		for i := at.item; i >= 0 && i < len(m.story.Items); i += step {
-			lines := g.lines(m, i)
+		for i := at.item; i >= 0 && i < len(l.Items); i += step {
+			lines := g.lines(l, i)
 			from := 0
 			if step < 0 {
 				from = len(lines) - 1
@@ -277,7 +278,7 @@ func (g *pager) find(m *Model, step int) {
 			for j := from; j >= 0 && j < len(lines); j += step {
 				if has(lines[j]) {
 					g.top, g.follow, g.hit = place{i, j}, false, place{i, j}
-					if end := g.end(m); end.before(g.top) {
+					if end := g.end(l); end.before(g.top) {
 						g.top = end // the page stays full
 					}
 					return
@@ -286,7 +287,7 @@ func (g *pager) find(m *Model, step int) {
 		}
 		at = place{} // once around
 		if step < 0 {
-			at = place{len(m.story.Items) - 1, 0}
+			at = place{len(l.Items) - 1, 0}
 		}
 	}
 	g.wrong = "not found: " + draw.String(g.query)
@@ -294,8 +295,8 @@ func (g *pager) find(m *Model, step int) {
 
 // near reports whether what was found last is on the page, so that a search
 // goes on from there.
-func (g *pager) near(m *Model) bool {
-	return !g.hit.before(g.top) && g.hit.before(g.forth(m, g.top, g.rows(m)))
+func (g *pager) near(l leaf) bool {
+	return !g.hit.before(g.top) && g.hit.before(g.forth(l, g.top, g.height))
 }
 
 func (g *pager) act(m *Model, a keymap.Action) ([]effect, bool) {
@@ -311,7 +312,7 @@ func (g *pager) act(m *Model, a keymap.Action) ([]effect, bool) {
 		g.search.Key(m.pressed)
 		return nil, true
 	}
-	rows := g.rows(m)
+	rows, l := g.height, m.leaf()
 	switch a {
 	case keymap.TranscriptExit, keymap.Interrupt:
 		m.pager = nil
@@ -319,21 +320,21 @@ func (g *pager) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.TranscriptSearch:
 		g.search = dialog.Field(m.keys, "")
 	case keymap.TranscriptNext:
-		g.find(m, 1)
+		g.find(l, 1)
 	case keymap.TranscriptPrev:
-		g.find(m, -1)
+		g.find(l, -1)
 	case keymap.TranscriptTop:
 		g.top, g.follow = place{}, false
 	case keymap.TranscriptBottom:
 		g.follow = true
 	case keymap.TranscriptDown:
-		g.move(m, 1)
+		g.move(l, 1)
 	case keymap.TranscriptUp:
-		g.move(m, -1)
+		g.move(l, -1)
 	case keymap.TranscriptPageDown:
-		g.move(m, max(rows-2, 1))
+		g.move(l, max(rows-2, 1))
 	case keymap.TranscriptPageUp:
-		g.move(m, -max(rows-2, 1))
+		g.move(l, -max(rows-2, 1))
 	case keymap.TranscriptShowAll:
 		g.short = !g.short
 		g.resized()
@@ -354,7 +355,7 @@ func (g *pager) typed(m *Model, k keymap.Key) []effect {
 	switch k.Name {
 	case "enter":
 		g.query, g.search, g.hit = g.search.Text(), nil, place{-1, 0}
-		g.find(m, 1)
+		g.find(m.leaf(), 1)
 	case "esc":
 		g.search = nil
 	default:
@@ -369,8 +370,9 @@ func (g *pager) editor(m *Model) []effect {
 		return nil
 	}
 	var b strings.Builder
-	for i := range m.story.Items {
-		b.WriteString(draw.TextOf(g.lines(m, i)))
+	l := m.leaf()
+	for i := range l.Items {
+		b.WriteString(draw.TextOf(g.lines(l, i)))
 	}
 	text := b.String()
 	return []effect{away{func(ctx context.Context) func(*Model) []effect {

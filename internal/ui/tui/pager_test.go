@@ -28,7 +28,7 @@ func TestGrowingReply(t *testing.T) {
 		said += len(piece)
 		if i%40 == 0 {
 			at, it := last()
-			if got, want := draw.TextOf(g.lines(r.m, at)), draw.TextOf(r.m.paper().Item(it)); got != want {
+			if got, want := draw.TextOf(g.lines(r.m.leaf(), at)), draw.TextOf(r.m.paper().Item(it)); got != want {
 				t.Fatalf("after %d pieces:\n%s\nwant\n%s", i, got, want)
 			}
 		}
@@ -39,18 +39,18 @@ func TestGrowingReply(t *testing.T) {
 	whole := testing.AllocsPerRun(3, func() { p.Item(it) })
 	grown := testing.AllocsPerRun(3, func() {
 		it.Text += "."
-		g.lines(r.m, at)
+		g.lines(r.m.leaf(), at)
 	})
 	if grown > whole/4 {
 		t.Errorf("a piece costs %.0f allocations, all of it %.0f", grown, whole)
 	}
 	r.do(sizeMsg{r.m.screen.size})
 	it.Text = it.Text[:len(it.Text)-10] // it was taken back in part
-	if got, want := draw.TextOf(g.lines(r.m, at)), draw.TextOf(r.m.paper().Item(it)); got != want {
+	if got, want := draw.TextOf(g.lines(r.m.leaf(), at)), draw.TextOf(r.m.paper().Item(it)); got != want {
 		t.Errorf("after the end was taken back:\n%s\nwant\n%s", got, want)
 	}
 	it.Text = it.Text[:len(it.Text)-400]
-	if got, want := draw.TextOf(g.lines(r.m, at)), draw.TextOf(r.m.paper().Item(it)); got != want {
+	if got, want := draw.TextOf(g.lines(r.m.leaf(), at)), draw.TextOf(r.m.paper().Item(it)); got != want {
 		t.Error("what was taken back is drawn")
 	}
 }

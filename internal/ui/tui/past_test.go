@@ -63,7 +63,7 @@ func whole(r *rig) string {
 	g := &pager{cache: map[*story.Item][]draw.Line{}}
 	var out []draw.Line
 	for i := range r.m.story.Items {
-		out = append(out, g.lines(r.m, i)...)
+		out = append(out, g.lines(r.m.leaf(), i)...)
 	}
 	return draw.TextOf(out) + fmt.Sprint(r.m.st.Total, r.m.st.Turns, r.m.st.First, r.m.st.Seq, r.m.st.Running)
 }

@@ -79,7 +79,7 @@ func (m *Model) asking() string {
 		return p.Wanted + "> "
 	case len(m.spoken.lines) > 0:
 		return ">> "
-	case m.now.Before(m.spoken.hush), m.s == nil && m.gone == nil, m.screen.past, m.turn.running, m.awaited(), m.story.Own() != nil:
+	case m.now.Before(m.spoken.hush), m.s == nil && m.gone == nil, m.past, m.turn.running, m.awaited(), m.story.Own() != nil:
 		return ""
 	}
 	return "> "
@@ -211,7 +211,7 @@ func (m *Model) echoed(id string, p edit.Prompt, later bool) {
 	}
 	m.spoken.typed[id] = true
 	switch {
-	case m.s == nil || m.screen.past:
+	case m.s == nil || m.past:
 		m.tell("It is sent when the session is open.")
 	case m.turn.running && !later:
 		m.tell("The model gets it with its next step.")
@@ -374,9 +374,9 @@ func (m *Model) transcriptCommand(args string) []effect {
 			from = i
 		}
 	}
-	g := newPager(false)
+	g := newPager(false, 0)
 	for i := from; i < len(m.story.Items); i++ {
-		m.spoken.out = append(m.spoken.out, g.lines(m, i)...)
+		m.spoken.out = append(m.spoken.out, g.lines(m.leaf(), i)...)
 	}
 	if len(m.spoken.out) == 0 {
 		m.say("nothing was said yet", draw.Quiet)

@@ -24,7 +24,7 @@ const undoID = " undo"
 // rewind back.
 func (m *Model) rewindCommand(args string) []effect {
 	switch {
-	case m.s == nil || m.screen.past:
+	case m.s == nil || m.past:
 		m.say("there is no session yet", draw.Quiet)
 		return nil
 	case m.turn.running || m.story.Own() != nil || m.back != nil:

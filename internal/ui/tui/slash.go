@@ -52,7 +52,7 @@ func (m *Model) command(line string) []effect {
 		}
 		return c.run(m, args)
 	}
-	if m.s == nil && m.gone == nil || m.screen.past { // what extensions bring is not known yet
+	if m.s == nil && m.gone == nil || m.past { // what extensions bring is not known yet
 		return m.sendCommand(line)
 	}
 	if name == "quit" {
