@@ -34,7 +34,9 @@ func (f *fullscreen) frame(dst []byte, next []draw.Line, cur Cursor) []byte {
 				continue
 			}
 		}
-		dst = place(dst, i, 0)
+		if dst = place(dst, i, 0); f.redraw { // what stands there is not known
+			dst = append(dst, eraseRow...)
+		}
 		dst = f.look.row(dst, was, l, f.size.Cols)
 	}
 	if f.redraw && len(next) < f.size.Rows {

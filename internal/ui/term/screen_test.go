@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/charmbracelet/x/vt"
 
 	"github.com/adze-agent/adze/internal/slowtest"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -151,6 +154,31 @@ func TestFullScreenAndBack(t *testing.T) {
 	}
 	if got := screen(e); got != "said\nmeanwhile\n" {
 		t.Errorf("in the end %q", got)
+	}
+}
+
+// Nothing is known of what full screen shows after another size, nor when it is to be
+// drawn again: cells of before are nowhere.
+func TestFullScreenIsDrawnAnew(t *testing.T) {
+	for name, does := range map[string]func(*vt.Emulator, *Screen){
+		"resize": func(e *vt.Emulator, s *Screen) { e.Resize(24, 6); s.Resize(Size{24, 6}) },
+		"redraw": func(e *vt.Emulator, s *Screen) { _, _ = e.WriteString("\x1b[1;1Hsomething else"); s.Redraw() },
+		"theme":  func(e *vt.Emulator, s *Screen) { th, _ := draw.Named("light", false); s.SetTheme(th) },
+	} {
+		e := newVT(t, Size{20, 6})
+		s := NewScreen(e, config(Size{20, 6}))
+		s.Full(true)
+		s.Live(lines(slices.Repeat([]string{"a row that is full ."}, 6)...), Cursor{})
+		s.Sync()
+		does(e, s)
+		s.Live(lines("", "b", "漢字", "", "d"), Cursor{})
+		s.Sync()
+		if got := strings.TrimRight(screen(e), "\n"); got != "\nb\n漢字\n\nd" {
+			t.Errorf("%s: full screen shows %q", name, got)
+		}
+		if err := s.Close(false); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
