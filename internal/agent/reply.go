@@ -22,7 +22,7 @@ type reply struct {
 	attempts int
 }
 
-// interruptedStop marks a reply that a person stopped.
+// interruptedStop marks a reply that a person stopped, or that broke off.
 const interruptedStop llm.Stop = "interrupted"
 
 // reply asks the model until it has answered once: what waiting can cure is
@@ -39,7 +39,7 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 		rep.attempts = 1 + t.failed + t.broken
 		if err == nil {
 			rep.attempts += r.mem.elsewhere
-			r.mem.elsewhere = 0
+			r.mem.elsewhere, r.longest = 0, reply{}
 		}
 		if err == nil || ctx.Err() != nil {
 			return rep, c, err
@@ -49,9 +49,14 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 			return reply{}, nil, errors.Join(err, c.stop())
 		}
 		if failed.Begun || rep.fin.Usage != (llm.Usage{}) {
-			if err := r.discard(c, rep, "the reply broke off"); err != nil {
+			ids, err := c.abandon()
+			if err != nil {
 				return reply{}, nil, err
 			}
+			if err := r.forget(); err != nil {
+				return reply{}, nil, err
+			}
+			r.broken = &broken{rep, ids}
 			r.mem.spent += rep.fin.Usage.Out
 		}
 		cancel()
@@ -68,6 +73,47 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 			return reply{}, nil, err
 		}
 	}
+}
+
+// A broken reply stays until another one begins: where none does, it is kept.
+type broken struct {
+	reply
+	calls []string // that had started
+}
+
+const brokeOff = "the reply broke off"
+
+// forget drops the broken reply, if there is one: another begins.
+func (r *run) forget() error {
+	b := r.broken
+	if r.broken = nil; b == nil {
+		return nil
+	}
+	if said := b.fin.Message.Text(); len(said) > len(r.longest.fin.Message.Text()) {
+		r.longest = reply{target: b.target, took: b.took, fin: llm.Finished{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: said}}}, Stop: interruptedStop, Model: b.fin.Model}}
+	}
+	return r.drop(b.reply, b.calls, brokeOff)
+}
+
+// keep records what the broken reply had said, and which calls it had begun: the turn is
+// over, and no other reply came. An earlier try that had said more is kept in its stead.
+func (r *run) keep() error {
+	b := r.broken
+	if b == nil {
+		return nil
+	}
+	b.fin.Message.Parts = slices.DeleteFunc(slices.Clone(b.fin.Message.Parts), func(p llm.Part) bool {
+		u, ok := p.(llm.ToolUse)
+		return ok && !slices.Contains(b.calls, u.ID)
+	})
+	if len(b.calls) > 0 || !empty(b.fin.Message) && len(b.fin.Message.Text()) >= len(r.longest.fin.Message.Text()) {
+		r.broken = nil
+		return r.Host.Emit(r.record(b.reply))
+	}
+	if err := r.forget(); err != nil || empty(r.longest.fin.Message) {
+		return err
+	}
+	return r.Host.Emit(r.record(r.longest))
 }
 
 // pause waits before a failed request is sent again, where waiting can cure it.
@@ -130,18 +176,18 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 			continue
 		}
 		if err != nil {
-			rep.took, rep.fin.Usage = r.Now().Sub(start), said.known.Usage
+			rep.took, rep.fin = r.Now().Sub(start), said.message()
 			var failed *llm.Error
 			if errors.As(err, &failed) {
 				failed.Begun = failed.Begun || begun
-			}
-			if ctx.Err() != nil {
-				rep.fin = said.message()
 			}
 			return rep, err
 		}
 		if !begun {
 			begun = true
+			if err := r.forget(); err != nil {
+				return reply{}, err
+			}
 			rep.first = r.Now().Sub(start)
 			if err := r.Host.Emit(event.ReplyStarted{Model: target.ID(), First: rep.first, ID: said.known.ID, Usage: said.known.Usage, Limits: said.known.Limits}); err != nil {
 				return reply{}, err
@@ -155,11 +201,10 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 			return reply{}, err
 		}
 	}
+	rep.fin = said.message()
 	if ctx.Err() != nil {
-		rep.fin = said.message()
 		return rep, ctx.Err()
 	}
-	rep.fin.Usage = said.known.Usage
 	return rep, &llm.Error{Kind: llm.Cut, Provider: target.Provider, Begun: begun, Err: errors.New("the reply ended without its end mark")}
 }
 
@@ -207,7 +252,7 @@ func (p *partial) add(h Recorder, c *calls, chunk llm.Chunk) error {
 	return nil
 }
 
-// message is what an interrupted reply had said.
+// message is what a reply that has no end had said.
 func (p *partial) message() llm.Finished {
 	parts := p.parts
 	if s := p.text.String(); s != "" {

@@ -87,8 +87,70 @@ func TestAReplyWithoutItsEnd(t *testing.T) {
 				if out.Reason != agent.ModelError || out.Err == nil || out.Err.Kind != llm.Cut || out.Err.Provider != "fake" || out.Err.Begun != c.says || len(r.model.Requests()) != c.requests {
 					t.Errorf("%+v, %+v after %d requests", out, out.Err, len(r.model.Requests()))
 				}
-				if d := said[event.Dropped](r.host); len(d) != c.requests || d[0].Usage != (llm.Usage{In: 7, Out: 2}) {
+				kept := 0
+				if k := said[event.Replied](r.host); c.says {
+					if kept = 1; len(k) != 1 || k[0].Message.Text() != "half" || k[0].Usage != (llm.Usage{In: 7, Out: 2}) {
+						t.Errorf("kept %+v", k)
+					}
+				}
+				if d := said[event.Dropped](r.host); len(d) != c.requests-kept || d[0].Usage != (llm.Usage{In: 7, Out: 2}) {
 					t.Errorf("dropped %+v", d)
+				}
+			})
+		})
+	}
+}
+
+// Where no other reply comes, what one said that broke off stays, and of several that which
+// said most. Its calls that ran stay with it.
+func TestABrokenReplyIsKept(t *testing.T) {
+	cut := llm.Error{Kind: llm.Cut, Provider: "fake", Err: errTest}
+	busy := fake.Fail(llm.Error{Kind: llm.BadRequest, Provider: "fake", Err: errTest})
+	half, more := fake.Fail(cut, llm.Text{S: "half"}), fake.Fail(cut, llm.Text{S: "more than half"})
+	ran := func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+		if fake.Send(yield, llm.Text{S: "half"}, do("a", "look", job{For: 1})) {
+			synctest.Wait()
+			yield(nil, &cut)
+		}
+	}
+	for name, c := range map[string]struct {
+		replies []fake.Reply
+		stop    time.Duration // when a person stops it
+		want    string
+	}{
+		"every try":            {[]fake.Reply{half, half, half, half}, 0, "half"},
+		"an earlier said more": {[]fake.Reply{more, half, half, half}, 0, "more than half"},
+		"no other began":       {[]fake.Reply{half, busy}, 0, "half"},
+		"stopped in between":   {[]fake.Reply{half, fake.Say("whole")}, 100 * time.Millisecond, "half"},
+		"a call ran":           {[]fake.Reply{ran, busy}, 0, "half, a ran"},
+		"another came":         {[]fake.Reply{more, fake.Say("whole")}, 0, "whole"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var j jobs
+				r := newRig(t, []tool.Tool{j.tool("look", true, false)}, c.replies...)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if c.stop > 0 {
+					defer time.AfterFunc(c.stop, cancel).Stop()
+				}
+				if _, err := r.loop.Run(ctx, r.turn); err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, m := range r.host.State().Messages() {
+					if m.Role != llm.Assistant {
+						continue
+					}
+					got = append(got, m.Text())
+					for _, p := range m.Parts {
+						if u, ok := p.(llm.ToolUse); ok {
+							got = append(got, u.ID+" ran")
+						}
+					}
+				}
+				if s := strings.Join(got, ", "); s != c.want {
+					t.Errorf("%q, not %q", s, c.want)
 				}
 			})
 		})

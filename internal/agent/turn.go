@@ -51,7 +51,13 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		}
 		r.mem = mem
 		if c.end != "" {
+			if err := r.keep(); err != nil {
+				return r.outcome(Outcome{}), err
+			}
 			return r.outcome(r.ending(c.end, o)), nil
+		}
+		if err := r.forget(); err != nil {
+			return r.outcome(Outcome{}), err
 		}
 		if full, err := r.carryOn(ctx, c.again, o); err != nil {
 			return r.outcome(Outcome{}), err
@@ -97,6 +103,8 @@ type run struct {
 	toldUSD, toldTokens int
 	held                held // what the bound of messages was looked at for
 	look                window.Look
+	broken              *broken
+	longest             reply  // what of the replies that broke off had said most
 	noGain              bool   // the newest summary would have taken more room than what it stands for
 	noSummary           string // why the newest summary could not be had
 	stopped             string // why hooks ended the turn
@@ -437,6 +445,10 @@ func (r *run) interrupted(rep reply, c *calls) (outcome, error) {
 		return o, nil
 	}
 	defer c.cancel()
+	if len(rep.fin.Message.Parts) > 0 && c.len() == 0 { // a try before it may have said more
+		r.broken = &broken{reply: rep}
+		return o, nil
+	}
 	if len(rep.fin.Message.Parts) > 0 {
 		if err := r.Host.Emit(r.record(rep)); err != nil {
 			return outcome{}, err
@@ -455,6 +467,10 @@ func (r *run) discard(c *calls, rep reply, why string) error {
 	if err != nil {
 		return err
 	}
+	return r.drop(rep, ids, why)
+}
+
+func (r *run) drop(rep reply, ids []string, why string) error {
 	if err := r.Host.Emit(event.Retracted{Why: why}); err != nil {
 		return err
 	}

@@ -294,7 +294,7 @@ func (s *Story) retract(why string, now time.Time) {
 	}
 	s.Items = keep
 	if void {
-		s.Note(now, "quiet", "that reply broke off and begins anew: "+why, "")
+		s.Note(now, "quiet", "what stands above is said anew: "+why, "")
 	}
 	s.Reply, s.live = len(s.Items), false
 }
