@@ -15,30 +15,57 @@ import (
 // Denial says what the sandbox kept a command from, when that is why it
 // failed: exit is its exit code, output the end of what it wrote; command, which
 // may be empty, tells what the output leaves out. ok is false
-// when the failure has another reason, as far as can be told.
+// when the failure has another reason, as far as can be told. Of a command that
+// succeeded, or whose exit code is another one's, what the sandbox itself saw is told once.
 func (s *Sandbox) Denial(command string, exit int, output string) (blocked string, ok bool) {
 	if s.mech == nil {
 		return "", false
 	}
 	blocked, ok = denial(command, exit, output, s.policy)
-	if exit == 0 {
+	saw := s.saw()
+	if ok && (!strings.HasPrefix(blocked, network) || noDomain().MatchString(output)) || saw == "" {
 		return blocked, ok
 	}
-	if s.proxy == nil || ok && (!strings.HasPrefix(blocked, network) || noDomain().MatchString(output)) {
+	if ok && saw == nearRefused { // what the output says is more
 		return blocked, ok
 	}
-	// Most programs do not show what the proxy says to them.
-	refused := s.proxy.Refused()
-	if len(refused) == 0 {
-		return blocked, ok
+	s.told.Lock()
+	defer s.told.Unlock()
+	if exit == 0 && (s.told.once[saw] || saw == nearRefused && s.running.Load() > 0) { // another one may have asked
+		return "", false
+	}
+	if s.told.once == nil {
+		s.told.once = map[string]bool{}
+	}
+	s.told.once[saw] = true
+	return saw, true
+}
+
+// saw is what was refused on the network since it was asked the last time, "" for nothing:
+// most programs do not show what the proxy says to them, nor where they wanted to go.
+func (s *Sandbox) saw() string {
+	near := false
+	if m, is := s.mech.(interface{ unheard() bool }); is {
+		near = m.unheard()
 	}
 	var hosts []string
-	for h, why := range refused {
-		hosts = append(hosts, h+" is refused, "+why)
+	if s.proxy != nil {
+		for h, why := range s.proxy.Refused() {
+			hosts = append(hosts, h+" is refused, "+why)
+		}
 	}
-	slices.Sort(hosts)
-	return network + strings.Join(hosts[:min(3, len(hosts))], "; ") + "; sandbox.network.allowed_domains can allow a domain", true
+	switch {
+	case len(hosts) > 0:
+		slices.Sort(hosts)
+		return network + strings.Join(hosts[:min(3, len(hosts))], "; ") + "; sandbox.network.allowed_domains can allow a domain"
+	case near:
+		return nearRefused
+	}
+	return ""
 }
+
+// nearRefused is said of a connection to localhost that nobody took.
+const nearRefused = network + "a connection was refused; localhost inside the sandbox is its own, so that what listens outside is not reached there; sandbox.network.local_ports can let a port through"
 
 // network begins what is said of it.
 const network = "the network: "
@@ -192,7 +219,7 @@ func denial(command string, exit int, output string, p Policy) (blocked string, 
 	}
 	for i := len(lines) - 1; i >= 0; i-- { // most programs do not say where they wanted to go
 		if refused().MatchString(lines[i]) {
-			return network + "a connection was refused; localhost inside the sandbox is its own, so that what listens outside is not reached there; sandbox.network.local_ports can let a port through", true
+			return nearRefused, true
 		}
 	}
 	return "", false

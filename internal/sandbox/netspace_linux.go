@@ -31,6 +31,9 @@ type netspace struct {
 	waited  func()       // ends what bounds that
 	l       net.Listener // set once it listens
 	said    strings.Builder
+
+	mu             sync.Mutex // guards what follows
+	refused, taken int64      // connections, when unheard was asked the last time
 }
 
 // network starts the netspace. Where that cannot be had, commands get no
@@ -242,6 +245,51 @@ func (n *netspace) args(bwrap string, network, mounts bool) []string {
 		args = append(args, "--mount="+ns+"mnt")
 	}
 	return append(args, "--", bwrap)
+}
+
+// unheard reports whether, since it was asked the last time, connections to localhost were
+// refused and none was taken. The kernel counts them for the network as a whole, so that
+// it does not matter which program it was and what it said.
+func (b *bubblewrap) unheard() bool {
+	if b.net == nil || !b.net.alive() {
+		return false
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/snmp", b.net.pid))
+	if err != nil {
+		return false
+	}
+	refused, taken := attempts(string(text))
+	b.net.mu.Lock()
+	defer b.net.mu.Unlock()
+	was, had := b.net.refused, b.net.taken
+	b.net.refused, b.net.taken = refused, taken
+	return refused > was && taken == had
+}
+
+// attempts are the connections over TCP that failed and those that were taken, as
+// /proc/net/snmp counts them: a line of names, and one of numbers.
+func attempts(snmp string) (failed, taken int64) {
+	var names []string
+	for line := range strings.Lines(snmp) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] != "Tcp:" {
+			continue
+		}
+		if names == nil {
+			names = words
+			continue
+		}
+		for i, w := range words[:min(len(words), len(names))] {
+			n, _ := strconv.ParseInt(w, 10, 64) // the first word is none
+			switch names[i] {
+			case "AttemptFails":
+				failed = n
+			case "PassiveOpens":
+				taken = n
+			}
+		}
+	}
+	return failed, taken
 }
 
 // alive reports whether the helper holds its end still: when it does not, its

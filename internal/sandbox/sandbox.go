@@ -142,8 +142,12 @@ type Sandbox struct {
 	proxy  *netproxy.Proxy
 	// auditor is nil without a mechanism.
 	auditor *auditor
-	names   *watch.Names            // of the folders that are surveyed; nil without a mechanism
-	hears   atomic.Pointer[auditor] // what names asks; nil until there is one
+	told    struct { // of what was refused, also where nothing failed
+		sync.Mutex
+		once map[string]bool
+	}
+	names *watch.Names            // of the folders that are surveyed; nil without a mechanism
+	hears atomic.Pointer[auditor] // what names asks; nil until there is one
 	// running counts the commands inside; only for messages.
 	running atomic.Int32
 
