@@ -2,8 +2,11 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -300,6 +303,7 @@ func (r *Recorder) scope(actions []policy.Action) (files []string, whole bool) {
 				whole = true
 			} else if a.Path != "" && !slices.Contains(files, a.Path) {
 				files = append(files, a.Path)
+				files = unmade(files, a.Path)
 			}
 		case policy.Read, policy.Net, policy.Skill, policy.Person, policy.None:
 		}
@@ -308,6 +312,17 @@ func (r *Recorder) scope(actions []policy.Action) (files []string, whole bool) {
 		files = r.outside(files)
 	}
 	return files, whole
+}
+
+// unmade adds the folders that have to be made for a path.
+func unmade(files []string, path string) []string {
+	for dir := filepath.Dir(path); !slices.Contains(files, dir) && len(files) < maxNamed; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		files = append(files, dir)
+	}
+	return files
 }
 
 // outside are the files that are in no tree.

@@ -46,6 +46,28 @@ func TestRecorderLooksWhereACallMayWrite(t *testing.T) {
 	}
 }
 
+// With a new file go the folders that were made for it, and come back with it.
+func TestRecorderKnowsTheFoldersOfANewFile(t *testing.T) {
+	for _, inside := range []bool{true, false} {
+		dir := tempTree(t)
+		at := dir
+		if !inside {
+			at = tempTree(t)
+		}
+		tree, blobs := newTree(t, dir)
+		r := &checkpoint.Recorder{Trees: []*checkpoint.Tree{tree}, Blobs: blobs}
+		end, _ := r.Begin(t.Context(), []policy.Action{policy.Write{Path: filepath.Join(at, "x/y/f")}})
+		shell(t, at, `mkdir -p x/y; printf f >x/y/f`)
+		got := end(t.Context()).Files
+		if _, problems, err := checkpoint.Restore(t.Context(), blobs, checkpoint.Back(got)); err != nil || len(problems) > 0 || len(got) != 3 {
+			t.Errorf("%+v: %q %v", got, problems, err)
+		}
+		if _, err := os.Stat(filepath.Join(at, "x")); !os.IsNotExist(err) {
+			t.Errorf("its folders stay: %v", err)
+		}
+	}
+}
+
 // A file that says it is huge costs neither memory nor disk, and that its content
 // is not kept is said; nothing overwrites it when the rest is put back.
 func TestRecorderLeavesHugeFiles(t *testing.T) {
