@@ -93,7 +93,7 @@ func each(r Rules, m Mode, q Request) []Verdict {
 			seen[key] = v
 		}
 	}
-	if q.Sandboxed && unasked(q.Actions, out) { // it would have the folder open, too
+	if q.Sandboxed && unasked(q.Actions, out, CheckSandbox, CheckMode) { // it would have the folder open, too
 		for i, a := range q.Actions {
 			if w, ok := a.(Write); ok && w.Opens && out[i].Effect == Allow {
 				out[i] = UnlessDontAsk(m, c.opening(w))

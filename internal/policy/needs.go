@@ -92,17 +92,17 @@ func needs(r Rules, as []Action, vs []Verdict, effect Effect) Needs {
 			n.Writable = append(n.Writable, m.Path)
 		}
 	}
-	if effect == Allow && unasked(as, vs) { // it would have them open, too
+	if effect == Allow && unasked(as, vs, CheckSandbox) { // it would have them open, too
 		n.Writable, n.Settings, n.Folders = nil, nil, nil
 	}
 	return n
 }
 
-// unasked reports whether a program runs that only the sandbox allowed: no rule, no mode
-// and no person.
-func unasked(as []Action, vs []Verdict) bool {
+// unasked reports whether a program runs that one of these checks allowed: no rule and no
+// person spoke of it.
+func unasked(as []Action, vs []Verdict, by ...Check) bool {
 	for i, a := range as {
-		if vs[i].Effect == Allow && vs[i].Check == CheckSandbox && foreignProgram(a) {
+		if vs[i].Effect == Allow && slices.Contains(by, vs[i].Check) && foreignProgram(a) {
 			return true
 		}
 	}
@@ -127,11 +127,12 @@ func (n *Needs) set(w Write) {
 	}
 }
 
-// foreignProgram reports whether an action runs a program other than git, or may.
+// foreignProgram reports whether an action runs a program other than git, or may, that does
+// more than read.
 func foreignProgram(a Action) bool {
 	switch a := a.(type) {
 	case Exec:
-		return !a.Maybe && (len(a.Argv) == 0 || a.Argv[0] != "git" || a.Unseen != "")
+		return !a.Maybe && !(a.ReadOnly && a.Beyond == "" && a.Unpinned == "") && (len(a.Argv) == 0 || a.Argv[0] != "git" || a.Unseen != "")
 	case Opaque:
 		return true
 	case Read, Write, Net, Call, Spawn, Skill, Person, None:

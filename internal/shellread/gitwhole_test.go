@@ -73,7 +73,8 @@ func TestGitWhole(t *testing.T) {
 		want    policy.Effect
 	}{
 		{"git checkout all", policy.Bypass, nil, policy.Allow},
-		{"git checkout all && make", policy.Bypass, nil, policy.Allow},
+		{"git checkout all && git status", policy.Bypass, nil, policy.Allow},
+		{"git checkout all && make", policy.Bypass, nil, policy.Ask},
 		{"git checkout all", policy.Default, []policy.Rule{allow}, policy.Allow},
 		{"git checkout all && git status", policy.Default, []policy.Rule{allow}, policy.Allow},
 		{"git merge all", policy.Default, []policy.Rule{allow}, policy.Ask},
@@ -101,12 +102,20 @@ func TestGitWorktree(t *testing.T) {
 	w := world.World{
 		Dir: "/w", Home: "/h", Dirs: []string{"/w"},
 		Glob: func(p string) []string {
-			if slices.Contains([]string{"/w/.git", "/w/wt/.git", "/w/wt/.", "/far/wt/.git", "/w/.git/worktrees/named/."}, p) {
+			if slices.Contains([]string{"/w/.git", "/w/wt/.git", "/w/wt/.", "/far/wt/.git", "/far/own/.git", "/w/.git/worktrees/named/."}, p) {
 				return []string{p}
 			}
 			return []string{}
 		},
-		Repo: func(string) (string, string, bool) { return "/w/.git", "/w/.git", true },
+		Repo: func(dir string) (string, string, bool) {
+			switch dir {
+			case "/w/wt", "/far/wt":
+				return "/w/.git", "/w/.git/worktrees/x", true
+			case "/far/own":
+				return "/far/own/.git", "/far/own/.git", true
+			}
+			return "/w/.git", "/w/.git", true
+		},
 		Text: func(p string) (string, bool) { return "/far/wt/.git\n", p == "/w/.git/worktrees/named/gitdir" },
 	}
 	judge := func(command string, m policy.Mode, sandboxed bool) policy.Verdict {
@@ -128,7 +137,7 @@ func TestGitWorktree(t *testing.T) {
 	if v := judge("git worktree remove $x", policy.Bypass, true); v.Effect != policy.Ask || !strings.Contains(v.Reason, "Name its folder") {
 		t.Errorf("a worktree that is not known: %s (%s)", v.Effect, v.Reason)
 	}
-	for _, c := range []string{"git worktree add wt2 && git worktree remove wt2", "git worktree prune", "git worktree list", "git worktree lock wt"} {
+	for _, c := range []string{"git worktree add wt2 && git worktree remove wt2", "git worktree prune", "git worktree list", "git worktree lock wt", "git worktree remove /w", "git worktree remove /far/own"} {
 		if v := judge(c, policy.Bypass, true); v.Effect != policy.Allow || v.Needs.Folders != nil {
 			t.Errorf("%s: %s (%s) %v", c, v.Effect, v.Reason, v.Needs.Folders)
 		}

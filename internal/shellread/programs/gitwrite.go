@@ -310,7 +310,8 @@ func (g gitWrite) takesWorktree() {
 	} else if at = w.Text; !path.IsAbs(at) {
 		at = path.Join(g.dir, at)
 	}
-	if real, err := g.u.r.Real(at); err == nil && g.u.r.there(Lit(path.Join(real, ".git")), g.u.dirs) {
+	real, err := g.u.r.Real(at)
+	if common, git, ok := g.u.r.Repo(real); err == nil && ok && common == g.common && git != common && g.u.r.there(Lit(path.Join(real, ".git")), g.u.dirs) {
 		g.u.Actions = append(g.u.Actions, policy.Write{Path: real, Named: at, Asked: w.Text, Arg: true, Remove: true, Tree: true, Standing: g.u.r.standing(real, false, nil), Opens: true})
 	}
 }
@@ -374,9 +375,10 @@ func (g gitWrite) inSubmodules(top, modules string, depth int, moves bool) {
 		g.write(in, "config")
 		if at = strings.TrimSpace(at); filepath.IsLocal(at) {
 			switch in := path.Join(top, at); {
-			case moves && g.goes:
+			case !moves || g.u.r.IsFolder(path.Join(in, ".git")): // a repository of its own
+			case g.goes:
 				g.u.Actions = append(g.u.Actions, policy.Write{Path: in, Named: in, Asked: in, Arg: true, Remove: true, Tree: true, Standing: g.u.r.standing(in, false, nil), Opens: true})
-			case moves:
+			default:
 				g.own(path.Join(in, ".git"), "")
 			}
 			g.inSubmodules(path.Join(top, at), path.Join(in, "modules"), depth-1, moves)
