@@ -6,7 +6,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
@@ -198,7 +197,7 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 		out = append(out, l)
 	}
 	out = append(out, m.todos(p, rows/3)...)
-	out = append(out, m.waiting(p, clampLow(rows/4))...)
+	out = append(out, m.waiting(p, clampLow(rows/4), m.awaited())...)
 	box, cur := m.typing(p, min(max(rows/3, 1), 12))
 	cur.Row += len(out)
 	out = append(out, box...)
@@ -208,33 +207,4 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 		out = append(out, m.footer(p)...)
 	}
 	return out, cur
-}
-
-// waiting are the prompts that wait.
-func (m *Model) waiting(p dialog.Paper, max int) []draw.Line {
-	var out []draw.Line
-	for i, q := range m.queue {
-		if len(out)+1 >= max && i+1 < len(m.queue) {
-			out = append(out, draw.L(draw.S(fmt.Sprintf("  %s %d more wait", p.Sign(draw.Ellipsis), len(m.queue)-i), draw.Quiet)))
-			break
-		}
-		l := draw.L(p.Mark(draw.Prompt, draw.Quiet), draw.S(story.FirstLine(q.prompt.Shown), draw.Quiet))
-		about := "with the next step"
-		switch {
-		case i == 0 && m.awaited():
-			about = "not begun"
-		case q.left:
-			about = "before the next prompt"
-		case q.later || m.awaited():
-			about = "when the turn is over"
-		}
-		if i+1 == len(m.queue) && m.box.Empty() { // these keys are the box's while something stands in it
-			if q.later || q.left {
-				about += ", Enter: now"
-			}
-			about += ", " + p.Sign(draw.ArrowUp) + " takes it back"
-		}
-		out = append(out, draw.Beside(l, draw.L(draw.S(about, draw.Quiet)), p.Cols(), p.O))
-	}
-	return out
 }

@@ -165,12 +165,7 @@ func (m *Model) tick() []effect {
 	if m.turn.running || m.back != nil || m.s == nil || m.delayed() != "" || m.story.Own() != nil {
 		m.turn.spin++
 	}
-	if !m.flash.till.IsZero() && !m.now.Before(m.flash.till) {
-		m.flash = flash{}
-	}
-	if !m.armed.till.IsZero() && !m.now.Before(m.armed.till) {
-		m.armed = armed{}
-	}
+	m.expire(m.now)
 	m.chord = m.chord.Expired(m.now)
 	return append(m.statusDue(), m.keepDraft()...)
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -145,4 +146,33 @@ func (b *prompt) underway(now time.Time) (ids []string) {
 // there it would be sent twice.
 func (b *prompt) stillWaits(e history.Entry) bool {
 	return slices.ContainsFunc(b.queue, func(q queued) bool { return q.prompt.Shown == e.Text })
+}
+
+// waiting are the prompts that wait.
+func (b *prompt) waiting(p dialog.Paper, max int, awaited bool) []draw.Line {
+	var out []draw.Line
+	for i, q := range b.queue {
+		if len(out)+1 >= max && i+1 < len(b.queue) {
+			out = append(out, draw.L(draw.S(fmt.Sprintf("  %s %d more wait", p.Sign(draw.Ellipsis), len(b.queue)-i), draw.Quiet)))
+			break
+		}
+		l := draw.L(p.Mark(draw.Prompt, draw.Quiet), draw.S(story.FirstLine(q.prompt.Shown), draw.Quiet))
+		about := "with the next step"
+		switch {
+		case i == 0 && awaited:
+			about = "not begun"
+		case q.left:
+			about = "before the next prompt"
+		case q.later || awaited:
+			about = "when the turn is over"
+		}
+		if i+1 == len(b.queue) && b.box.Empty() { // these keys are the box's while something stands in it
+			if q.later || q.left {
+				about += ", Enter: now"
+			}
+			about += ", " + p.Sign(draw.ArrowUp) + " takes it back"
+		}
+		out = append(out, draw.Beside(l, draw.L(draw.S(about, draw.Quiet)), p.Cols(), p.O))
+	}
+	return out
 }

@@ -375,3 +375,13 @@ func (s *status) disarm() {
 	}
 	s.armed = armed{}
 }
+
+// expire takes away what was said, and armed, for a while that is over.
+func (s *status) expire(now time.Time) {
+	if !s.flash.till.IsZero() && !now.Before(s.flash.till) {
+		s.flash = flash{}
+	}
+	if !s.armed.till.IsZero() && !now.Before(s.armed.till) {
+		s.armed = armed{}
+	}
+}
