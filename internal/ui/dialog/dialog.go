@@ -26,8 +26,8 @@ import (
 // time, the most urgent first. It knows what Ctx tells, and changes nothing but itself:
 // what else is to be done it returns.
 type Dialog interface {
-	// Is says what kind of dialog it is; that never changes.
-	Is() Is
+	// Kind does not change.
+	Kind() Kind
 	// View draws it in at most rows lines.
 	View(c Ctx, rows int) ([]draw.Line, term.Cursor)
 	// In are the contexts in which keys are looked up. Act does what a key means, false
@@ -42,8 +42,8 @@ type Dialog interface {
 	Take(c Ctx, r Reply) []Effect
 }
 
-// Is is what kind of dialog one is.
-type Is struct {
+// A Kind is what is known of a dialog before it is seen.
+type Kind struct {
 	Rank Rank
 	// Asks says that somebody waits for it; then it is guarded against keys that were
 	// meant for something else.
@@ -86,7 +86,7 @@ type Ctx struct {
 // An Effect is what a dialog wants done.
 //
 //sumtype:decl
-type Effect interface{ wanted() }
+type Effect interface{ effect() }
 
 type (
 	// Answer closes it and answers the call. Refused is told why an answer was not taken,
@@ -137,21 +137,21 @@ type (
 	Again struct{}
 )
 
-func (Answer) wanted()    {}
-func (Chosen) wanted()    {}
-func (Dropped) wanted()   {}
-func (Marked) wanted()    {}
-func (Sought) wanted()    {}
-func (Own) wanted()       {}
-func (Said) wanted()      {}
-func (Wrote) wanted()     {}
-func (Keys) wanted()      {}
-func (Interrupt) wanted() {}
-func (Browse) wanted()    {}
-func (Edit) wanted()      {}
-func (EditFile) wanted()  {}
-func (Say) wanted()       {}
-func (Again) wanted()     {}
+func (Answer) effect()    {}
+func (Chosen) effect()    {}
+func (Dropped) effect()   {}
+func (Marked) effect()    {}
+func (Sought) effect()    {}
+func (Own) effect()       {}
+func (Said) effect()      {}
+func (Wrote) effect()     {}
+func (Keys) effect()      {}
+func (Interrupt) effect() {}
+func (Browse) effect()    {}
+func (Edit) effect()      {}
+func (EditFile) effect()  {}
+func (Say) effect()       {}
+func (Again) effect()     {}
 
 // tell says something and nothing else.
 func tell(text string) []Effect { return []Effect{Say{Text: text}} }

@@ -84,7 +84,7 @@ func openingOf(address string) *opening {
 	return o
 }
 
-func (d *form) Is() Is { return Is{Rank: RankForm, Asks: true, Call: d.q.Call} }
+func (d *form) Kind() Kind { return Kind{Rank: RankForm, Asks: true, Call: d.q.Call} }
 
 // now is the row with the cursor, nil behind the last one.
 func (d *form) now() *row {

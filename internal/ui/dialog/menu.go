@@ -151,7 +151,7 @@ func hasWords(s, typed string) bool {
 	return !slices.ContainsFunc(strings.Fields(typed), func(w string) bool { return !strings.Contains(s, w) })
 }
 
-func (d *Menu) Is() Is { return Is{d.Rank, d.Careful, d.Call} }
+func (d *Menu) Kind() Kind { return Kind{d.Rank, d.Careful, d.Call} }
 
 func (d *Menu) In() []keymap.Context {
 	if d.field != nil {

@@ -88,7 +88,7 @@ func newPermit(q event.Asked, running []string) *permit {
 	return d
 }
 
-func (d *permit) Is() Is { return Is{Rank: RankPermission, Asks: true, Call: d.q.Call} }
+func (d *permit) Kind() Kind { return Kind{Rank: RankPermission, Asks: true, Call: d.q.Call} }
 
 func (d *permit) In() []keymap.Context {
 	if d.comment != nil || d.rule != nil {

@@ -20,12 +20,12 @@ type Sheet struct {
 	Letters string // keys of this sheet alone: see Own
 }
 
-// Is says that it stands above all, where it was opened from a dialog.
-func (d *Sheet) Is() Is {
+// Kind says that it stands above all, where it was opened from a dialog.
+func (d *Sheet) Kind() Kind {
 	if d.Above {
-		return Is{Rank: RankHelp}
+		return Kind{Rank: RankHelp}
 	}
-	return Is{Rank: RankMenu}
+	return Kind{Rank: RankMenu}
 }
 
 func (d *Sheet) In() []keymap.Context     { return []keymap.Context{keymap.Help, keymap.Transcript} }

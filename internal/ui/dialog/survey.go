@@ -46,11 +46,11 @@ func newSurvey(q event.Asked, qs []view.Question, about []view.Block) *survey {
 	return d
 }
 
-func (d *survey) Is() Is {
+func (d *survey) Kind() Kind {
 	if len(d.about) > 0 {
-		return Is{Rank: RankPlan, Asks: true, Call: d.q.Call}
+		return Kind{Rank: RankPlan, Asks: true, Call: d.q.Call}
 	}
-	return Is{Rank: RankQuestion, Asks: true, Call: d.q.Call}
+	return Kind{Rank: RankQuestion, Asks: true, Call: d.q.Call}
 }
 
 func (d *survey) In() []keymap.Context {

@@ -148,7 +148,7 @@ func (d *menu) ask(m *Model, label, text string, done func(*Model, string) []eff
 // in it, as what is wrong, and the question stays.
 func (m *Model) answer(d dialog.Dialog, e dialog.Answer) []effect {
 	a := e.Answer
-	a.Call, a.By = d.Is().Call, clientName
+	a.Call, a.By = d.Kind().Call, clientName
 	m.close(d)
 	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
 		if err != nil && m.st.Pending[a.Call].Call != "" {

@@ -49,11 +49,11 @@ func (s *dialogs) first() dialog.Dialog {
 
 // open puts a dialog in its place by rank. There is one menu, and one about a rewind.
 func (s *dialogs) open(d dialog.Dialog) {
-	rank := d.Is().Rank
+	rank := d.Kind().Rank
 	if rank == dialog.RankMenu || rank == dialog.RankRewind {
-		s.closeAll(func(is dialog.Is) bool { return is.Rank == rank })
+		s.closeAll(func(is dialog.Kind) bool { return is.Rank == rank })
 	}
-	i := slices.IndexFunc(s.shown, func(o dialog.Dialog) bool { return o.Is().Rank > rank })
+	i := slices.IndexFunc(s.shown, func(o dialog.Dialog) bool { return o.Kind().Rank > rank })
 	if i < 0 {
 		i = len(s.shown)
 	}
@@ -65,20 +65,20 @@ func (s *dialogs) close(d dialog.Dialog) {
 	s.shown = slices.DeleteFunc(s.shown, func(o dialog.Dialog) bool { return o == d })
 }
 
-func (s *dialogs) closeAll(which func(dialog.Is) bool) {
-	s.shown = slices.DeleteFunc(s.shown, func(o dialog.Dialog) bool { return which(o.Is()) })
+func (s *dialogs) closeAll(which func(dialog.Kind) bool) {
+	s.shown = slices.DeleteFunc(s.shown, func(o dialog.Dialog) bool { return which(o.Kind()) })
 }
 
 // closeQuestion takes the dialog of a call away: it was answered, here or by
 // another client.
 func (s *dialogs) closeQuestion(call string) {
-	s.closeAll(func(is dialog.Is) bool { return is.Call == call && call != "" })
+	s.closeAll(func(is dialog.Kind) bool { return is.Call == call && call != "" })
 }
 
-func (s *dialogs) dropQuestions() { s.closeAll(func(is dialog.Is) bool { return is.Call != "" }) }
+func (s *dialogs) dropQuestions() { s.closeAll(func(is dialog.Kind) bool { return is.Call != "" }) }
 
 // waitsForPerson reports whether somebody waits for the first dialog.
-func (s *dialogs) waitsForPerson() bool { return len(s.shown) > 0 && s.first().Is().Asks }
+func (s *dialogs) waitsForPerson() bool { return len(s.shown) > 0 && s.first().Kind().Asks }
 
 // painted is told when the terminal has taken a frame: from now on the person
 // can see the first dialog as it is now.
@@ -147,7 +147,7 @@ func (s *dialogs) listen(now time.Time) {
 // of typing, however long that takes. Keys that no prompt needs are meant for choices
 // that are seen.
 func (s *dialogs) early(d dialog.Dialog, k keymap.Key, now time.Time) bool {
-	if !d.Is().Asks {
+	if !d.Kind().Asks {
 		return false
 	}
 	g := s.guards(d)

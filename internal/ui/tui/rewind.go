@@ -278,6 +278,6 @@ func (m *Model) wentBack() []effect {
 			g.resized()
 		}
 	}
-	m.closeAll(func(is dialog.Is) bool { return is.Rank == dialog.RankRewind })
+	m.closeAll(func(is dialog.Kind) bool { return is.Rank == dialog.RankRewind })
 	return m.changed()
 }

@@ -18,7 +18,7 @@ func (m *Model) without() []effect {
 	switch {
 	case m.s != nil || m.gone == nil:
 		return nil
-	case slices.ContainsFunc(m.shown, func(d dialog.Dialog) bool { return d.Is() == dialog.Is{Rank: dialog.RankWelcome, Asks: true} }):
+	case slices.ContainsFunc(m.shown, func(d dialog.Dialog) bool { return d.Kind() == dialog.Kind{Rank: dialog.RankWelcome, Asks: true} }):
 		return nil // it is asked
 	case refusedBy(m.gone, op.NoModel):
 		m.open(m.firstModel())
