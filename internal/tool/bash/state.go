@@ -68,7 +68,8 @@ func wrapper(command string, h *handover, isBash bool) string {
 		run + `; { __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null; exit $__adze_s`
 }
 
-// running puts the jobs that still run into a variable. The fork that takes is
+// running puts the jobs that still run into a variable: what is no job of the shell
+// (setsid -f, disown, a subshell's) is not among them. The fork that takes is
 // left out where nothing ever ran in the background: then the shell has no $!,
 // which no command can set or unset.
 func running(name string) string {
