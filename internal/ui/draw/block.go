@@ -131,12 +131,16 @@ func codeBlock(b view.Code, o Options) []Line {
 }
 
 func terminalBlock(b view.Terminal, o Options) []Line {
-	var out []Line
-	if b.Dropped > 0 {
-		out = append(out, L(S(fmt.Sprintf("%s %s left out", o.glyph(Ellipsis), clip.Size(b.Dropped)), Quiet)).Truncate(o.width(), o))
-	}
 	part, more := o.part(b.Output)
-	out = append(out, o.boundOf(WrapAll(Output(part, Style{}), o.width()), more)...)
+	lines := WrapAll(Output(part, Style{}), o.width())
+	out := o.boundOf(lines, more)
+	if b.Dropped > 0 && (more > 0 || len(out) < len(lines)) { // the output says it where it is, which is not seen
+		gap := fmt.Sprintf("%s %s left out in the middle", o.glyph(Ellipsis), clip.Size(b.Dropped))
+		if o.Hint != "" {
+			gap += "; " + String(o.Hint) + " names the file that has all of it"
+		}
+		out = append([]Line{L(S(gap, Quiet)).Truncate(o.width(), o)}, out...)
+	}
 	if b.Note != "" {
 		note := o
 		note.MaxLines, note.Tail = 4, false

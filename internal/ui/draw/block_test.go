@@ -26,7 +26,9 @@ func TestBlocks(t *testing.T) {
 		{view.Text{S: "one two three four\nfive"}, Options{Width: 9, MaxLines: 2}, "one two\n… 3 more…\n"},
 		{view.Code{Path: "a.go", First: 98, S: "a\n\tb c\nd"}, Options{Width: 12}, " 98 a\n 99     b c\n100 d\n"},
 		{view.Code{First: 8, S: text}, Options{Width: 20, MaxLines: 2, Tail: true}, "… 8 earlier lines\n16 line 9\n"},
-		{view.Terminal{Command: "x", Output: "a\x1b[1mb\n", Dropped: 5000, Note: "in the background"}, Options{Width: 40}, "… 5.0 KB left out\nab\nin the background\n"},
+		{view.Terminal{Command: "x", Output: "a\x1b[1mb\n", Dropped: 5000, Note: "in the background"}, Options{Width: 40}, "ab\nin the background\n"}, // the output says it
+		{view.Terminal{Command: "x", Output: text, Dropped: 5000}, Options{Width: 80, MaxLines: 3, Tail: true, Hint: "Ctrl+O"}, "… 5.0 KB left out in the middle; Ctrl+O names the file that has all of it\n… 7 earlier lines (Ctrl+O)\nline 8\nline 9\n"},
+		{view.Terminal{Command: "x", Output: "one two three four\nfive", Dropped: 5000}, Options{Width: 9, MaxLines: 2, Tail: true}, "… 5.0 KB…\n… 3 earl…\nfive\n"},
 		{view.Table{Head: []string{"name", "n"}, Rows: [][]string{{"a", "1"}, {"bb", "22"}}}, Options{Width: 40}, "name   n\n────  ──\na      1\nbb    22\n"},
 		{view.Tasks{Items: []view.Task{{Text: "a", Status: view.Completed}, {Text: "b", Active: "doing b", Status: view.InProgress}, {Text: "c", Status: view.Pending}}}, Options{Width: 40}, "☑ a\n◐ doing b\n☐ c\n"},
 		{view.Tasks{Items: []view.Task{{Text: "some words", Status: view.Pending}}}, Options{Width: 9, ASCII: true}, "[ ] some\n    words\n"},

@@ -12,7 +12,7 @@ import (
 )
 
 // Bounds of what one item takes in the scrollback, in lines; the transcript
-// shows all of it, up to wholeLines.
+// shows all of it, up to wholeLines: more than the output that is kept of a command has.
 const (
 	saidLines   = 30
 	diffLines   = 24
@@ -20,7 +20,7 @@ const (
 	failLines   = 10
 	textLines   = 5
 	tailLines   = 4
-	wholeLines  = 2000
+	wholeLines  = 30_000
 	// TextCols is how wide text runs at most: longer lines are hard to read.
 	TextCols = 120
 )

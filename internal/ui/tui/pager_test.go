@@ -2,12 +2,14 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // A reply that streams is drawn with the whole screen as it is in the end, and
@@ -52,5 +54,28 @@ func TestGrowingReply(t *testing.T) {
 	it.Text = it.Text[:len(it.Text)-400]
 	if got, want := draw.TextOf(g.lines(r.m.leaf(), at)), draw.TextOf(r.m.paper().Item(it)); got != want {
 		t.Error("what was taken back is drawn")
+	}
+}
+
+// The transcript has what is kept of a long output to its end, and says where the gap is
+// and which file has all of it.
+func TestTheEndOfALongOutput(t *testing.T) {
+	var out strings.Builder
+	for i := range 5600 {
+		if i == 3400 {
+			out.WriteString("[80.9 KB left out; all of it is in /s/tool-results/b1.txt]\n")
+		}
+		fmt.Fprintln(&out, i)
+	}
+	r := newRig(t, 80, 24).open()
+	r.event(event.TurnStarted{ID: "t"}, event.ToolStarted{Call: "c", Name: "Bash", Title: "Bash"},
+		event.ToolFinished{Call: "c", Name: "Bash", View: view.Terminal{Command: "seq", Output: out.String(), Dropped: 80_900}})
+	r.has("left out in the middle; Ctrl+O names the file").keys("ctrl+o")
+	if got := r.live(); !strings.Contains(got, "5598\n") {
+		t.Errorf("the end is not there:\n%s", got)
+	}
+	r.keys("/", "'3399", "enter")
+	if got := r.live(); !strings.Contains(got, "left out; all of it is in /s/tool-results/b1.txt]") || !strings.Contains(got, " 3400\n") {
+		t.Errorf("the gap is not where it is:\n%s", got)
 	}
 }
