@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
@@ -11,6 +12,8 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/tool/bash"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 func made(t *testing.T, c Config) Kit {
@@ -99,5 +102,15 @@ func TestKeepsFiles(t *testing.T) {
 	next, _, _ := all.Then(all.Only(func(name string) bool { return name != "Write" }), 0)
 	if next.Files() == tool.KeepsFiles {
 		t.Error("a tool that is gone counts")
+	}
+}
+
+// Where the sandbox made a command of the person's own fail, the note says where it runs.
+func TestWhereOwnCommandsRun(t *testing.T) {
+	for note, told := range map[string]bool{bash.Blocked + "writing /x": true, "exit code 7": false, "": false} {
+		got, ok := outside(view.Terminal{Command: "touch /x", Exit: 1, Note: note}).(view.Terminal)
+		if !ok || !strings.HasPrefix(got.Note, note) || strings.Contains(got.Note, "in a terminal of your own") != told {
+			t.Errorf("%q: %+v", note, got)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/effect"
@@ -13,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/tool/bash"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -49,7 +51,17 @@ func (k Kit) Shell() func(ctx context.Context, c session.Command, progress func(
 		if b.View == nil {
 			b.View = view.Text{S: res.Text}
 		}
+		b.View = outside(b.View)
 		b.Text = fmt.Sprintf("The person ran a command in this folder. It is for you to know; it asks nothing.\n$ %s\n%s", clip.Clean(c.Text), clip.Middle(res.Text, shellText, ""))
 		return b
 	}
+}
+
+// outside adds to a command that the sandbox made fail where it would run.
+func outside(b view.Block) view.Block {
+	if t, ok := b.(view.Terminal); ok && strings.Contains(t.Note, bash.Blocked) {
+		t.Note += ". A ! command runs in the sandbox, like those of the model; in a terminal of your own it does not"
+		return t
+	}
+	return b
 }

@@ -279,24 +279,37 @@ func (b *runner) blame(in input, r *tool.Result) {
 	if !r.IsErr && t.Exit != 0 {
 		return
 	}
-	if why := b.blocked(in.Command, t.Exit, t.Output); why != "" {
-		r.Text = join(r.Text, []string{why})
+	why := b.Denial(in.Command, t.Exit, t.Output)
+	if why == "" {
+		return
 	}
+	if r.Text = join(r.Text, []string{b.goOn(why)}); t.Note != "" && t.Note != fmt.Sprintf("exit code %d", t.Exit) {
+		t.Note += "; "
+	} else {
+		t.Note = ""
+	}
+	t.Note += Blocked + why
+	r.View = t
 }
+
+// Blocked begins what is said of a command that the sandbox made fail.
+const Blocked = "the sandbox blocked this: "
 
 // blocked says what the sandbox blocked when a command failed, and how to go on;
 // "" when that is not why.
 func (b *runner) blocked(command string, exit int, output string) string {
-	why := b.Denial(command, exit, output)
-	switch {
-	case why == "":
-		return ""
-	case b.Stays != nil && b.Stays():
-		why += ". Here no command can run outside the sandbox; if it is needed, tell the user"
-	default:
-		why += ". If it is needed, say why, and ask to run it with dangerously_disable_sandbox"
+	if why := b.Denial(command, exit, output); why != "" {
+		return b.goOn(why)
 	}
-	return "the sandbox blocked this: " + why
+	return ""
+}
+
+// goOn says what the sandbox blocked, and what the model can do.
+func (b *runner) goOn(why string) string {
+	if b.Stays != nil && b.Stays() {
+		return Blocked + why + ". Here no command can run outside the sandbox; if it is needed, tell the user"
+	}
+	return Blocked + why + ". If it is needed, say why, and ask to run it with dangerously_disable_sandbox"
 }
 
 // goneDir reports a working directory that was deleted.

@@ -8,6 +8,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 func TestExplain(t *testing.T) {
@@ -109,6 +110,25 @@ func TestBlockedInTheBackground(t *testing.T) {
 	}
 	if got := read(begin("echo no way; exit 4")); strings.Contains(got, "blocked") {
 		t.Error(got)
+	}
+}
+
+// Why the sandbox made a command fail is told to people as well; how to go on is the model's.
+func TestBlockedIsShown(t *testing.T) {
+	r := newRig(t, func(c *Config) {
+		c.Wrap = func(*proc.Command, policy.Needs) (policy.Kept, error) { return policy.Kept{}, nil }
+		c.Denial = func(_ string, _ int, output string) string { return strings.TrimSpace(output) }
+	})
+	for command, want := range map[string]string{
+		"echo it may not; exit 3":   Blocked + "it may not",
+		"echo it may not; exit 127": "exit code 127: command not found; " + Blocked + "it may not",
+		"exit 3":                    "exit code 3",
+	} {
+		res := r.call(t.Context(), "Bash", map[string]any{"command": command})
+		v, _ := res.View.(view.Terminal)
+		if v.Note != want || strings.Contains(res.Text, "dangerously_disable_sandbox") != strings.Contains(want, Blocked) {
+			t.Errorf("%s: %q, not %q; the model reads %q", command, v.Note, want, res.Text)
+		}
 	}
 }
 

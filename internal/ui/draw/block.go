@@ -143,7 +143,7 @@ func terminalBlock(b view.Terminal, o Options) []Line {
 	}
 	if b.Note != "" {
 		note := o
-		note.MaxLines, note.Tail = 4, false
+		note.MaxLines, note.Tail = 6, false
 		out = append(out, note.Bound(WrapAll(Text(b.Note, Style{Role: Quiet}), o.width()))...)
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/history"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // The branch stands in the footer wherever there is room for it.
@@ -21,6 +22,18 @@ func TestFooterHasTheBranchWhereItFits(t *testing.T) {
 		lines := r.frame()
 		if got := strings.Contains(lines[len(lines)-1].String(), "· main"); got != want {
 			t.Errorf("at %d columns: %t\n%s", cols, got, draw.TextOf(lines))
+		}
+	}
+}
+
+// The footer has the folder that commands run in, where it is not the session's.
+func TestFooterHasTheFolderOfCommands(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.SessionStarted{ID: "s", Dir: "/home/u/src/calc"})
+	r.m.s.Home = "/home/u"
+	for dir, want := range map[string]string{"/home/u/src/calc/a/b": " in a/b ", "/home/u/other": " in ~/other ", "/home/u/src/calc": ""} {
+		lines := r.event(event.Ran{ID: "x", Command: "cd", View: view.Text{}, Dir: dir}).frame()
+		if got := lines[len(lines)-1].String(); !strings.Contains(got, want) || (want == "") == strings.Contains(got, " in ") {
+			t.Errorf("%s: %q", dir, got)
 		}
 	}
 }

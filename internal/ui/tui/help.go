@@ -26,7 +26,7 @@ func newHelp(m *Model) *dialog.Sheet {
 		head("Begin a prompt with")
 		row("@", "a file of this folder")
 		row("/", "a command")
-		row("!", "a shell command, run now; the model reads what it prints")
+		row("!", "a shell command, run now, in the sandbox like the model's; the model reads what it prints")
 		row("#", "a line for a memory file")
 		for _, part := range []struct {
 			name string
@@ -72,7 +72,7 @@ func plainHelp(m *Model) *dialog.Sheet {
 		head := func(s string) { out = append(out, draw.L(draw.S(s, draw.Heading))) }
 		head("A line is sent with Enter. It is a prompt, or begins with")
 		row("/", "a command; they are listed below")
-		row("!", "a shell command, run now; the model reads what it prints")
+		row("!", "a shell command, run now, in the sandbox like the model's; the model reads what it prints")
 		row("#", "a line for a memory file")
 		row("@ in a prompt", "a file of this folder, such as @main.go")
 		row("\\ at its end", "the prompt goes on in the next line")

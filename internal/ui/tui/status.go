@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -149,6 +152,9 @@ func (m *Model) facts(p dialog.Paper) (left, right draw.Line) {
 	case m.effort != "" && wide:
 		say("effort "+draw.String(m.effort), draw.Quiet)
 	}
+	if in := m.inside(); in != "" {
+		say("in "+clip.Line(draw.String(in), 30), draw.Quiet)
+	}
 	if m.s == nil && m.gone != nil {
 		say("no session: "+m.keys.Hint(keymap.Submit)+" says how to go on", draw.Attention)
 	}
@@ -183,6 +189,18 @@ func (m *Model) facts(p dialog.Paper) (left, right draw.Line) {
 		}
 	}
 	return left, right
+}
+
+// inside is the folder that commands run in, where it is not the session's own.
+func (m *Model) inside() string {
+	dir := m.st.Dir
+	if m.s == nil || dir == "" || dir == m.st.Start {
+		return ""
+	}
+	if rel, err := filepath.Rel(m.st.Start, dir); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return paths.Tilde(dir, m.s.Home)
 }
 
 // contextLeft is how much of the window is free in percent, -1 when nobody
