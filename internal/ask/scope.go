@@ -53,11 +53,11 @@ func Needs(q Query) Scope {
 			return Admin
 		}
 		return Watch
-	case Open, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust, Offers, Cost, Settings, Within:
+	case Open, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust, Offers, Cost:
 		return Watch
 	case Aside, Rename, Title:
 		return Prompt
-	case Note, Forget, Save, Style, Report, Decide, Serve, Deliver, Reload, Call, Resource, Read, Seen:
+	case Note, Forget, Save, Style, Report, Decide, Serve, Deliver, Reload, Call, Resource, Read, Seen, Settings, Within:
 		return Admin
 	}
 	return Admin

@@ -28,7 +28,7 @@ func TestNeeds(t *testing.T) {
 			if q.Add != "" {
 				want = ask.Admin
 			}
-		case ask.Note, ask.Forget, ask.Save, ask.Style, ask.Report, ask.Decide, ask.Serve, ask.Deliver, ask.Reload, ask.Call, ask.Resource, ask.Read, ask.Seen:
+		case ask.Note, ask.Forget, ask.Save, ask.Style, ask.Report, ask.Decide, ask.Serve, ask.Deliver, ask.Reload, ask.Call, ask.Resource, ask.Read, ask.Seen, ask.Settings, ask.Within:
 			want = ask.Admin
 		}
 		if got := ask.Needs(q); got != want {

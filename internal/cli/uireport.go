@@ -68,8 +68,6 @@ func (h *uiHost) report(ctx context.Context, session string, q ask.Report) (stri
 	switch q.Name {
 	case "export":
 		return h.export(ctx, session, q.Args)
-	case "mcp":
-		return "", h.mcpLogout(ctx, q.Args)
 	case "release-notes":
 		return "**adze " + h.sys.Version + "**\n\n" + releaseNotes, nil
 	case "terminal-setup":

@@ -101,6 +101,9 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 		text, err := d.folders(ctx, session, q)
 		return ask.Reply{Text: text}, err
 	case ask.Report:
+		if s := ask.Slash(q.Name, q.Args); ask.Name(s) != ask.Name(q) { // as older clients ask it
+			return d.Ask(ctx, session, s)
+		}
 		text, err := d.report(ctx, session, q)
 		return ask.Reply{Text: text}, err
 	case ask.Pick:

@@ -290,6 +290,9 @@ func TestSlashCommands(t *testing.T) {
 			t.Errorf("/%s: %q, %v", c.line, r.Text, err)
 		}
 	}
+	if r, err := d.Ask(t.Context(), id, ask.Report{Name: "mcp", Args: "db"}); err != nil || !strings.Contains(r.Text, "No MCP server") {
+		t.Errorf("as older clients ask it: %q, %v", r.Text, err)
+	}
 	all, err := d.Ask(t.Context(), "", ask.Pick{Name: "output-style"})
 	if i := slices.IndexFunc(all.Choices, func(c ask.Choice) bool { return c.Right != "" }); err != nil || i != 0 || len(all.Choices) < 2 {
 		t.Errorf("%+v, %v", all, err)

@@ -36,6 +36,8 @@ type Config struct {
 	// ask.Report and ask.Pick. nil: there are none.
 	Report func(ctx context.Context, session string, q ask.Report) (string, error)
 	Pick   func(ctx context.Context, q ask.Pick) ([]ask.Choice, error)
+	// Logout signs out of an MCP server; nil: nobody can.
+	Logout func(ctx context.Context, server string) error
 }
 
 // A Desk has the sessions of a process, which clients know by their IDs. All that it

@@ -67,7 +67,10 @@ func (d *Desk) servers(ctx context.Context, session string, q ask.Servers) (ask.
 	case ask.Reconnect:
 		text, err = again(ctx, w, q.Name)
 	case ask.Logout:
-		if _, err = d.report(ctx, session, ask.Report{Name: "mcp", Args: q.Name}); err == nil {
+		if d.c.Logout == nil {
+			return ask.Reply{}, unsupported(q)
+		}
+		if err = d.c.Logout(ctx, q.Name); err == nil {
 			text, err = again(ctx, w, q.Name)
 			text = "Signed out. " + text
 		}
