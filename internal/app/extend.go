@@ -32,7 +32,7 @@ func (r *Running) extend(cfg *config.Config) {
 	case r.spec.Cleared:
 		source = "clear"
 	}
-	x, bad := ext.New(ext.Config{World: at.ext, Offer: r.Offer, Reapply: func() {
+	x, bad := ext.New(ext.Config{Folder: at.ext, Offer: r.Offer, Reapply: func() {
 		at.live.Hold(func() {
 			cfg := at.Config()
 			r.reload(cfg, cfg)

@@ -29,7 +29,7 @@ type Place struct {
 	models  atomic.Pointer[models.Set] // nil before the first session
 	outworn bool                       // keys may have been saved since models were made; guarded by Process.mu
 	live    *settings.Live
-	ext     *ext.World
+	ext     *ext.Folder
 	unused  sync.Once   // tells what of the settings is not used
 	opened  int         // how often it was opened and not closed; guarded by Process.mu
 	kept    atomic.Bool // a session of it is kept on disk
@@ -59,7 +59,7 @@ func (p *Process) Place(dir string) (*Place, error) {
 	}
 	at := &Place{Paths: live.Paths, process: p, live: live, opened: 1}
 	at.secrets(at.Config())
-	at.ext = p.ext.Open(ext.WorldConfig{
+	at.ext = p.ext.Open(ext.FolderConfig{
 		Flags: p.Extensions, Version: p.Version, Live: live, Env: p.Env, Environment: p.Environ,
 		Environ: func() (environ, allow []string) { return at.inherited(at.Config()) },
 		Roots:   at.roots, Bare: p.sources.Bare, Lasting: p.front.Lasting, Person: p.front.Person && !p.front.Print, Hidden: p.hide.Add,
@@ -150,7 +150,7 @@ func (at *Place) sweep() {
 func (at *Place) Config() *config.Config { return at.live.Config() }
 
 // MCP are the extensions of all sessions here, their MCP servers among them.
-func (at *Place) MCP() *ext.World { return at.ext }
+func (at *Place) MCP() *ext.Folder { return at.ext }
 
 // Reread has what settings files and saved keys say now count for the next
 // session, whether or not the watch has told of it yet.

@@ -101,7 +101,7 @@ func listOrPrompt(sys System, f *runFlags) completer {
 }
 
 // world is what extensions are read with; nil where settings cannot be read.
-func (f *runFlags) world(sys System, cmd *cobra.Command) *ext.WorldConfig {
+func (f *runFlags) world(sys System, cmd *cobra.Command) *ext.FolderConfig {
 	o, live, err := f.opened(sys, cmd)
 	if err != nil {
 		return nil

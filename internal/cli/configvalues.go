@@ -57,7 +57,7 @@ func (v *valued) wrong(sev config.Severity, key, format, value string) {
 	v.out = append(v.out, config.Problem{Severity: sev, Origin: s.Origin, Key: key, Message: message})
 }
 
-func (v *valued) extensions(c ext.WorldConfig) {
+func (v *valued) extensions(c ext.FolderConfig) {
 	lib, _ := ext.Library(c)
 	if name := v.cfg.Agent; name != "" {
 		if _, ok := lib.Agent(name); !ok {
@@ -76,7 +76,7 @@ func (v *valued) extensions(c ext.WorldConfig) {
 }
 
 // theme looks for the theme: a built-in one, a file of the person's, or of a plugin.
-func (v *valued) theme(c ext.WorldConfig) {
+func (v *valued) theme(c ext.FolderConfig) {
 	name := v.cfg.UI.Theme
 	if _, ok := draw.Named(name, true); ok {
 		return

@@ -55,8 +55,8 @@ func (f *runFlags) servers(sys System, cmd *cobra.Command) (*configured, error) 
 }
 
 // extended is what extensions are read from, without a session.
-func (i invocation) extended(live *settings.Live) ext.WorldConfig {
-	return ext.WorldConfig{
+func (i invocation) extended(live *settings.Live) ext.FolderConfig {
+	return ext.FolderConfig{
 		Live: live, Env: i.Env, Environment: i.Environ, Version: i.Version, Bare: i.Sources.Bare, Flags: i.Extensions,
 		Roots: func() []string { return settings.Dirs(live.Config(), live.Paths) },
 	}

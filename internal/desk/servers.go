@@ -23,7 +23,7 @@ import (
 var ServerVerbs = []string{"enable", "disable", "reconnect", "login", "logout", "approve"}
 
 // ext are the extensions around a session, nil before there is any.
-func (d *Desk) ext(session string) *ext.World {
+func (d *Desk) ext(session string) *ext.Folder {
 	if w := d.at(session); w != nil {
 		return w.MCP()
 	}
@@ -107,7 +107,7 @@ func serverOf(s mcp.Status, served []contrib.Contribution) ask.Server {
 const againWait = 15 * time.Second
 
 // again connects to a server anew, and says what that came to.
-func again(ctx context.Context, w *ext.World, name string) (string, error) {
+func again(ctx context.Context, w *ext.Folder, name string) (string, error) {
 	ctx, end := context.WithTimeout(ctx, againWait)
 	defer end()
 	s, err := w.Hub().Anew(ctx, name)

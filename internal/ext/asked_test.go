@@ -15,7 +15,7 @@ func TestAsked(t *testing.T) {
 	}
 	child, root, later := of("child", "root"), of("root", ""), of("later", "")
 	p := NewProcess(ProcessConfig{})
-	w := p.Open(WorldConfig{})
+	w := p.Open(FolderConfig{})
 	w.sessions = []*Session{child, root, later}
 	for _, c := range []struct {
 		by   mcp.Caller
@@ -27,7 +27,7 @@ func TestAsked(t *testing.T) {
 			t.Errorf("%+v: %v", c.by, got)
 		}
 	}
-	elsewhere := p.Open(WorldConfig{})
+	elsewhere := p.Open(FolderConfig{})
 	elsewhere.sessions = []*Session{of("grandchild", "child")}
 	if got := elsewhere.asked(mcp.Caller{}); got != root {
 		t.Errorf("who answers for a folder where only children are: %v", got)

@@ -34,11 +34,11 @@ func SignIn(p settings.Paths, env func(string) string, c oauth.Config) *oauth.Cl
 
 // revive connects to servers that a person has signed in to since they wanted that.
 // It returns at once: what is kept may be in a keyring.
-func (w *World) revive() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if h := w.view; h != nil && !w.closed {
-		w.wg.Go(func() { h.Revive(context.Background()) }) // ends when it has looked
+func (f *Folder) revive() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if h := f.view; h != nil && !f.closed {
+		f.wg.Go(func() { h.Revive(context.Background()) }) // ends when it has looked
 	}
 }
 

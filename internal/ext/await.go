@@ -21,7 +21,7 @@ const headStart = 60 * time.Millisecond
 
 // begin waits until servers may be started; late is for the first time. It is
 // false when there is no time for that any more.
-func (w *World) begin(ctx context.Context, late bool) bool {
+func (f *Folder) begin(ctx context.Context, late bool) bool {
 	if !late {
 		return true
 	}
@@ -30,7 +30,7 @@ func (w *World) begin(ctx context.Context, late bool) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-w.hurry:
+	case <-f.hurry:
 		return true
 	case <-ctx.Done():
 		return false
@@ -38,15 +38,15 @@ func (w *World) begin(ctx context.Context, late bool) bool {
 }
 
 // ready waits until what is configured was looked at: milliseconds.
-func (w *World) ready() {
-	w.start()
-	<-w.looked
+func (f *Folder) ready() {
+	f.start()
+	<-f.looked
 }
 
 // AwaitTools is AwaitAll for the servers of which a rule names a tool: mcp__server,
 // mcp__server__tool, either with * in it. Ones that are there and have no tool are among missing.
-func (w *World) AwaitTools(ctx context.Context, rules []string) (missing []mcp.Status) {
-	return w.await(ctx, true, func(s servers.Server) bool {
+func (f *Folder) AwaitTools(ctx context.Context, rules []string) (missing []mcp.Status) {
+	return f.await(ctx, true, func(s servers.Server) bool {
 		real := "mcp__" + mcp.RealName(s)
 		return s.Transport != servers.Host && slices.ContainsFunc(rules, func(rule string) bool {
 			return mayName(rule, policy.Nameable(real)) || mayName(rule, real) || mayName(rule, "mcp__"+s.Name)
@@ -56,8 +56,8 @@ func (w *World) AwaitTools(ctx context.Context, rules []string) (missing []mcp.S
 
 // AwaitAll is Await for all servers but those that the program which drives adze
 // serves: it answers them when the session is there, so a start cannot wait for them.
-func (w *World) AwaitAll(ctx context.Context) (missing []mcp.Status) {
-	return w.await(ctx, false, func(s servers.Server) bool { return s.Transport != servers.Host })
+func (f *Folder) AwaitAll(ctx context.Context) (missing []mcp.Status) {
+	return f.await(ctx, false, func(s servers.Server) bool { return s.Transport != servers.Host })
 }
 
 // mayName reports whether a rule may be of the tools that begin so.
@@ -71,8 +71,8 @@ func mayName(rule, tools string) bool {
 
 // Await waits until none of these servers is connecting, and returns how those are that
 // could be connected and are not by then, or when ctx ends.
-func (w *World) Await(ctx context.Context, names ...string) (missing []mcp.Status) {
-	return w.await(ctx, false, func(s servers.Server) bool { return slices.Contains(names, s.Name) })
+func (f *Folder) Await(ctx context.Context, names ...string) (missing []mcp.Status) {
+	return f.await(ctx, false, func(s servers.Server) bool { return slices.Contains(names, s.Name) })
 }
 
 // Missed says of servers that were waited for in vain, for people, which ones still
@@ -96,20 +96,20 @@ func Missed(missing []mcp.Status) (late, why []string) {
 	return late, why
 }
 
-func (w *World) await(ctx context.Context, tools bool, which func(servers.Server) bool) (missing []mcp.Status) {
-	w.start()
+func (f *Folder) await(ctx context.Context, tools bool, which func(servers.Server) bool) (missing []mcp.Status) {
+	f.start()
 	select {
-	case w.hurry <- struct{}{}:
+	case f.hurry <- struct{}{}:
 	default:
 	}
 	select {
-	case <-w.used:
+	case <-f.used:
 	case <-ctx.Done():
 		return nil
 	}
-	w.mu.Lock()
-	served := w.served
-	w.mu.Unlock()
+	f.mu.Lock()
+	served := f.served
+	f.mu.Unlock()
 	if served != nil {
 		select {
 		case <-served:
@@ -117,7 +117,7 @@ func (w *World) await(ctx context.Context, tools bool, which func(servers.Server
 			return nil
 		}
 	}
-	h := w.Hub()
+	h := f.Hub()
 	if h == nil {
 		return nil
 	}

@@ -21,7 +21,7 @@ import (
 
 // client does what servers ask of adze, in the session that they ask it for. It
 // implements mcp.Client.
-type client struct{ w *World }
+type client struct{ f *Folder }
 
 // Questions of servers, as people, rules and hooks know them.
 const (
@@ -30,14 +30,14 @@ const (
 )
 
 // Here implements mcp.Client.
-func (c client) Here(by mcp.Caller) bool { return c.w.Answers(by) }
+func (c client) Here(by mcp.Caller) bool { return c.f.Answers(by) }
 
 // Answers reports whether somebody here answers what a server asks for a caller.
-func (w *World) Answers(by mcp.Caller) bool { return w.asked(by) != nil }
+func (f *Folder) Answers(by mcp.Caller) bool { return f.asked(by) != nil }
 
 // Ask implements mcp.Client.
 func (c client) Ask(ctx context.Context, by mcp.Caller, server string, form view.Form) (op.Answer, error) {
-	x := c.w.asked(by)
+	x := c.f.asked(by)
 	if x == nil {
 		return op.Answer{}, errNoSession
 	}
@@ -67,7 +67,7 @@ const maxSampled = 100_000
 
 // Sample implements mcp.Client.
 func (c client) Sample(ctx context.Context, by mcp.Caller, server string, s mcp.Sampling) (mcp.Sampled, error) {
-	x := c.w.asked(by)
+	x := c.f.asked(by)
 	if x == nil {
 		return mcp.Sampled{}, errNoSession
 	}
@@ -241,27 +241,27 @@ func sampled(ctx context.Context, t agent.Target, s mcp.Sampling) (out mcp.Sampl
 
 // Changed implements mcp.Client.
 func (c client) Changed(session, server, uri string) {
-	if x := c.w.session(session); x != nil {
+	if x := c.f.session(session); x != nil {
 		x.note(fmt.Sprintf("The resource %s of the MCP server %s has changed since you read it.", clip.Line(clip.Visible(uri), 500), server))
 	}
 }
 
 // waits tells people why a call of a server may wait for nothing.
-func (w *World) waits(server, why string) {
-	for _, x := range w.attached() {
+func (f *Folder) waits(server, why string) {
+	for _, x := range f.attached() {
 		x.report(event.Noted{Level: "warning", Text: clip.Line(clip.Visible(fmt.Sprintf("a call waits for the MCP server %s, and %s", server, why)), 1000)})
 	}
 }
 
 // turned tells people of tools that say something else than when they allowed them.
-func (w *World) turned(server string, tools []string) {
+func (f *Folder) turned(server string, tools []string) {
 	const named = 8
 	names := strings.Join(tools[:min(len(tools), named)], ", ")
 	if len(tools) > named {
 		names += fmt.Sprintf(" and %d more", len(tools)-named)
 	}
 	text := fmt.Sprintf("the MCP server %s says something else of its tools than when you allowed them (%s): their next calls ask you, and show what is different", server, names)
-	for _, x := range w.attached() {
+	for _, x := range f.attached() {
 		x.report(event.Noted{Level: "warning", Text: clip.Line(clip.Visible(text), 1000)})
 	}
 }

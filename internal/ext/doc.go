@@ -1,5 +1,5 @@
 // Package ext puts together what people bring along: hooks, skills, commands,
-// MCP servers and plugins. A Process is what all folders have in common, a World what
+// MCP servers and plugins. A Process is what all folders have in common, a Folder what
 // there is in one folder, a Session what one session has. What is active is an immutable set with origins; each
 // change of it is recorded as an event. It refuses to decide what may run: trust
 // is asked before, and the ordinary decision comes later.
@@ -16,7 +16,7 @@
 // # What belongs to the process, what to a folder, what to a session
 //
 //	             process                  folder                             session
-//	all          Process                  World: opens, starts nothing       Session: New first, Attach when the session is there
+//	all          Process                  Folder: opens, starts nothing       Session: New first, Attach when the session is there
 //	MCP servers  mcp.Hub: connections     mcp.View: those configured there   its tools are offered; servers' questions reach its people
 //	skills                                skills.Shelf: reads and watches    skills.Desk: the Skill tool and Expand
 //	plugins                               market.Store: what is installed    monitors run as long as the session
@@ -25,7 +25,7 @@
 // What a server asks during a call is for the session whose call it is. What it asks of its
 // own accord is for the root of the sessions in a folder that uses it.
 //
-// One goroutine (World.work) looks at what is configured, after each change of settings, of
+// One goroutine (Folder.work) looks at what is configured, after each change of settings, of
 // trusted files, or of what a host provides. It looks at plugins first, because they bring
 // the rest, then at skills, then at servers. The first request has a head start of 60 ms
 // before servers are started, unless somebody waits for them (Await).
@@ -45,7 +45,7 @@
 // and expanded in the turn. InputAccepted.Read is what the model reads; Text stays what
 // people see.
 //
-// A session can be an agent (World.Main, app/mainagent.go): the definition replaces prompt,
+// A session can be an agent (Folder.Main, app/mainagent.go): the definition replaces prompt,
 // tools, model, effort, mode, bounds, hooks, servers, skills and notes of the settings, unless
 // a flag says otherwise. Servers of a skill's agent are a View of their own.
 //

@@ -34,7 +34,7 @@ type SkillsConfig = skills.Config
 
 // A Config is what the extensions of one session are made from.
 type Config struct {
-	World   *World
+	Folder  *Folder
 	Hooks   HooksConfig
 	Further []Hook // hooks of the session's own
 	Skills  SkillsConfig
@@ -82,12 +82,12 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	x = &Session{news: make(chan struct{}, 1), said: map[string]bool{}}
 	c.Fork.Session = func() *session.Session { return x.s }
 	c.Hooks.Tool = x.callTool
-	c.Hooks.Reload = c.World.reread
+	c.Hooks.Reload = c.Folder.reread
 	c.Hooks.Agent = checker(c.Fork, c.Hooks.Transcript)
-	c.Hooks.Version = c.World.conf.Version
+	c.Hooks.Version = c.Folder.conf.Version
 	x.gate = hooks.New(c.Hooks)
 	c.Fork.gate, c.Fork.hooks, c.Skills.Used = x.gate, x.ofAgent, x.used
-	c.Fork.library, c.Fork.world = func() skill.Library { return x.desk.Library() }, c.World
+	c.Fork.library, c.Fork.folder = func() skill.Library { return x.desk.Library() }, c.Folder
 	c.Fork.values = skill.Use{Session: c.Skills.Session, Project: c.Skills.Project}
 	x.conf = c
 	c.Skills.Fork = forks(c.Fork)
@@ -97,14 +97,14 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	x.desk = skills.New(c.Skills)
 	x.mons = newMonitors(x)
 	bad = x.use(cfg)
-	c.World.host()
-	problems := c.World.read()
+	c.Folder.host()
+	problems := c.Folder.read()
 	for _, text := range problems {
 		x.said[words(text)] = true
 	}
 	lib := x.relearn()
 	if c.Main != nil {
-		problems = append(problems, c.World.serve(*c.Main)...)
+		problems = append(problems, c.Folder.serve(*c.Main)...)
 		var missing []string
 		x.preloaded, missing = preloaded(lib, *c.Main, skill.Use{Session: c.Skills.Session, Project: c.Skills.Project})
 		problems = append(problems, missing...)
@@ -129,7 +129,7 @@ func (x *Session) Instructions(window int) (list []prompt.Skill, style prompt.St
 	if s, ok := lib.Style(x.conf.Style); ok {
 		style = prompt.Style{Name: s.Name, Text: s.Text, Instead: !s.Keep}
 	}
-	return list, style, append(x.conf.World.plugins().notes(), x.preloaded...)
+	return list, style, append(x.conf.Folder.plugins().notes(), x.preloaded...)
 }
 
 // style is the name of the output style in force.
@@ -152,7 +152,7 @@ func (x *Session) Commands() session.Commands { return commands{x} }
 // of it cannot be used.
 func (x *Session) Use(cfg *config.Config) (bad []string) {
 	bad = x.use(cfg)
-	x.conf.World.Refresh()
+	x.conf.Folder.Refresh()
 	return bad
 }
 
@@ -172,7 +172,7 @@ func (x *Session) rehook(cfg *config.Config) (bad []string) {
 	x.joins.Lock()
 	defer x.joins.Unlock()
 	main, bad := x.mainHooks()
-	list, problems := hooks.Load(cfg, append(x.conf.World.hooks(), contrib.Contribution{From: contrib.OfPlace("the program that drives adze"), Hooks: x.conf.Further}, main)...)
+	list, problems := hooks.Load(cfg, append(x.conf.Folder.hooks(), contrib.Contribution{From: contrib.OfPlace("the program that drives adze"), Hooks: x.conf.Further}, main)...)
 	for _, err := range problems {
 		bad = append(bad, err.Error())
 	}
@@ -194,7 +194,7 @@ func (x *Session) rehook(cfg *config.Config) (bad []string) {
 func (x *Session) relearn() skill.Library {
 	x.joins.Lock()
 	defer x.joins.Unlock()
-	x.learnt = x.conf.World.readings()
+	x.learnt = x.conf.Folder.readings()
 	lib := contrib.Library(x.Contributions()...)
 	x.desk.Use(lib)
 	return lib
@@ -205,7 +205,7 @@ func (x *Session) catchUp() {
 	x.joins.Lock()
 	learnt := x.learnt
 	x.joins.Unlock()
-	if learnt != x.conf.World.readings() {
+	if learnt != x.conf.Folder.readings() {
 		x.relearn()
 	}
 }
@@ -245,7 +245,7 @@ func (x *Session) reapply() (done <-chan struct{}) {
 }
 
 // Hooks are a person's programs, as a session sees them.
-func (x *Session) Hooks() session.Hooks { return prompted{x.gate, x.conf.World} }
+func (x *Session) Hooks() session.Hooks { return prompted{x.gate, x.conf.Folder} }
 
 // Counting are the hooks that count now.
 func (x *Session) Counting() []Hook { return contrib.Hooks(x.Contributions()...).All() }
@@ -254,12 +254,12 @@ func (x *Session) Counting() []Hook { return contrib.Hooks(x.Contributions()...)
 // sign-in: it may have been made in another process.
 type prompted struct {
 	*hooks.Gate
-	w *World
+	f *Folder
 }
 
 // Prompt implements session.Hooks.
 func (p prompted) Prompt(ctx context.Context, in event.InputQueued) (session.Admission, error) {
-	p.w.revive()
+	p.f.revive()
 	return p.Gate.Prompt(ctx, in)
 }
 
@@ -272,21 +272,21 @@ func (x *Session) Env() []string { return x.gate.Env() }
 // Contributions are all that the session has now besides adze's own tools, the
 // nearest first. Its tools, hooks and skills are what they come to.
 func (x *Session) Contributions() []contrib.Contribution {
-	w := x.conf.World
+	f := x.conf.Folder
 	x.mu.Lock()
 	hooked := x.hooked
 	x.mu.Unlock()
-	list := slices.Concat(w.learned(), hooked)
-	if !w.conf.NoCommands { // nor skills
+	list := slices.Concat(f.learned(), hooked)
+	if !f.conf.NoCommands { // nor skills
 		list = append(list, x.desk.Contribution())
 	}
-	return append(list, w.Served()...)
+	return append(list, f.Served()...)
 }
 
 // MoreTools reports whether servers are configured, whose tools may come later.
 func (x *Session) MoreTools() bool {
-	x.conf.World.ready()
-	return x.conf.World.Hub() != nil
+	x.conf.Folder.ready()
+	return x.conf.Folder.Hub() != nil
 }
 
 // Attach hands over the session. Close ends what Attach began.
@@ -295,25 +295,25 @@ func (x *Session) Attach(s *session.Session, after event.Seq) {
 	x.desk.Attach(s)
 	ctx, end := context.WithCancel(context.Background())
 	x.end = end
-	w := x.conf.World
-	w.mu.Lock()
-	w.sessions = append(w.sessions, x)
-	bad, untold := w.problems, w.untold
-	w.untold = nil
-	w.mu.Unlock()
+	f := x.conf.Folder
+	f.mu.Lock()
+	f.sessions = append(f.sessions, x)
+	bad, untold := f.problems, f.untold
+	f.untold = nil
+	f.mu.Unlock()
 	x.gate.Attach(s, after)
 	x.mu.Lock()
 	cfg := x.cfg
 	x.mu.Unlock()
 	x.widened(nil, cfg)
 	// Not in the background: a run of one prompt may be over before it comes to this.
-	x.tell(append(w.unusable(0), bad...))
+	x.tell(append(f.unusable(0), bad...))
 	for _, text := range untold {
 		x.warn(text)
 	}
 	x.wg.Go(func() {
 		x.catchUp()
-		x.serve(w.Status)
+		x.serve(f.Status)
 		x.mons.use("")
 		if x.mons.waits() {
 			x.wg.Go(func() { x.mons.follow(ctx, after) })
@@ -403,10 +403,10 @@ func (x *Session) Close(why Ending) (last []string) {
 	if x.s == nil {
 		return last
 	}
-	w := x.conf.World
-	w.mu.Lock()
-	w.sessions = slices.DeleteFunc(w.sessions, func(o *Session) bool { return o == x })
-	w.mu.Unlock()
+	f := x.conf.Folder
+	f.mu.Lock()
+	f.sessions = slices.DeleteFunc(f.sessions, func(o *Session) bool { return o == x })
+	f.mu.Unlock()
 	x.end()
 	x.mu.Lock()
 	x.closed = true

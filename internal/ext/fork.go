@@ -47,11 +47,11 @@ type ForkConfig struct {
 	Transcript func(s *session.Session, agent, model string) (file func() string, wait func())
 	// Loop is what turns of that session have in common now.
 	Loop func() *agent.Loop
-	// library, values and world serve what a definition of an agent names; nil: it has
+	// library, values and folder serve what a definition of an agent names; nil: it has
 	// none of that.
 	library func() skill.Library
 	values  skill.Use
-	world   *World
+	folder  *Folder
 	gate    *hooks.Gate // nil: hooks are told nothing
 	// hooks are those of an agent; set with gate.
 	hooks func(skill.Agent) []hook.Hook
@@ -209,28 +209,28 @@ func of(a *skill.Agent) skill.Agent {
 // end with back. rules get the folder of its notes.
 func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, plan agents.Plan, rules *policy.Rules, set tool.Set) (system []string, tools tool.Set, back func(), err error) {
 	system, back = instructions(c.Parts(), plan.System), func() {}
-	if a == nil || c.world == nil {
+	if a == nil || c.folder == nil {
 		return system, set, back, nil
 	}
 	notes, bad := preloaded(c.library(), *a, c.values)
 	for _, n := range notes {
 		system = append(system, n.Text)
 	}
-	if dir := AgentMemory(c.world.conf.Live.Paths, *a); dir != "" {
+	if dir := AgentMemory(c.folder.conf.Live.Paths, *a); dir != "" {
 		rules.Notes = []string{dir}
 		if set.Files() == tool.KeepsFiles {
 			index, _ := memory.Index(dir)
 			system = append(system, prompt.OwnNotes(prompt.Own{Dir: dir, Index: index}))
 		}
 	}
-	list, wrong := c.world.agentServers(*a)
+	list, wrong := c.folder.agentServers(*a)
 	if bad = append(bad, wrong...); len(bad) > 0 {
 		return nil, set, back, errors.New(strings.Join(bad, "; "))
 	}
 	if len(list) == 0 {
 		return system, set, back, nil
 	}
-	more, back, err := c.world.lend(ctx, list)
+	more, back, err := c.folder.lend(ctx, list)
 	if err != nil {
 		return nil, set, back, err
 	}

@@ -50,10 +50,10 @@ func (x *Session) Loaded(files []memory.File) {
 
 // Reconfigures asks hooks about settings that would count from now on, and reports
 // whether they are not to. What an administrator changed, nobody refuses.
-func (w *World) Reconfigures(was, now *config.Config) (refused bool) {
+func (f *Folder) Reconfigures(was, now *config.Config) (refused bool) {
 	list, managed := reconfigured(was, now)
 	for _, in := range list {
-		why := w.refuses(in)
+		why := f.refuses(in)
 		if why == nil {
 			continue
 		}
@@ -75,8 +75,8 @@ type refusal struct {
 
 // refuses asks the hooks of every root about a change, until one does not want it; nil
 // is that nobody minds. A child has the hooks of its root.
-func (w *World) refuses(in hook.ConfigInput) *refusal {
-	for _, x := range w.trees() {
+func (f *Folder) refuses(in hook.ConfigInput) *refusal {
+	for _, x := range f.trees() {
 		if !x.gate.Hooked(hook.ConfigChange) {
 			continue
 		}
@@ -109,8 +109,8 @@ const maxRelearned = 50
 
 // relearns asks hooks about skills that would count from now on, file by file, and
 // reports whether they are not to.
-func (w *World) relearns(was, now skill.Library) (refused bool) {
-	hooked := slices.DeleteFunc(w.trees(), func(x *Session) bool { return !x.gate.Hooked(hook.ConfigChange) })
+func (f *Folder) relearns(was, now skill.Library) (refused bool) {
+	hooked := slices.DeleteFunc(f.trees(), func(x *Session) bool { return !x.gate.Hooked(hook.ConfigChange) })
 	if len(hooked) == 0 {
 		return false
 	}
@@ -122,7 +122,7 @@ func (w *World) relearns(was, now skill.Library) (refused bool) {
 		}
 	}
 	for _, file := range files {
-		if why := w.refuses(hook.ConfigInput{Source: "skills", Path: file}); why != nil {
+		if why := f.refuses(hook.ConfigInput{Source: "skills", Path: file}); why != nil {
 			refused = true
 			why.session.report(event.Noted{Level: "warning", Text: clip.Visible(fmt.Sprintf("the change of %s does not count: %s", file, why.words))})
 		}
@@ -142,7 +142,7 @@ func (x *Session) widened(was, now *config.Config) {
 		if d.Origin.Scope == config.Flag {
 			in.Source = "flag"
 		}
-		if p := x.conf.World.conf.Live.Paths; !filepath.IsAbs(in.Dir) {
+		if p := x.conf.Folder.conf.Live.Paths; !filepath.IsAbs(in.Dir) {
 			in.Dir = paths.Absolute(cmp.Or(d.Root, p.Dir), p.Home, in.Dir)
 		}
 		known := was == nil && in.Source != "flag" || was != nil && slices.ContainsFunc(was.Permissions.Dirs, func(o config.Rule) bool { return o.Text == d.Text })

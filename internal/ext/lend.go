@@ -20,10 +20,10 @@ const lendWait = 10 * time.Second
 
 // lend starts servers for an agent that works for a session, and returns their tools,
 // which sessions do not have. back ends them.
-func (w *World) lend(ctx context.Context, list []servers.Given) (tools []tool.Tool, back func(), err error) {
+func (f *Folder) lend(ctx context.Context, list []servers.Given) (tools []tool.Tool, back func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lendWait)
 	defer cancel()
-	set := w.conf.Live.Servers(settings.Servers{Given: list, Strict: true})
+	set := f.conf.Live.Servers(settings.Servers{Given: list, Strict: true})
 	own := slices.DeleteFunc(set.Servers, func(s servers.Server) bool { // an administrator's are there in any case
 		return !slices.ContainsFunc(list, func(g servers.Given) bool { return g.Name == s.Name && g.Origin == s.Origin })
 	})
@@ -31,22 +31,22 @@ func (w *World) lend(ctx context.Context, list []servers.Given) (tools []tool.To
 	for _, p := range set.Problems {
 		bad = append(bad, p.String())
 	}
-	for _, x := range w.attached() {
+	for _, x := range f.attached() {
 		x.tell(bad)
 	}
-	if w.conf.Hidden != nil {
-		w.conf.Hidden(ServerSecrets(own)...)
+	if f.conf.Hidden != nil {
+		f.conf.Hidden(ServerSecrets(own)...)
 	}
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
 		return nil, nil, errNoSession
 	}
-	view := w.newView()
-	w.lent = slices.Concat(w.lent, own)
-	w.mu.Unlock()
-	back = func() { w.takeBack(view, own) }
-	w.protect()
+	view := f.newView()
+	f.lent = slices.Concat(f.lent, own)
+	f.mu.Unlock()
+	back = func() { f.takeBack(view, own) }
+	f.protect()
 	view.Use(own)
 	view.Wait(ctx)
 	for _, s := range view.Status() {
@@ -62,22 +62,22 @@ func (w *World) lend(ctx context.Context, list []servers.Given) (tools []tool.To
 }
 
 // takeBack ends servers that were lent, in the background.
-func (w *World) takeBack(view *mcp.View, list []servers.Server) {
-	w.mu.Lock()
-	w.lent = slices.Clone(w.lent)
+func (f *Folder) takeBack(view *mcp.View, list []servers.Server) {
+	f.mu.Lock()
+	f.lent = slices.Clone(f.lent)
 	for _, s := range list {
-		i := slices.IndexFunc(w.lent, func(o servers.Server) bool { return o.Name == s.Name && o.Origin == s.Origin })
-		w.lent = slices.Delete(w.lent, i, i+1)
+		i := slices.IndexFunc(f.lent, func(o servers.Server) bool { return o.Name == s.Name && o.Origin == s.Origin })
+		f.lent = slices.Delete(f.lent, i, i+1)
 	}
-	closed := w.closed
+	closed := f.closed
 	if !closed {
-		w.wg.Go(view.Close) // ends when they have ended, which is bounded
+		f.wg.Go(view.Close) // ends when they have ended, which is bounded
 	}
-	w.mu.Unlock()
+	f.mu.Unlock()
 	if closed {
 		view.Close()
 	}
-	for _, x := range w.attached() {
+	for _, x := range f.attached() {
 		x.reapply() // nothing runs them any more
 	}
 }

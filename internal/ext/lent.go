@@ -64,7 +64,7 @@ func (x *Session) parse(raw json.RawMessage, at hook.Place) (list []hook.Hook, b
 // returns its text. A server of a repository does not answer them.
 func (x *Session) Approve(ctx context.Context, tool string, input json.RawMessage) (string, error) {
 	var begun, all []string
-	for _, s := range x.conf.World.Status() {
+	for _, s := range x.conf.Folder.Status() {
 		if all = append(all, s.Server.Name); mayName(tool, policy.Nameable("mcp__"+mcp.RealName(s.Server))) {
 			begun = append(begun, s.Server.Name)
 		}
@@ -72,12 +72,12 @@ func (x *Session) Approve(ctx context.Context, tool string, input json.RawMessag
 	if len(begun) == 0 { // it may be by the name that models use
 		begun = all
 	}
-	x.conf.World.Await(ctx, begun...) // for as long as the question may take
+	x.conf.Folder.Await(ctx, begun...) // for as long as the question may take
 	t, server, ok := x.served(tool)
 	if !ok {
 		return "", fmt.Errorf("no MCP server that is connected has the tool %s", clip.Line(clip.Visible(tool), 100))
 	}
-	for _, s := range x.conf.World.Status() {
+	for _, s := range x.conf.Folder.Status() {
 		if s.Server.Name == server && s.Server.Keyless {
 			return "", fmt.Errorf("the MCP server %s came with a repository, so it answers no questions of permission", clip.Line(clip.Visible(server), 100))
 		}
@@ -89,7 +89,7 @@ func (x *Session) Approve(ctx context.Context, tool string, input json.RawMessag
 // call so, or the only one that is called so otherwise.
 func (x *Session) served(full string) (found tool.Tool, server string, ok bool) {
 	n := 0
-	for _, c := range x.conf.World.Served() {
+	for _, c := range x.conf.Folder.Served() {
 		for _, t := range c.Tools {
 			switch s := t.Spec(); {
 			case s.Name == full:
@@ -105,10 +105,10 @@ func (x *Session) served(full string) (found tool.Tool, server string, ok bool) 
 
 // callTool calls a tool of a server that is connected, for a hook.
 func (x *Session) callTool(ctx context.Context, server, name string, input json.RawMessage) (string, error) {
-	x.conf.World.Await(ctx, server) // one that connects is waited for as long as the hook may take
-	for _, s := range x.conf.World.Status() {
+	x.conf.Folder.Await(ctx, server) // one that connects is waited for as long as the hook may take
+	for _, s := range x.conf.Folder.Status() {
 		full := "mcp__" + mcp.RealName(s.Server) + "__" + name
-		for _, c := range x.conf.World.Served() {
+		for _, c := range x.conf.Folder.Served() {
 			if s.Server.Name != server || c.From.Name != server {
 				continue
 			}

@@ -22,45 +22,45 @@ import (
 const libraryWait = 250 * time.Millisecond
 
 // Begin has skills read in the background, for a session that is about to start.
-func (w *World) Begin() { w.opened() }
+func (f *Folder) Begin() { f.opened() }
 
 // shelf opens the skills of the process, once.
-func (w *World) opened() *skills.Shelf {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (f *Folder) opened() *skills.Shelf {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	rest := time.Second
-	if w.conf.Lasting {
+	if f.conf.Lasting {
 		rest = 0
 	}
-	if w.shelf == nil && !w.closed {
-		w.shelf = skills.Open(skills.ShelfConfig{
-			Places: w.places, Agents: w.conf.Agents, Rest: rest,
+	if f.shelf == nil && !f.closed {
+		f.shelf = skills.Open(skills.ShelfConfig{
+			Places: f.places, Agents: f.conf.Agents, Rest: rest,
 			Changed: func() {
-				bad := w.unusable(0)
-				for _, x := range w.attached() {
+				bad := f.unusable(0)
+				for _, x := range f.attached() {
 					x.relearn()
 					x.tell(bad)
 					x.changed()
 				}
 			},
-			Refuses:   w.relearns,
-			Untrusted: func(files []string) { w.distrust(notUsed, files) },
+			Refuses:   f.relearns,
+			Untrusted: func(files []string) { f.distrust(notUsed, files) },
 		})
 	}
-	return w.shelf
+	return f.shelf
 }
 
 // read waits a moment until skills and the like were read, and returns what of them
 // cannot be used.
-func (w *World) read() (bad []string) {
-	return append(w.unusable(libraryWait), w.leftOut()...)
+func (f *Folder) read() (bad []string) {
+	return append(f.unusable(libraryWait), f.leftOut()...)
 }
 
 // unusable is what of skills and the like cannot be used, as far as they are read within
 // wait. What can be used all the same, adze doctor, adze skills check and adze
 // agents list say: it is mostly another's to mend, and would stand at every start.
-func (w *World) unusable(wait time.Duration) (bad []string) {
-	s := w.opened()
+func (f *Folder) unusable(wait time.Duration) (bad []string) {
+	s := f.opened()
 	if s == nil {
 		return nil
 	}
@@ -75,19 +75,19 @@ func (w *World) unusable(wait time.Duration) (bad []string) {
 
 // learned is what brings skills and the like, as far as they were read by now, with
 // the skills alone that the start named, and with none where it wants no slash commands.
-func (w *World) learned() (list []contrib.Contribution) {
-	s := w.opened()
+func (f *Folder) learned() (list []contrib.Contribution) {
+	s := f.opened()
 	if s == nil {
 		return nil
 	}
 	list, _ = s.Contributions(0)
-	if w.conf.Skills == nil && !w.conf.NoCommands {
+	if f.conf.Skills == nil && !f.conf.NoCommands {
 		return list
 	}
 	list = slices.Clone(list)
 	for i := range list {
 		list[i].Skills = slices.DeleteFunc(slices.Clone(list[i].Skills), func(s skill.Skill) bool {
-			return w.conf.NoCommands || !slices.Contains(w.conf.Skills, s.Name)
+			return f.conf.NoCommands || !slices.Contains(f.conf.Skills, s.Name)
 		})
 	}
 	return list
@@ -95,11 +95,11 @@ func (w *World) learned() (list []contrib.Contribution) {
 
 // leftOut says which added folders have skills and the like that are not read,
 // because nobody trusts the folder.
-func (w *World) leftOut() (out []string) {
-	for _, v := range w.added() {
+func (f *Folder) leftOut() (out []string) {
+	for _, v := range f.added() {
 		n := 0
-		for _, f := range v.Files {
-			if slices.Contains([]trust.Kind{trust.Skill, trust.Command, trust.Agent, trust.Style}, f.Kind) {
+		for _, file := range v.Files {
+			if slices.Contains([]trust.Kind{trust.Skill, trust.Command, trust.Agent, trust.Style}, file.Kind) {
 				n++
 			}
 		}
@@ -112,19 +112,19 @@ func (w *World) leftOut() (out []string) {
 
 // added are the folders of the session beside the one that it works in, as they are
 // trusted.
-func (w *World) added() (out []trust.Verdict) {
-	p := w.conf.Live.Paths
-	if w.conf.Roots == nil || w.conf.Bare {
+func (f *Folder) added() (out []trust.Verdict) {
+	p := f.conf.Live.Paths
+	if f.conf.Roots == nil || f.conf.Bare {
 		return nil
 	}
-	for _, dir := range w.conf.Roots() {
+	for _, dir := range f.conf.Roots() {
 		if dir == p.Dir || dir == p.Root {
 			continue
 		}
-		f := trust.Folder{Root: dir, Dir: dir, Home: p.Home}
-		v, err := p.Trust().Check(f)
+		folder := trust.Folder{Root: dir, Dir: dir, Home: p.Home}
+		v, err := p.Trust().Check(folder)
 		if err != nil { // its record cannot be read
-			v = trust.Verdict{Folder: f}
+			v = trust.Verdict{Folder: folder}
 		}
 		out = append(out, v)
 	}
@@ -146,18 +146,18 @@ const (
 // distrust says in every session which files of folders do not count as they are now,
 // as something changed since they were trusted, with the difference. what is the
 // sentence that their names end. Each content is told once.
-func (w *World) distrust(what string, files []string) {
-	p := w.conf.Live.Paths
+func (f *Folder) distrust(what string, files []string) {
+	p := f.conf.Live.Paths
 	var names []string
-	for i, f := range files {
+	for i, file := range files {
 		if i == maxDistrusted {
 			names = append(names, fmt.Sprintf("and %d more", len(files)-i))
 			break
 		}
-		if rel, err := filepath.Rel(p.Root, f); err == nil && filepath.IsLocal(rel) {
-			f = filepath.ToSlash(rel)
+		if rel, err := filepath.Rel(p.Root, file); err == nil && filepath.IsLocal(rel) {
+			file = filepath.ToSlash(rel)
 		}
-		names = append(names, clip.Visible(f))
+		names = append(names, clip.Visible(file))
 	}
 	text := what + strings.Join(names, ", ")
 	if v, err := p.Trust().Check(p.TrustFolder()); err == nil {
@@ -167,12 +167,12 @@ func (w *World) distrust(what string, files []string) {
 		}
 		text = strings.TrimRight(text+"\n"+strings.Join(diff, ""), "\n")
 	}
-	w.mu.Lock()
-	list := slices.Clone(w.sessions)
+	f.mu.Lock()
+	list := slices.Clone(f.sessions)
 	if len(list) == 0 { // the first one is told
-		w.untold = append(w.untold, text)
+		f.untold = append(f.untold, text)
 	}
-	w.mu.Unlock()
+	f.mu.Unlock()
 	for _, x := range list {
 		x.warn(text)
 	}
@@ -180,32 +180,32 @@ func (w *World) distrust(what string, files []string) {
 
 // lost says what is not used any more, when the folder was trusted and is not now. A file that
 // is written may be seen gone or empty first, so that is said of each content.
-func (w *World) lost() {
-	w.mu.Lock()
-	now := len(w.conf.Live.Brings()) > 0
-	lost := w.trusted && !now
-	w.trusted = w.trusted || now
-	w.mu.Unlock()
+func (f *Folder) lost() {
+	f.mu.Lock()
+	now := len(f.conf.Live.Brings()) > 0
+	lost := f.trusted && !now
+	f.trusted = f.trusted || now
+	f.mu.Unlock()
 	if !lost {
 		return
 	}
 	held := map[string]string{} // what hooks stay in force of, and its sum
-	for _, f := range w.conf.Live.HookFiles() {
-		held[f.Path] = f.Sum
+	for _, file := range f.conf.Live.HookFiles() {
+		held[file.Path] = file.Sum
 	}
-	at := func(path string) string { return filepath.Join(w.conf.Live.Paths.Root, filepath.FromSlash(path)) }
+	at := func(path string) string { return filepath.Join(f.conf.Live.Paths.Root, filepath.FromSlash(path)) }
 	var files []string
-	for _, f := range w.conf.Live.Untrusted() {
-		switch sum, ok := held[f.Path]; {
-		case f.Kind == trust.Settings, f.Kind == trust.Servers: // settings say so themselves
-		case ok && sum == f.Sum:
-			delete(held, f.Path)
+	for _, file := range f.conf.Live.Untrusted() {
+		switch sum, ok := held[file.Path]; {
+		case file.Kind == trust.Settings, file.Kind == trust.Servers: // settings say so themselves
+		case ok && sum == file.Sum:
+			delete(held, file.Path)
 		case !ok:
-			files = append(files, at(f.Path))
+			files = append(files, at(file.Path))
 		}
 	}
 	if len(files) > 0 {
-		w.distrust(notUsed, files)
+		f.distrust(notUsed, files)
 	}
 	if len(held) > 0 {
 		var files []string
@@ -213,40 +213,40 @@ func (w *World) lost() {
 			files = append(files, at(path))
 		}
 		slices.Sort(files)
-		w.distrust(asItWas, files)
+		f.distrust(asItWas, files)
 	}
 }
 
 // Library reads what skills, commands, agents and output styles there are, without a
 // session, and what of them cannot be used.
-func Library(c WorldConfig) (skill.Library, []skill.Problem) {
+func Library(c FolderConfig) (skill.Library, []skill.Problem) {
 	list, problems := skills.Read(NewProcess(ProcessConfig{}).Open(c).places(), c.Agents)
 	return contrib.Library(list...), problems
 }
 
 // places are where skills, commands, agents and output styles are looked for now.
-func (w *World) places() []skill.Place {
-	p := w.conf.Live.Paths
-	own, cc := config.ManagedDirs(runtime.GOOS, w.conf.Env)
+func (f *Folder) places() []skill.Place {
+	p := f.conf.Live.Paths
+	own, cc := config.ManagedDirs(runtime.GOOS, f.conf.Env)
 	g := skill.Ground{
-		Managed: []string{own, cc}, Config: p.Folders.Config, Home: p.Home, Claude: p.Folders.Claude, Homes: skill.Homes(w.conf.Env),
+		Managed: []string{own, cc}, Config: p.Folders.Config, Home: p.Home, Claude: p.Folders.Claude, Homes: skill.Homes(f.conf.Env),
 		Root: p.Root, Dir: p.Dir,
-		Trusted: within(p.Root, w.conf.Live.Brings()),
+		Trusted: within(p.Root, f.conf.Live.Brings()),
 	}
-	if w.conf.Bare {
+	if f.conf.Bare {
 		g.Root, g.Dir, g.Trusted = "", "", nil
 	}
-	if s := w.conf.Live.Only(); w.conf.Bare || s != nil && !slices.Contains(s, string(config.User)) {
+	if s := f.conf.Live.Only(); f.conf.Bare || s != nil && !slices.Contains(s, string(config.User)) {
 		g.Home, g.Config, g.Claude, g.Homes = "", "", "", nil // what is the person's own does not count
 	}
-	for _, v := range w.added() {
+	for _, v := range f.added() {
 		added := skill.Added{Dir: v.Folder.Root}
 		if v.State == trust.Trusted {
 			added.Trusted = within(added.Dir, v.Files)
 		}
 		g.Added = append(g.Added, added)
 	}
-	return append(g.Places(skill.Skills, skill.Commands, skill.Agents, skill.Styles), w.plugins().places()...)
+	return append(g.Places(skill.Skills, skill.Commands, skill.Agents, skill.Styles), f.plugins().places()...)
 }
 
 // within reports of a file below root whether exactly its content is trusted, and of a

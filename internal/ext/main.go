@@ -30,10 +30,10 @@ const agentWait = 30 * time.Second
 // Main is the definition that sessions begin as: the one of this name, or, with "",
 // the one that an active plugin names; nil is none. note says why a plugin's does
 // not count.
-func (w *World) Main(name string) (a *Agent, note string, err error) {
+func (f *Folder) Main(name string) (a *Agent, note string, err error) {
 	by := ""
-	if name == "" && (len(w.conf.PluginDirs) > 0 || len(w.conf.Live.Config().EnabledPlugins) > 0) {
-		for _, p := range w.plugins().list {
+	if name == "" && (len(f.conf.PluginDirs) > 0 || len(f.conf.Live.Config().EnabledPlugins) > 0) {
+		for _, p := range f.plugins().list {
 			if p.Agent != "" {
 				name, by = p.Agent, p.Name
 			}
@@ -42,7 +42,7 @@ func (w *World) Main(name string) (a *Agent, note string, err error) {
 	if name == "" {
 		return nil, "", nil
 	}
-	s := w.opened()
+	s := f.opened()
 	if s == nil {
 		return nil, "", nil
 	}
@@ -62,23 +62,23 @@ func (w *World) Main(name string) (a *Agent, note string, err error) {
 
 // serve has the MCP servers that an agent's definition holds there beside those that
 // are configured. Names alone mean servers that are configured anyway.
-func (w *World) serve(a Agent) (bad []string) {
-	list, bad := w.agentServers(a)
+func (f *Folder) serve(a Agent) (bad []string) {
+	list, bad := f.agentServers(a)
 	if len(list) == 0 {
 		return bad
 	}
-	w.mu.Lock()
-	w.mains, w.served = list, make(chan struct{})
-	w.waiting = append(w.waiting, w.served)
-	w.mu.Unlock()
-	w.Refresh()
+	f.mu.Lock()
+	f.mains, f.served = list, make(chan struct{})
+	f.waiting = append(f.waiting, f.served)
+	f.mu.Unlock()
+	f.Refresh()
 	return bad
 }
 
 // agentServers are the servers that a definition holds: an object by name, or a list
 // of names and of such objects. --strict-mcp-config leaves only those of --agents.
-func (w *World) agentServers(a Agent) (out []servers.Given, bad []string) {
-	if a.Servers == nil || w.conf.Strict && a.Scope != "flag" {
+func (f *Folder) agentServers(a Agent) (out []servers.Given, bad []string) {
+	if a.Servers == nil || f.conf.Strict && a.Scope != "flag" {
 		return nil, nil
 	}
 	from := config.Origin{Scope: config.Flag, File: a.File, From: "the agent " + a.Name}

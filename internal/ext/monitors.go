@@ -31,8 +31,8 @@ func newMonitors(x *Session) *monitors {
 // use starts the monitors of plugins that are active now, and ends those of others.
 // used is a skill that was used; its own begin with it.
 func (m *monitors) use(used string) {
-	w := m.x.conf.World
-	plugs := w.plugins()
+	f := m.x.conf.Folder
+	plugs := f.plugins()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	want := map[string]bool{}
@@ -55,7 +55,7 @@ func (m *monitors) use(used string) {
 
 // waits reports whether a monitor begins with the use of a skill.
 func (m *monitors) waits() bool {
-	for _, p := range m.x.conf.World.plugins().list {
+	for _, p := range m.x.conf.Folder.plugins().list {
 		for _, c := range p.Monitors {
 			if c.Skill != "" {
 				return true
@@ -66,7 +66,7 @@ func (m *monitors) waits() bool {
 }
 
 func (m *monitors) start(key string, p plugin.Plugin, c plugin.Monitor, environ []string) {
-	conf := m.x.conf.World.conf
+	conf := m.x.conf.Folder.conf
 	name := p.Name + ":" + c.Name
 	fail := func(err error) {
 		m.x.report(event.Noted{Level: "warning", Text: fmt.Sprintf("the monitor %s could not be started: %v", name, err)})

@@ -25,13 +25,13 @@ func (x *Session) Extended() event.Extended {
 	lib := x.desk.Library()
 	e := event.Extended{Style: x.style()}
 	e.Commands, e.Skills = skills.Offers(lib)
-	for _, p := range x.conf.World.prompts() {
+	for _, p := range x.conf.Folder.prompts() {
 		e.Commands = append(e.Commands, event.Offer{Name: p.Command, Args: p.Args, About: clip.Line(p.About, 200), From: p.From})
 	}
-	if x.conf.World.conf.NoCommands {
+	if x.conf.Folder.conf.NoCommands {
 		e.Commands = nil
 	}
-	plugs := x.conf.World.plugins()
+	plugs := x.conf.Folder.plugins()
 	e.PluginErrors = plugs.errs
 	for _, p := range plugs.list {
 		e.Plugins = append(e.Plugins, event.Offer{Name: p.ID(), Version: p.Version, About: clip.Line(p.About, 200), From: p.Origin(), Path: p.Root})
@@ -62,11 +62,11 @@ type commands struct{ *Session }
 
 // Find implements session.Commands.
 func (c commands) Find(name string) error {
-	if c.conf.World.conf.NoCommands {
+	if c.conf.Folder.conf.NoCommands {
 		return errNoCommands
 	}
 	if strings.HasPrefix(name, "mcp__") {
-		if slices.ContainsFunc(c.conf.World.prompts(), func(p mcp.Prompt) bool { return p.Command == name }) {
+		if slices.ContainsFunc(c.conf.Folder.prompts(), func(p mcp.Prompt) bool { return p.Command == name }) {
 			return nil
 		}
 		return fmt.Errorf("there is no command /%s: no MCP server that is connected has that prompt", clip.Line(clip.Visible(name), 100))
@@ -85,7 +85,7 @@ func (c commands) Expand(ctx context.Context, name, args string) (session.Expans
 	if refused := c.gate.Expands(ctx, in); refused != "" {
 		return session.Expansion{}, errors.New(refused)
 	}
-	if h := c.conf.World.Hub(); h != nil && strings.HasPrefix(name, "mcp__") {
+	if h := c.conf.Folder.Hub(); h != nil && strings.HasPrefix(name, "mcp__") {
 		env := c.conf.Fork.Loop().Env
 		text, images, err := h.Prompt(ctx, name, args, env)
 		return session.Expansion{Text: text, Images: images}, err
@@ -95,11 +95,11 @@ func (c commands) Expand(ctx context.Context, name, args string) (session.Expans
 
 // ResourceTool is the tool that reads resources of a server; false when there is no
 // server of that name, or none that has resources.
-func (w *World) ResourceTool(server string) (tool.Tool, bool) {
-	if w.Hub() == nil || !slices.ContainsFunc(w.Status(), func(s mcp.Status) bool { return s.Server.Name == server }) {
+func (f *Folder) ResourceTool(server string) (tool.Tool, bool) {
+	if f.Hub() == nil || !slices.ContainsFunc(f.Status(), func(s mcp.Status) bool { return s.Server.Name == server }) {
 		return nil, false
 	}
-	for _, c := range w.Served() {
+	for _, c := range f.Served() {
 		for _, t := range c.Tools {
 			if t.Spec().Name == mcp.ReadResource {
 				return t, true
@@ -111,9 +111,9 @@ func (w *World) ResourceTool(server string) (tool.Tool, bool) {
 
 // Readable says why there is nothing to read of a server, nil where there may be: it is
 // not there, cannot be reached, or has no resources.
-func (w *World) Readable(server string) error {
+func (f *Folder) Readable(server string) error {
 	var names []string
-	for _, s := range w.Status() {
+	for _, s := range f.Status() {
 		if s.Server.Name != server {
 			names = append(names, s.Server.Name)
 			continue

@@ -99,23 +99,23 @@ type Brought struct {
 }
 
 // Plugins reads what active plugins bring, without a session.
-func Plugins(c WorldConfig) Brought {
+func Plugins(c FolderConfig) Brought {
 	p := NewProcess(ProcessConfig{}).Open(c).replug()
 	return Brought{slices.Concat(p.hooks, p.folder), p.servers, p.secrets, p.bad}
 }
 
 // plugins are the active plugins, as they were when settings last changed.
-func (w *World) plugins() *plugged {
-	w.plug.Do(func() { w.replug() }) // at a start, several ask at the same time
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.plugs
+func (f *Folder) plugins() *plugged {
+	f.plug.Do(func() { f.replug() }) // at a start, several ask at the same time
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.plugs
 }
 
 // Hooks are the hooks of the session at the root, as they count now;
 // ok is false when there is none.
-func (w *World) Hooks() (set hook.Set, ok bool) {
-	x := w.root()
+func (f *Folder) Hooks() (set hook.Set, ok bool) {
+	x := f.root()
 	if x == nil {
 		return set, false
 	}
@@ -124,14 +124,14 @@ func (w *World) Hooks() (set hook.Set, ok bool) {
 
 // hooks are those of plugins and of files for other agents, those of the repository
 // as they are trusted at this moment.
-func (w *World) hooks() []contrib.Contribution {
-	own, _ := hooks.OfFolder(w.conf.Live.Paths.Root, w.conf.Live.HookFiles()) // replug says what is left out
-	return slices.Concat(w.plugins().hooks, own)
+func (f *Folder) hooks() []contrib.Contribution {
+	own, _ := hooks.OfFolder(f.conf.Live.Paths.Root, f.conf.Live.HookFiles()) // replug says what is left out
+	return slices.Concat(f.plugins().hooks, own)
 }
 
 // replug looks which plugins are active now.
-func (w *World) replug() *plugged {
-	c := w.conf
+func (f *Folder) replug() *plugged {
+	c := f.conf
 	cfg := c.Live.Config()
 	store := Market(c.Live.Paths, c.Env, c.Environment, c.Version, nil) // nothing is downloaded here
 	p := &plugged{environ: map[string][]string{}}
@@ -186,9 +186,9 @@ func (w *World) replug() *plugged {
 	if c.Hidden != nil {
 		c.Hidden(p.secrets...)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.plugs = p
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.plugs = p
 	return p
 }
 
@@ -347,12 +347,12 @@ type Theme struct {
 const maxThemes = 100
 
 // Themes are the themes of active plugins, without a session.
-func Themes(c WorldConfig) []Theme { return NewProcess(ProcessConfig{}).Open(c).Themes() }
+func Themes(c FolderConfig) []Theme { return NewProcess(ProcessConfig{}).Open(c).Themes() }
 
 // Themes are the themes of the active plugins: files they name, and those that end
 // in .json in folders they name.
-func (w *World) Themes() (out []Theme) {
-	for _, x := range w.plugins().list {
+func (f *Folder) Themes() (out []Theme) {
+	for _, x := range f.plugins().list {
 		var files []string
 		for _, rel := range x.Themes {
 			path := x.Path(rel)
@@ -366,8 +366,8 @@ func (w *World) Themes() (out []Theme) {
 				files = append(files, path)
 			}
 		}
-		for _, f := range files[:min(len(files), maxThemes)] {
-			out = append(out, Theme{Name: x.Name + ":" + strings.TrimSuffix(filepath.Base(f), ".json"), File: f})
+		for _, file := range files[:min(len(files), maxThemes)] {
+			out = append(out, Theme{Name: x.Name + ":" + strings.TrimSuffix(filepath.Base(file), ".json"), File: file})
 		}
 		for _, p := range x.Palettes {
 			out = append(out, Theme{Name: x.Name + ":" + p.Name, Palette: p.JSON})
@@ -394,13 +394,13 @@ func (p *plugged) notes() (out []prompt.Note) {
 }
 
 // Unguarded says that a plugin is missing whose hooks may refuse calls; "" when none is.
-func (x *Session) Unguarded() string { return x.conf.World.plugins().unguarded }
+func (x *Session) Unguarded() string { return x.conf.Folder.plugins().unguarded }
 
 // Rules are what plugins deny, and want to be asked about.
 func (x *Session) Rules() (out []policy.Rule, err error) {
 	var errs []error
-	dir := x.conf.World.conf.Live.Paths.Dir
-	for _, p := range x.conf.World.plugins().list {
+	dir := x.conf.Folder.conf.Live.Paths.Dir
+	for _, p := range x.conf.Folder.plugins().list {
 		for effect, texts := range map[policy.Effect][]string{policy.Deny: p.Deny, policy.Ask: p.Ask} {
 			for _, text := range texts {
 				r, err := policy.ParseRule(text, effect, policy.User, p.Origin(), dir)
@@ -417,8 +417,8 @@ func (x *Session) Rules() (out []policy.Rule, err error) {
 
 // StatusLine is the command of an active plugin that draws the last line of a screen,
 // and its environment besides; nil is none. Of several plugins the last one's counts.
-func (w *World) StatusLine() (line *config.StatusLine, environ []string) {
-	p := w.plugins()
+func (f *Folder) StatusLine() (line *config.StatusLine, environ []string) {
+	p := f.plugins()
 	for _, x := range p.list {
 		var l config.StatusLine
 		if len(x.StatusLine) == 0 || json.Unmarshal(x.StatusLine, &l) != nil || l.Command == "" {
@@ -443,9 +443,9 @@ func (p *plugged) bins() string {
 
 // PluginRoots are the folders of the active plugins that lie among adze's own, for
 // commands that run their programs.
-func (w *World) PluginRoots() (out []string) {
-	own := filepath.Join(w.conf.Live.Paths.State, "plugins")
-	for _, x := range w.plugins().list {
+func (f *Folder) PluginRoots() (out []string) {
+	own := filepath.Join(f.conf.Live.Paths.State, "plugins")
+	for _, x := range f.plugins().list {
 		if x.Root != own && paths.Within(own, x.Root) {
 			out = append(out, x.Root)
 		}
@@ -455,7 +455,7 @@ func (w *World) PluginRoots() (out []string) {
 
 // Path is the PATH of commands, as environ has it, with the programs of plugins behind it.
 func (x *Session) Path(environ []string) string {
-	path, bins := proc.Getenv(environ, "PATH"), x.conf.World.plugins().bins()
+	path, bins := proc.Getenv(environ, "PATH"), x.conf.Folder.plugins().bins()
 	if bins == "" || path == "" {
 		return path
 	}

@@ -30,41 +30,41 @@ type ProcessConfig struct {
 
 // A Process is what the extensions of all folders have in common: the connections of
 // servers, who is signed in to them, and which of them the program that drives adze
-// has. Make one with NewProcess, open a World for each folder, and close them before it.
+// has. Make one with NewProcess, open a Folder for each folder, and close them before it.
 type Process struct {
 	conf ProcessConfig
 
-	mu      sync.Mutex // guards the rest; after World.mu
+	mu      sync.Mutex // guards the rest; after Folder.mu
 	hub     *mcp.Hub   // nil until a folder has a server
 	auth    *oauth.Client
 	further []servers.Given
-	worlds  []*World // that are open, the oldest first
+	folders []*Folder // that are open, the oldest first
 }
 
 // NewProcess makes what folders have in common. It starts nothing.
 func NewProcess(c ProcessConfig) *Process { return &Process{conf: c, further: c.Further} }
 
 // Open makes the extensions of a folder. It reads and starts nothing.
-func (p *Process) Open(c WorldConfig) *World {
-	w := &World{process: p, conf: c, look: make(chan struct{}, 1), looked: make(chan struct{}), used: make(chan struct{}), hurry: make(chan struct{}, 1)}
+func (p *Process) Open(c FolderConfig) *Folder {
+	f := &Folder{process: p, conf: c, look: make(chan struct{}, 1), looked: make(chan struct{}), used: make(chan struct{}), hurry: make(chan struct{}, 1)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.worlds = append(p.worlds, w)
-	return w
+	p.folders = append(p.folders, f)
+	return f
 }
 
 // opened are the folders that are open.
-func (p *Process) opened() []*World {
+func (p *Process) opened() []*Folder {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.worlds)
+	return slices.Clone(p.folders)
 }
 
 // left forgets a folder that is closed.
-func (p *Process) left(w *World) {
+func (p *Process) left(f *Folder) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.worlds = slices.DeleteFunc(p.worlds, func(o *World) bool { return o == w })
+	p.folders = slices.DeleteFunc(p.folders, func(o *Folder) bool { return o == f })
 }
 
 // hosted are the servers of the program that drives adze.
@@ -94,8 +94,8 @@ func (p *Process) connections(state settings.Paths) *mcp.Hub {
 
 // session is the one with this ID in any folder, nil when it is not there, or not any more.
 func (p *Process) session(id string) *Session {
-	for _, w := range p.opened() {
-		if x := w.session(id); x != nil {
+	for _, f := range p.opened() {
+		if x := f.session(id); x != nil {
 			return x
 		}
 	}

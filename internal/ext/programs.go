@@ -17,29 +17,29 @@ func sameProgram(a, b servers.Server) bool {
 
 // fresh reports programs of a server that changed since they were looked at: what is
 // configured is looked at anew then, so that a person is asked where that is needed.
-func (w *World) fresh(s servers.Server) error {
+func (f *Folder) fresh(s servers.Server) error {
 	now := s
-	now.Programs = w.conf.Live.Paths.ProgramsOf(s)
+	now.Programs = f.conf.Live.Paths.ProgramsOf(s)
 	if now.Hash() == s.Hash() {
 		return nil
 	}
-	w.Refresh()
+	f.Refresh()
 	return errors.New("what it runs is not what it was when adze looked at it; it is looked at again")
 }
 
 // Programs are the files of these folders by which extensions run something
 // unconfined: the programs of MCP servers, what gets their headers, and plugins in
 // folders that a start names. Commands must not change them.
-func (w *World) Programs(dirs []string) []policy.Steer {
-	w.ready()
-	w.mu.Lock()
-	wanted, plugs := slices.Concat(w.wanted, w.lent), w.plugs
-	w.mu.Unlock()
-	runs := w.conf.Live.Paths.Runs(dirs)
+func (f *Folder) Programs(dirs []string) []policy.Steer {
+	f.ready()
+	f.mu.Lock()
+	wanted, plugs := slices.Concat(f.wanted, f.lent), f.plugs
+	f.mu.Unlock()
+	runs := f.conf.Live.Paths.Runs(dirs)
 	for _, s := range wanted {
 		what := "the MCP server " + s.Name
 		if s.Approval == servers.Approved && !s.Answered { // nothing asks again when it changes
-			all := w.conf.Live.Paths.Runs(dirs)
+			all := f.conf.Live.Paths.Runs(dirs)
 			all.Server(s, what)
 			runs.Found = append(runs.Found, all.Protected(what)...)
 			continue
@@ -49,10 +49,10 @@ func (w *World) Programs(dirs []string) []policy.Steer {
 		}
 		runs.Line(s.HeadersHelper, what)
 	}
-	for _, dir := range w.conf.PluginDirs {
+	for _, dir := range f.conf.PluginDirs {
 		runs.Folder(dir, "a plugin")
 	}
-	if line, _ := w.StatusLine(); line != nil {
+	if line, _ := f.StatusLine(); line != nil {
 		runs.Line(line.Command, "the status line of a plugin")
 	}
 	if plugs != nil {

@@ -17,11 +17,11 @@ func TestOneLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer live.Close()
-	w := NewProcess(ProcessConfig{}).Open(WorldConfig{Live: live, Env: func(string) string { return "" }, Hidden: func(...string) {}})
+	w := NewProcess(ProcessConfig{}).Open(FolderConfig{Live: live, Env: func(string) string { return "" }, Hidden: func(...string) {}})
 	defer w.Close()
 	w.Begin()
 	w.ready()
-	x, bad := New(Config{World: w}, live.Config())
+	x, bad := New(Config{Folder: w}, live.Config())
 	if len(bad) > 0 {
 		t.Error(bad)
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // unanswered says which servers of the folder wait for a person's yes.
-func (w *World) unanswered(list []servers.Server) string {
-	if !w.conf.Person {
+func (f *Folder) unanswered(list []servers.Server) string {
+	if !f.conf.Person {
 		return ""
 	}
 	var names []string

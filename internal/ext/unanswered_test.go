@@ -9,7 +9,7 @@ import (
 
 // A person is told which servers of the folder wait for a yes.
 func TestUnanswered(t *testing.T) {
-	w := &World{conf: WorldConfig{Person: true}}
+	w := &Folder{conf: FolderConfig{Person: true}}
 	list := []servers.Server{
 		{Name: "a", Approval: servers.Pending, Why: "x"}, {Name: "b", Approval: servers.Approved}, {Name: "c", Approval: servers.Refused},
 		{Name: "d", Approval: servers.Pending, Why: servers.Untrusted},
@@ -26,7 +26,7 @@ func TestUnanswered(t *testing.T) {
 	if got := w.unanswered(list[1:4]); got != "" {
 		t.Error("none waits: " + got)
 	}
-	if got := (&World{}).unanswered(list); got != "" {
+	if got := (&Folder{}).unanswered(list); got != "" {
 		t.Error("nobody is there: " + got)
 	}
 }

@@ -48,7 +48,7 @@ type Config struct {
 	// on disk.
 	Loaded, Fresh func() (settings.Paths, *config.Config, error)
 	// Extensions are those of the folder that is worked in, nil before there are any.
-	Extensions func() *ext.World
+	Extensions func() *ext.Folder
 }
 
 // A Machine is a person's.

@@ -26,7 +26,7 @@ type Flags struct {
 	Servers []servers.Given
 	Strict  bool
 	// Further are those of the program that drives adze, to begin with (see
-	// World.Further), and Host hands a message to one that it serves itself.
+	// Folder.Further), and Host hands a message to one that it serves itself.
 	Further []servers.Given
 	Host    func(ctx context.Context, server string, message json.RawMessage) (json.RawMessage, error)
 	// Skills are the names of the only skills there are; nil is all.
@@ -40,8 +40,8 @@ type Flags struct {
 	Agents []skill.Agent
 }
 
-// A WorldConfig is what the extensions of a folder are made from.
-type WorldConfig struct {
+// A FolderConfig is what the extensions of a folder are made from.
+type FolderConfig struct {
 	Flags
 	Version string // of adze
 	Live    *settings.Live
@@ -62,11 +62,11 @@ type WorldConfig struct {
 	Hidden func(values ...string)
 }
 
-// A World is the extensions that all sessions in a folder share: which servers are
+// A Folder is the extensions that all sessions in a folder share: which servers are
 // configured there, skills, plugins. Nothing of it runs before there are any.
-type World struct {
+type Folder struct {
 	process *Process
-	conf    WorldConfig
+	conf    FolderConfig
 	once    sync.Once
 	look    chan struct{} // has the worker look at what is configured
 	looked  chan struct{} // closed when it has, once
@@ -99,72 +99,72 @@ type World struct {
 // Refresh looks at what is configured now, in the background, and has it count:
 // servers that came are started, others end. Sessions are told what cannot be
 // used.
-func (w *World) Refresh() {
-	if w.start() {
+func (f *Folder) Refresh() {
+	if f.start() {
 		return
 	}
 	select {
-	case w.look <- struct{}{}:
+	case f.look <- struct{}{}:
 	default: // it will look in any case
 	}
 }
 
 // start looks at what is configured as Refresh does, unless it is looked at already:
 // at a start, many ask for it. began: it was not.
-func (w *World) start() (began bool) {
-	w.once.Do(func() {
+func (f *Folder) start() (began bool) {
+	f.once.Do(func() {
 		began = true
-		w.look <- struct{}{}
+		f.look <- struct{}{}
 		ctx, end := context.WithCancel(context.Background())
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.end = end; w.closed {
-			close(w.looked)
-			close(w.used)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.end = end; f.closed {
+			close(f.looked)
+			close(f.used)
 			return
 		}
-		w.wg.Go(func() { w.work(ctx) })
+		f.wg.Go(func() { f.work(ctx) })
 	})
 	return began
 }
 
 // host looks at what is configured for a session that begins: anew, but for the first one.
-func (w *World) host() {
-	w.mu.Lock()
-	first := !w.hosted
-	w.hosted = true
-	w.mu.Unlock()
+func (f *Folder) host() {
+	f.mu.Lock()
+	first := !f.hosted
+	f.hosted = true
+	f.mu.Unlock()
 	if first {
-		w.start()
+		f.start()
 	} else {
-		w.Refresh()
+		f.Refresh()
 	}
 }
 
 // readings is how often skills and the like were read by now.
-func (w *World) readings() int {
-	if s := w.opened(); s != nil {
+func (f *Folder) readings() int {
+	if s := f.opened(); s != nil {
 		return s.Readings()
 	}
 	return 0
 }
 
-func (w *World) work(ctx context.Context) {
-	looked, used := sync.OnceFunc(func() { close(w.looked) }), sync.OnceFunc(func() { close(w.used) })
+func (f *Folder) work(ctx context.Context) {
+	looked, used := sync.OnceFunc(func() { close(f.looked) }), sync.OnceFunc(func() { close(f.used) })
 	defer used()
 	defer looked()
 	for late := true; ; late = false {
 		select {
 		case <-ctx.Done():
 			return
-		case <-w.look:
-			w.mu.Lock()
-			waiting := w.waiting
-			w.waiting = nil
-			w.mu.Unlock()
-			h, list := w.use(!late)
+		case <-f.look:
+			f.mu.Lock()
+			waiting := f.waiting
+			f.waiting = nil
+			f.mu.Unlock()
+			h, list := f.use(!late)
 			looked()
-			if h != nil && w.begin(ctx, late) {
+			if h != nil && f.begin(ctx, late) {
 				h.Use(list)
 			}
 			used()
@@ -176,60 +176,60 @@ func (w *World) work(ctx context.Context) {
 }
 
 // use is what is configured now, and tells sessions what of it cannot be used.
-func (w *World) use(again bool) (*mcp.View, []servers.Server) {
-	w.mu.Lock()
-	given := slices.Concat(w.mains, w.conf.Servers, w.process.hosted())
-	was := w.plugs
-	w.mu.Unlock()
-	plugs := w.plugins()
-	w.lost()
+func (f *Folder) use(again bool) (*mcp.View, []servers.Server) {
+	f.mu.Lock()
+	given := slices.Concat(f.mains, f.conf.Servers, f.process.hosted())
+	was := f.plugs
+	f.mu.Unlock()
+	plugs := f.plugins()
+	f.lost()
 	if again {
-		if plugs = w.replug(); !plugs.same(was) {
-			for _, x := range w.attached() {
+		if plugs = f.replug(); !plugs.same(was) {
+			for _, x := range f.attached() {
 				x.replugged()
 			}
 		}
-		w.reread() // also of what is trusted now
+		f.reread() // also of what is trusted now
 	}
-	set := w.conf.Live.Servers(settings.Servers{Given: given, Strict: w.conf.Strict, Plugins: plugs.servers})
-	if w.conf.Hidden != nil {
-		w.conf.Hidden(ServerSecrets(set.Servers)...)
+	set := f.conf.Live.Servers(settings.Servers{Given: given, Strict: f.conf.Strict, Plugins: plugs.servers})
+	if f.conf.Hidden != nil {
+		f.conf.Hidden(ServerSecrets(set.Servers)...)
 	}
 	bad := slices.Clone(plugs.bad)
-	if w.conf.Person { // a script's runs would all say it; adze doctor does
+	if f.conf.Person { // a script's runs would all say it; adze doctor does
 		bad = append(bad, plugs.absent()...)
 	}
 	for _, p := range set.Problems {
 		bad = append(bad, p.String())
 	}
 	for _, s := range set.Servers {
-		if s.Problem != "" && s.Approval == servers.Approved && !w.conf.Person {
+		if s.Problem != "" && s.Approval == servers.Approved && !f.conf.Person {
 			bad = append(bad, fmt.Sprintf("the MCP server %s (%s) cannot be used: %s", s.Name, s.Origin, s.Problem))
 		}
 	}
-	if text := w.unanswered(set.Servers); text != "" {
+	if text := f.unanswered(set.Servers); text != "" {
 		bad = append(bad, text)
 	}
-	w.mu.Lock()
-	if w.view == nil && len(set.Servers) > 0 && !w.closed {
-		w.view = w.newView()
+	f.mu.Lock()
+	if f.view == nil && len(set.Servers) > 0 && !f.closed {
+		f.view = f.newView()
 	}
-	h := w.view
-	others := again && !slices.EqualFunc(w.wanted, set.Servers, sameProgram)
-	w.problems, w.wanted = bad, set.Servers
-	folders := w.rooted
-	if w.conf.Roots != nil {
-		w.rooted = w.conf.Roots()
+	h := f.view
+	others := again && !slices.EqualFunc(f.wanted, set.Servers, sameProgram)
+	f.problems, f.wanted = bad, set.Servers
+	folders := f.rooted
+	if f.conf.Roots != nil {
+		f.rooted = f.conf.Roots()
 	}
-	moved := again && h != nil && !slices.Equal(folders, w.rooted)
-	w.mu.Unlock()
+	moved := again && h != nil && !slices.Equal(folders, f.rooted)
+	f.mu.Unlock()
 	if moved {
 		h.RootsChanged()
 	}
 	if others {
-		w.protect()
+		f.protect()
 	}
-	for _, x := range w.attached() {
+	for _, x := range f.attached() {
 		x.tell(bad)
 	}
 	return h, set.Servers
@@ -241,10 +241,10 @@ const protectWait = time.Second
 
 // protect has all sessions protect the programs of the servers that there are by
 // now.
-func (w *World) protect() {
+func (f *Folder) protect() {
 	late := time.NewTimer(protectWait)
 	defer late.Stop()
-	for _, x := range w.attached() {
+	for _, x := range f.attached() {
 		select {
 		case <-x.reapply():
 		case <-late.C:
@@ -254,10 +254,10 @@ func (w *World) protect() {
 }
 
 // reread has skills looked for anew, as far as there are any yet.
-func (w *World) reread() {
-	w.mu.Lock()
-	shelf := w.shelf
-	w.mu.Unlock()
+func (f *Folder) reread() {
+	f.mu.Lock()
+	shelf := f.shelf
+	f.mu.Unlock()
 	if shelf != nil {
 		shelf.Reread()
 	}
@@ -265,13 +265,13 @@ func (w *World) reread() {
 
 // Further has these servers beside those that are configured, in all folders: they are the
 // program's that drives adze. The channel is closed once they count here, unless the
-// world is closed before.
-func (w *World) Further(list []servers.Given) <-chan struct{} {
-	p := w.process
+// folder is closed before.
+func (f *Folder) Further(list []servers.Given) <-chan struct{} {
+	p := f.process
 	p.mu.Lock()
 	p.further = list
 	p.mu.Unlock()
-	counts := w.looks()
+	counts := f.looks()
 	for _, o := range p.opened() {
 		o.Refresh()
 	}
@@ -279,20 +279,20 @@ func (w *World) Further(list []servers.Given) <-chan struct{} {
 }
 
 // looks is closed when the next look at what is configured is over.
-func (w *World) looks() <-chan struct{} {
+func (f *Folder) looks() <-chan struct{} {
 	over := make(chan struct{})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.waiting = append(w.waiting, over)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waiting = append(f.waiting, over)
 	return over
 }
 
 // newView makes a view of the process's connections for this folder.
-func (w *World) newView() *mcp.View {
-	p := w.conf.Live.Paths
-	return w.process.connections(p).View(mcp.ViewConfig{
-		Ground: mcp.Ground{Dir: p.Dir, Apart: p.ServerDirs(), Environ: w.conf.Environ, Private: w.conf.Live.Private, Fresh: w.fresh},
-		Client: client{w}, Roots: w.conf.Roots, Tell: w.told, Changed: w.changed, Turned: w.turned, Waits: w.waits, Debug: w.wrote,
+func (f *Folder) newView() *mcp.View {
+	p := f.conf.Live.Paths
+	return f.process.connections(p).View(mcp.ViewConfig{
+		Ground: mcp.Ground{Dir: p.Dir, Apart: p.ServerDirs(), Environ: f.conf.Environ, Private: f.conf.Live.Private, Fresh: f.fresh},
+		Client: client{f}, Roots: f.conf.Roots, Tell: f.told, Changed: f.changed, Turned: f.turned, Waits: f.waits, Debug: f.wrote,
 	})
 }
 
@@ -312,10 +312,10 @@ func millis(s string) time.Duration {
 }
 
 // Hub is the servers and their connections, nil when no server is configured.
-func (w *World) Hub() Hub {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.view
+func (f *Folder) Hub() Hub {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.view
 }
 
 // Hub is what a folder has of the connections of servers.
@@ -325,52 +325,52 @@ type Hub = *mcp.View
 const maxLog = 30
 
 // wrote keeps a line that a server wrote.
-func (w *World) wrote(server, line string) {
-	w.mu.Lock()
-	list := append(w.logs[server], line)
-	if w.logs == nil {
-		w.logs = map[string][]string{}
+func (f *Folder) wrote(server, line string) {
+	f.mu.Lock()
+	list := append(f.logs[server], line)
+	if f.logs == nil {
+		f.logs = map[string][]string{}
 	}
-	w.logs[server] = list[max(0, len(list)-maxLog):]
-	tell := w.logged
-	w.mu.Unlock()
+	f.logs[server] = list[max(0, len(list)-maxLog):]
+	tell := f.logged
+	f.mu.Unlock()
 	if tell != nil {
 		tell(server, line)
 	}
 }
 
-// Logged hands what servers wrote last, and each line from now on, to f as well.
-func (w *World) Logged(f func(server, line string)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, server := range slices.Sorted(maps.Keys(w.logs)) {
-		for _, line := range w.logs[server] {
-			f(server, line)
+// Logged hands what servers wrote last, and each line from now on, to tell as well.
+func (f *Folder) Logged(tell func(server, line string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, server := range slices.Sorted(maps.Keys(f.logs)) {
+		for _, line := range f.logs[server] {
+			tell(server, line)
 		}
 	}
-	w.logged = f
+	f.logged = tell
 }
 
 // Log is what a server wrote last: to its standard error, or as log messages.
-func (w *World) Log(server string) []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.logs[server])
+func (f *Folder) Log(server string) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.logs[server])
 }
 
 // Extended is what the session at the root has besides adze's own.
-func (w *World) Extended() event.Extended {
-	if x := w.root(); x != nil {
+func (f *Folder) Extended() event.Extended {
+	if x := f.root(); x != nil {
 		return x.Extended()
 	}
 	return event.Extended{}
 }
 
 // Status is how servers are, by name, also of those that have yet to be started.
-func (w *World) Status() []mcp.Status {
-	w.mu.Lock()
-	h, wanted := w.view, w.wanted
-	w.mu.Unlock()
+func (f *Folder) Status() []mcp.Status {
+	f.mu.Lock()
+	h, wanted := f.view, f.wanted
+	f.mu.Unlock()
 	if h == nil {
 		return nil
 	}
@@ -394,31 +394,31 @@ func (w *World) Status() []mcp.Status {
 }
 
 // Served is what servers bring to all sessions.
-func (w *World) Served() []contrib.Contribution {
-	if h := w.Hub(); h != nil {
+func (f *Folder) Served() []contrib.Contribution {
+	if h := f.Hub(); h != nil {
 		return h.Contributions()
 	}
 	return nil
 }
 
 // prompts are those of servers, as slash commands.
-func (w *World) prompts() []mcp.Prompt {
-	if h := w.Hub(); h != nil {
+func (f *Folder) prompts() []mcp.Prompt {
+	if h := f.Hub(); h != nil {
 		return h.Prompts()
 	}
 	return nil
 }
 
 // attached are the sessions that are told of what happens.
-func (w *World) attached() []*Session {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.sessions)
+func (f *Folder) attached() []*Session {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.sessions)
 }
 
 // session is the one with this ID, nil when it is not there, or not any more.
-func (w *World) session(id string) *Session {
-	for _, x := range w.attached() {
+func (f *Folder) session(id string) *Session {
+	for _, x := range f.attached() {
 		if x.id() == id {
 			return x
 		}
@@ -429,8 +429,8 @@ func (w *World) session(id string) *Session {
 // trees are the sessions at the roots of those that are here, the oldest first: the ones
 // here that nobody's session has started, or where all were, who they work for in other
 // folders.
-func (w *World) trees() (out []*Session) {
-	all := w.attached()
+func (f *Folder) trees() (out []*Session) {
+	all := f.attached()
 	for _, x := range all {
 		if x.conf.Parent == "" {
 			out = append(out, x)
@@ -441,7 +441,7 @@ func (w *World) trees() (out []*Session) {
 	}
 	for _, x := range all {
 		for x != nil && x.conf.Parent != "" {
-			x = w.process.session(x.conf.Parent)
+			x = f.process.session(x.conf.Parent)
 		}
 		if x != nil && !slices.Contains(out, x) {
 			out = append(out, x)
@@ -452,8 +452,8 @@ func (w *World) trees() (out []*Session) {
 
 // root is the session at the root of the tree that servers were started for, nil when
 // there is none: of several the one that is there for the longest time.
-func (w *World) root() *Session {
-	if list := w.trees(); len(list) > 0 {
+func (f *Folder) root() *Session {
+	if list := f.trees(); len(list) > 0 {
 		return list[0]
 	}
 	return nil
@@ -462,58 +462,58 @@ func (w *World) root() *Session {
 // asked is the session whose people, rules and models a server's question is for: that
 // of the request that is open, and for what a server asks of its own accord the root.
 // It is nil when nobody can answer.
-func (w *World) asked(by mcp.Caller) *Session {
+func (f *Folder) asked(by mcp.Caller) *Session {
 	if by.Session != "" {
-		return w.session(by.Session)
+		return f.session(by.Session)
 	}
-	return w.root()
+	return f.root()
 }
 
 // told records how a server is in every session. The hub calls it, and must not
 // be called here.
-func (w *World) told(s mcp.Status) {
-	for _, x := range w.attached() {
+func (f *Folder) told(s mcp.Status) {
+	for _, x := range f.attached() {
 		x.serve(func() []mcp.Status { return []mcp.Status{s} })
 	}
 }
 
 // changed has every session offer what there is now.
-func (w *World) changed() {
-	for _, x := range w.attached() {
+func (f *Folder) changed() {
+	for _, x := range f.attached() {
 		x.changed()
 	}
 }
 
 // Release stops the watch of every folder of skills, before Close: see [watch.Watcher.Release].
-func (w *World) Release() {
-	w.mu.Lock()
-	shelf := w.shelf
-	w.mu.Unlock()
+func (f *Folder) Release() {
+	f.mu.Lock()
+	shelf := f.shelf
+	f.mu.Unlock()
 	if shelf != nil {
 		shelf.Release()
 	}
 }
 
 // Close ends the connections that no other folder uses.
-func (w *World) Close() {
-	w.mu.Lock()
-	w.closed = true
-	end := w.end
-	w.mu.Unlock()
+func (f *Folder) Close() {
+	f.mu.Lock()
+	f.closed = true
+	end := f.end
+	f.mu.Unlock()
 	if end != nil {
 		end()
 	}
-	w.wg.Wait()
-	w.mu.Lock()
-	shelf := w.shelf
-	w.mu.Unlock()
+	f.wg.Wait()
+	f.mu.Lock()
+	shelf := f.shelf
+	f.mu.Unlock()
 	if shelf != nil {
 		shelf.Close()
 	}
-	if h := w.Hub(); h != nil {
+	if h := f.Hub(); h != nil {
 		h.Close()
 	}
-	w.process.left(w)
+	f.process.left(f)
 }
 
 var (
