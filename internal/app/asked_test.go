@@ -70,7 +70,7 @@ func TestQuestionOfTheOpenCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.MCP().AwaitAll(t.Context())
+		w.Extensions().AwaitAll(t.Context())
 		r.Offer()
 		if err := r.Submit(t.Context(), op.Attach{Client: "test"}); err != nil {
 			t.Fatal(err)

@@ -149,8 +149,8 @@ func (at *Place) sweep() {
 // Config is the settings in force. Nothing may change them.
 func (at *Place) Config() *config.Config { return at.live.Config() }
 
-// MCP are the extensions of all sessions here, their MCP servers among them.
-func (at *Place) MCP() *ext.Folder { return at.ext }
+// Extensions are the extensions of all sessions here, their MCP servers among them.
+func (at *Place) Extensions() *ext.Folder { return at.ext }
 
 // Reread has what settings files and saved keys say now count for the next
 // session, whether or not the watch has told of it yet.

@@ -123,7 +123,7 @@ func TestTwoPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at.MCP().AwaitAll(t.Context())
+		at.Extensions().AwaitAll(t.Context())
 		r.Offer()
 		return r, m
 	}
@@ -158,7 +158,7 @@ func TestTwoPlaces(t *testing.T) {
 			t.Errorf("%s: %q", c.dir, got)
 		}
 	}
-	if got := two.MCP().Extended(); len(got.Agents) != len(root.Extended().Agents) {
+	if got := two.Extensions().Extended(); len(got.Agents) != len(root.Extended().Agents) {
 		t.Errorf("where only children are, the root says what there is: %+v", got)
 	}
 
@@ -239,13 +239,13 @@ func TestRootOfAnotherPlace(t *testing.T) {
 	root := start(one, "")
 	child := start(two, root.ID)
 	start(two, child.ID)
-	if !two.MCP().Answers(mcp.Caller{}) || two.MCP().Answers(mcp.Caller{Session: root.ID}) || !two.MCP().Answers(mcp.Caller{Session: child.ID}) {
+	if !two.Extensions().Answers(mcp.Caller{}) || two.Extensions().Answers(mcp.Caller{Session: root.ID}) || !two.Extensions().Answers(mcp.Caller{Session: child.ID}) {
 		t.Error("who answers in the folder of children")
 	}
 	if err := root.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if two.MCP().Answers(mcp.Caller{}) {
+	if two.Extensions().Answers(mcp.Caller{}) {
 		t.Error("a child answers for its root")
 	}
 }

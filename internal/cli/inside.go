@@ -85,7 +85,7 @@ func (o invocation) ready(ctx context.Context, a running) <-chan struct{} {
 		defer close(done)
 		ctx, cancel := context.WithTimeout(ctx, desk.HostWait)
 		defer cancel()
-		a.Place().MCP().Await(ctx, names...)
+		a.Place().Extensions().Await(ctx, names...)
 		a.Offer()
 	}()
 	return done

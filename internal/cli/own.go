@@ -31,7 +31,7 @@ var looked = map[string]ask.Query{"cost": ask.Cost{}, "usage": ask.Cost{}, "cont
 func (o ownCommands) status() string {
 	a := o.Describe()
 	lines := []string{"adze " + a.Version, "session: " + a.ID, "folder: " + a.Dir, "model: " + o.Target().ID(), "mode: " + string(o.Mode()), "key: " + a.Key}
-	for _, s := range o.Place().MCP().Status() {
+	for _, s := range o.Place().Extensions().Status() {
 		lines = append(lines, "MCP server "+s.Server.Name+": "+string(s.State))
 	}
 	return clip.VisibleText(strings.Join(lines, "\n"))

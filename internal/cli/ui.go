@@ -193,7 +193,7 @@ func (h *uiHost) machineOf() *machine.Machine {
 		Loaded: h.desk.Loaded, Fresh: h.o.quiet().load,
 		Extensions: func() *ext.Folder {
 			if at := h.desk.Place(); at != nil {
-				return at.MCP()
+				return at.Extensions()
 			}
 			return nil
 		},

@@ -54,7 +54,7 @@ func (h *uiHost) mcpHere(ctx context.Context, args string) (string, error) {
 		return "", err
 	}
 	if q.Do == "approve" {
-		h.desk.Place().MCP().Refresh()
+		h.desk.Place().Extensions().Refresh()
 		return "", nil
 	}
 	now, err := h.desk.Ask(ctx, "", ask.Servers{Name: q.Name, Do: ask.Reconnect})

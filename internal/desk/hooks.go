@@ -23,7 +23,7 @@ func (d *Desk) hooks(ctx context.Context, session string) (out ask.Reply, err er
 		out.Data = ask.HookSet{List: HookRows(hook.NewSet(s.Hooks()...)), Off: w.Config().DisableAllHooks}
 	}
 	if w != nil {
-		if set, ok := w.MCP().Hooks(); ok {
+		if set, ok := w.Extensions().Hooks(); ok {
 			var b bytes.Buffer
 			err = PrintHooks(&b, set, w.Config())
 			out.Text = clip.Fenced(b.String())

@@ -84,7 +84,7 @@ func noServer(name string) error {
 
 // reload looks anew at what extensions bring.
 func (s seat) reload(ctx context.Context) {
-	w := s.Place().MCP()
+	w := s.Place().Extensions()
 	w.Refresh()
 	ctx, cancel := context.WithTimeout(ctx, HostWait)
 	defer cancel()

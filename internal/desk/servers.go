@@ -25,7 +25,7 @@ var ServerVerbs = []string{"enable", "disable", "reconnect", "login", "logout", 
 // ext are the extensions around a session, nil before there is any.
 func (d *Desk) ext(session string) *ext.Folder {
 	if w := d.at(session); w != nil {
-		return w.MCP()
+		return w.Extensions()
 	}
 	return nil
 }
