@@ -56,6 +56,46 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
+// Who leaves while tasks run in the background is told before that they end.
+func TestLeavingEndsTasks(t *testing.T) {
+	begin := func() *rig {
+		return newRig(t, 80, 24).open().event(event.TaskStarted{ID: "b1", Text: "make watch"})
+	}
+	if r := begin().keys("ctrl+c").has("Press Ctrl+C again to quit and end 1 task").keys("ctrl+c"); !r.m.left {
+		t.Error("a second Ctrl+C does not quit")
+	}
+	did := func(r *rig) bool {
+		return slices.ContainsFunc(r.effects, func(e effect) bool {
+			switch e.(type) {
+			case quit, open:
+				return true
+			}
+			return false
+		})
+	}
+	for command, what := range map[string]string{"/exit": "Quit", "quit": "Quit", "/clear": "Leave this session"} {
+		r := begin().keys("'"+command, "enter").has("1 task runs in the background", what+" and end it")
+		if did(r) {
+			t.Errorf("%s does not ask", command)
+		}
+		if r.keys("2", "enter"); did(r) || len(r.m.shown) > 0 {
+			t.Errorf("%s does not stay", command)
+		}
+		if r.keys("'"+command, "enter", "1", "enter"); !did(r) {
+			t.Errorf("%s does not happen", command)
+		}
+		r = begin().event(event.TaskEnded{ID: "b1"}).keys("'"+command, "enter")
+		if !did(r) {
+			t.Errorf("%s asks when nothing runs any more", command)
+		}
+	}
+	r := begin()
+	r.m.s.Elsewhere = true
+	if r.keys("'/exit", "enter"); !did(r) {
+		t.Error("it asks where nothing ends")
+	}
+}
+
 // A person's own command is seen to run; Ctrl+B says that it stays, and the Ctrl+C that
 // stops it does not count as the first of two that quit.
 func TestOwnCommandsAreSeenToRun(t *testing.T) {

@@ -77,7 +77,7 @@ func (m *Model) sendCommand(line string) []effect {
 func (m *Model) views() map[string]func(m *Model, args string) []effect {
 	out := map[string]func(m *Model, args string) []effect{
 		"help":       func(m *Model, _ string) []effect { m.open(newHelp(m)); return nil },
-		"exit":       func(m *Model, _ string) []effect { return m.leave() },
+		"exit":       func(m *Model, _ string) []effect { return m.quit() },
 		"clear":      func(m *Model, _ string) []effect { return m.begin(m.anew()) },
 		"mode":       (*Model).modeCommand,
 		"plan":       (*Model).planCommand,
@@ -197,10 +197,10 @@ func (m *Model) begin(s Start) []effect {
 		m.say("this terminal shows a session of another process: adze in another terminal opens more", draw.Attention)
 		return nil
 	case m.turn.running:
-		m.say("the model works: interrupt it first ("+m.stopKey()+")", draw.Attention)
+		m.say("something runs: interrupt it first ("+m.stopKey()+")", draw.Attention)
 		return nil
 	}
-	return []effect{open{start: s}}
+	return m.unlessTasks("Leave this session", func(*Model) []effect { return []effect{open{start: s}} })
 }
 
 // anew is a session without this one's conversation, on the model of this one.

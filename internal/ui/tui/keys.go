@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // key takes one press. What was said about the next one holds for that alone.
@@ -153,8 +154,11 @@ func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
 		switch {
 		case m.now.Before(m.returned.Add(again)): // it was pressed twice to stop
 			return nil, true
+		case m.box.VimMode() > edit.VimInsert && !m.box.Empty(): // in vim, Esc in normal mode is nothing
+			return nil, true
 		case !m.box.Empty():
 			m.box.Clear()
+			m.say(m.undoes(), draw.Quiet)
 			return m.edited(), true
 		case m.s == nil || m.turn.running:
 			return nil, false
@@ -191,7 +195,7 @@ func (m *Model) anyAct(a keymap.Action) ([]effect, bool) {
 	case keymap.Interrupt:
 		return m.interruptOrQuit(), true
 	case keymap.Exit:
-		return m.twice(a), true
+		return m.twice(a, ""), true
 	case keymap.Redraw:
 		return []effect{redraw{}}, true
 	case keymap.Suspend:
@@ -228,7 +232,11 @@ func (m *Model) interruptOrQuit() []effect {
 		m.halted = c.ID
 		return m.interrupt()
 	}
-	out := m.twice(keymap.Interrupt)
+	lost := ""
+	if !m.box.Empty() && !m.screen.plain {
+		lost = "; " + m.undoes()
+	}
+	out := m.twice(keymap.Interrupt, lost)
 	switch {
 	case !m.box.Empty():
 		m.box.Clear()
@@ -243,16 +251,55 @@ func (m *Model) interruptOrQuit() []effect {
 	return out
 }
 
-// twice arms a key that quits when it comes again.
-func (m *Model) twice(a keymap.Action) []effect {
+// twice arms a key that quits when it comes again, and says so and more.
+func (m *Model) twice(a keymap.Action, more string) []effect {
 	if m.armed.action == a && m.now.Before(m.armed.till) {
 		return m.leave()
 	}
 	m.armed = armed{a, m.now.Add(again)}
-	m.say("Press "+m.keys.Hint(a)+" again to quit", draw.Attention)
+	text := "Press " + m.keys.Hint(a) + " again to quit"
+	if n := m.ends(); n > 0 {
+		text += " and end " + story.Plural(n, "task")
+	}
+	m.say(text+more, draw.Attention)
 	m.flash.till = m.armed.till
 	return nil
 }
+
+// undoes says how a text that was cleared comes back.
+func (m *Model) undoes() string { return m.keys.Hint(keymap.EditUndo) + " brings the text back" }
+
+// ends is how many tasks in the background end with the session that is open here.
+func (m *Model) ends() int {
+	if m.s == nil || m.s.Elsewhere {
+		return 0
+	}
+	return len(m.st.Background)
+}
+
+// unlessTasks does something that ends the session, and asks before where tasks end with it.
+func (m *Model) unlessTasks(what string, then func(*Model) []effect) []effect {
+	n := m.ends()
+	if n == 0 {
+		return then(m)
+	}
+	they, runs := "it", "1 task runs"
+	if n > 1 {
+		they, runs = "them", fmt.Sprintf("%d tasks run", n)
+	}
+	d := newMenu(m, runs+" in the background", []Choice{{ID: "go", Name: what + " and end " + they}, {ID: "stay", Name: "Stay"}}, func(m *Model, c Choice) []effect {
+		if c.ID == "go" {
+			return then(m)
+		}
+		return nil
+	})
+	d.Fixed = true
+	m.open(d)
+	return nil
+}
+
+// quit leaves because a person said so in words.
+func (m *Model) quit() []effect { return m.unlessTasks("Quit", (*Model).leave) }
 
 func (m *Model) leave() []effect {
 	m.left = true

@@ -139,6 +139,20 @@ func TestVimShowsItsMode(t *testing.T) {
 	}
 	r.keys("'cc").has("INSERT ·").hasNot("INSERT c")
 	r.keys("esc", "'?").has("╭ Help").keys("esc", "'r?").hasNot("╭ Help") // a "?" that another key waits for is none
+	r = newRig(t, 80, 24).open().keys("'/vim", "enter").pass(5 * time.Second)
+	if r.keys("'precious", "esc", "esc", "esc", "esc").has("NORMAL"); r.m.box.Text() != "precious" {
+		t.Errorf("Esc in normal mode leaves %q", r.m.box.Text())
+	}
+}
+
+// What empties the prompt box says how the text comes back.
+func TestWhatIsClearedComesBack(t *testing.T) {
+	for _, keys := range [][]string{{"esc", "esc"}, {"ctrl+c"}} {
+		r := newRig(t, 80, 24).open().keys("'precious").keys(keys...).has("Ctrl+_ brings the text back")
+		if r.keys("ctrl+_"); r.m.box.Text() != "precious" {
+			t.Errorf("%v: %q", keys, r.m.box.Text())
+		}
+	}
 }
 
 // A name that is typed to its end is no choice: Enter sends the prompt, and Tab goes on

@@ -46,7 +46,7 @@ func (m *Model) enter() []effect {
 		return nil
 	case edit.Chat:
 		if leaving[strings.TrimSpace(p.Text)] && len(p.Images) == 0 {
-			return m.leave()
+			return m.quit()
 		}
 	}
 	return m.send(p)

@@ -56,7 +56,7 @@ func (m *Model) command(line string) []effect {
 		return m.sendCommand(line)
 	}
 	if name == "quit" {
-		return m.leave()
+		return m.quit()
 	}
 	text := "there is no command /" + draw.String(name)
 	if close := m.nearest(name, all); len(close) > 0 {
