@@ -114,7 +114,7 @@ func (s *Stream) drawFirst(n int) {
 	if part := clip.Clean(string(s.text[:n])); strings.TrimSpace(part) != "" {
 		s.settle(s.after(markdown(part, string(s.refs), s.o), n))
 		for _, m := range definition().FindAllString(part, -1) {
-			if len(m) < 1000 && len(s.refs)+len(m) < maxRefs {
+			if len(m) < 1000 && len(s.refs)+len(m) < maxRefs && len(markdown(m, "", s.o)) == 0 { // one that is drawn is none
 				s.refs = append(append(s.refs, m...), '\n')
 			}
 		}

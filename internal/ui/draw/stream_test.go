@@ -47,7 +47,8 @@ After the fence
 Last paragraph`
 
 func TestStreamDrawsWhatMarkdownDraws(t *testing.T) {
-	texts := []string{sample, "", "a", "\n\n", "- a\n\n\n\n- b\n\nc", "para\n```\nx\n```\npara", "- a\n  ```\n  x\n\n  y\n  ```\n- b\n\nz", "````\n```\nx\n````\ny", "# a\n## b\ntext\n# c", "a\n# b\n\nc\n===\n\nd", "~~~ go\nx"}
+	texts := []string{sample, "", "a", "\n\n", "- a\n\n\n\n- b\n\nc", "para\n```\nx\n```\npara", "- a\n  ```\n  x\n\n  y\n  ```\n- b\n\nz", "````\n```\nx\n````\ny", "# a\n## b\ntext\n# c", "a\n# b\n\nc\n===\n\nd", "~~~ go\nx",
+		"see[^1]\n\n[^1]: The note.\n\nthe end\n", "see\n\n[a]: b c\n\nthe end [a]\n", "[a]: /b\n\nthe [a] end\n"}
 	for _, src := range texts {
 		for _, width := range []int{80, 20} {
 			o := Options{Width: width}
