@@ -304,7 +304,7 @@ func (s *Story) replied(b event.Replied, now time.Time) {
 	if s.live {
 		s.agree(b.Message)
 	} else {
-		s.retell(b.Message, now)
+		s.retell(b.Message, now, now.Add(b.First-b.Took))
 	}
 	s.Reply, s.live = len(s.Items), false
 }
@@ -322,9 +322,13 @@ func (s *Story) agree(m llm.Message) {
 }
 
 // retell puts a reply that nobody heard into its order: calls that started
-// before it was whole come after what it said, unless they were printed.
-func (s *Story) retell(m llm.Message, now time.Time) {
+// before it was whole come after what it said, unless they were printed. So does what was
+// noted after it began.
+func (s *Story) retell(m llm.Message, now, began time.Time) {
 	from := min(max(s.Reply, s.Printed), len(s.Items))
+	for from < len(s.Items) && s.Items[from].Kind == Noted && !s.Items[from].At.After(began) {
+		from++
+	}
 	early := slices.Clone(s.Items[from:])
 	s.Items = s.Items[:from]
 	for _, p := range m.Parts {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
@@ -201,5 +202,27 @@ func TestCallsThatAreOverBeforeTheirReply(t *testing.T) {
 			t.Errorf("%q is not once and in its order in\n%s", want, got)
 		}
 		at = i
+	}
+}
+
+// Of a reply that is told anew, what was noted before it began stands above it, and what
+// was noted while it streamed below.
+func TestNotesOfARetoldReply(t *testing.T) {
+	at := time.Unix(100, 0)
+	s := story.New()
+	for _, e := range []event.Event{
+		{Time: at, Body: event.TurnStarted{ID: "t"}},
+		{Time: at, Body: event.Noted{Level: "info", Text: "why it began"}},
+		{Time: at.Add(5 * time.Second), Body: event.Noted{Level: "info", Text: "meanwhile"}},
+		{Time: at.Add(6 * time.Second), Body: event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "said"}}}, First: time.Second, Took: 6 * time.Second}},
+	} {
+		s.Apply(e)
+	}
+	var got []string
+	for _, it := range s.Items {
+		got = append(got, it.Text)
+	}
+	if want := []string{"why it began", "said", "meanwhile"}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }
