@@ -278,3 +278,17 @@ func TestNoSessionIsNoDeadEnd(t *testing.T) {
 	r.has("╭ There is no session").pass(time.Second).keys("esc").hasNot("╭ There is no session").has("Enter says how to go on")
 	r.keys("enter").has("╭ There is no session")
 }
+
+// A todo list that is done goes with the turn in which it was.
+func TestDoneListsLeave(t *testing.T) {
+	list := func(call string, s view.TaskStatus) event.Body {
+		return event.ToolFinished{Call: call, Name: "TodoWrite", View: view.Tasks{Items: []view.Task{{Text: "fix the bug", Status: s}}}}
+	}
+	r := newRig(t, 80, 24).open()
+	r.event(event.TurnStarted{ID: "t"}, list("1", view.InProgress)).has("◐ fix the bug")
+	r.event(list("2", view.Completed)).has("☑ fix the bug")
+	r.event(event.TurnEnded{ID: "t", How: event.Done}).hasNot("fix the bug")
+	r.event(event.TurnStarted{ID: "u"}).hasNot("fix the bug")
+	r.event(list("3", view.Pending)).has("☐ fix the bug")
+	r.event(event.TurnEnded{ID: "u", How: event.Done}, event.TurnStarted{ID: "v"}).has("☐ fix the bug")
+}

@@ -57,6 +57,7 @@ type turn struct {
 	waiting *event.Waiting
 	waits   time.Time // since when
 	stopped bool      // an interrupt was sent
+	listed  bool      // it changed the todo list
 	over    int       // how many items there were when it ended, 0 while it runs and before any
 	took    time.Duration
 }

@@ -208,6 +208,7 @@ func (m *Model) callFinished(b event.ToolFinished) []effect {
 			return m.changed()
 		}
 	case view.Tasks:
+		m.turn.listed = true
 		m.screen.todos = m.screen.todos || len(m.st.Tasks) > 0 && m.screen.size.Rows >= 20
 	default: // the story shows it
 	}

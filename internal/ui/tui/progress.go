@@ -97,9 +97,9 @@ func (m *Model) spent(p dialog.Paper) draw.Line {
 // count is a number of tokens for people.
 func count(n int) string { return clip.Short(n) }
 
-// todos is the todo list, when it is wanted.
+// todos is the todo list, when it is wanted. One that is done goes with the turn that did it.
 func (m *Model) todos(p dialog.Paper, max int) []draw.Line {
-	if !m.screen.todos || len(m.st.Tasks) == 0 || max < 2 || progressDone(m.st.Tasks) && !m.turn.running {
+	if !m.screen.todos || len(m.st.Tasks) == 0 || max < 2 || progressDone(m.st.Tasks) && !m.turn.listed {
 		return nil
 	}
 	o := p.Inner(2, max, false)
