@@ -227,7 +227,13 @@ func (c *calls) close(k *call) {
 		return
 	}
 	c.r.Host.Leave(k.ended)
-	c.emit(event.ToolFinished{Call: k.use.ID, Name: k.use.Name, IsErr: true, Text: interruptedText})
+	text := interruptedText
+	c.shift(func() {
+		if !k.started {
+			text = unstarted(k).Text
+		}
+	})
+	c.emit(event.ToolFinished{Call: k.use.ID, Name: k.use.Name, IsErr: true, Text: text})
 }
 
 // claim gives the right to record a call's result to the first who asks.

@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // job is the input of jobs.
@@ -91,9 +92,9 @@ func TestCalls(t *testing.T) {
 		{name: "a refused command does not", refuse: "a", calls: []llm.ToolUse{do("a", "shell", job{}), do("b", "look", job{For: 1})}, did: "+b-b", took: time.Second, texts: map[string]string{"a": "This call was refused: because.", "b": "did b"}},
 		{name: "a command without a plan does not", calls: []llm.ToolUse{do("a", "shell", job{Plan: "no such thing"}), do("b", "look", job{For: 1})}, did: "+b-b", took: time.Second, texts: map[string]string{"a": "shell: no such thing", "b": "did b"}},
 		{name: "interrupted", interrupt: time.Second, calls: []llm.ToolUse{do("a", "look", job{For: 5}), do("b", "act", job{For: 5})}, did: "+a-a", took: time.Second, end: agent.InterruptedTools,
-			texts: map[string]string{"a": "The person interrupted", "b": "The person interrupted"}},
+			texts: map[string]string{"a": "The person interrupted", "b": "This call was not run: the person"}},
 		{name: "interrupted, and what waits for a writer is not planned", interrupt: time.Second, calls: []llm.ToolUse{do("a", "act", job{For: 5}), do("b", "look", job{For: 5})}, did: "+a-a", unasked: "b", took: time.Second, end: agent.InterruptedTools,
-			texts: map[string]string{"a": "The person interrupted", "b": "The person interrupted"}},
+			texts: map[string]string{"a": "The person interrupted", "b": "This call was not run: the person"}},
 		{name: "interrupted, and it is done all the same", interrupt: 900 * time.Millisecond, calls: []llm.ToolUse{do("a", "look", job{For: 1, Deaf: true})}, did: "+a-a", took: time.Second, end: agent.InterruptedTools, texts: map[string]string{"a": "did a"}},
 		{name: "interrupted, and one does not stop", interrupt: time.Second, calls: []llm.ToolUse{do("a", "look", job{For: 5, Deaf: true}), do("b", "look", job{For: 5}), do("c", "look", job{For: 6, Deaf: true})}, did: "+a+b+c-b", took: 1120 * time.Millisecond, left: 2, end: agent.InterruptedTools,
 			texts: map[string]string{"a": "The person interrupted", "b": "The person interrupted", "c": "The person interrupted"}},
@@ -322,6 +323,33 @@ func TestCallsByOtherNames(t *testing.T) {
 		}
 		if !strings.Contains(got["a"], "bad failed in a way it should not: oh") || got["b"] != "[The person changed the arguments of this call to {\"for\":2}]\n2 true true default" || asked != 2 {
 			t.Errorf("%q, asked %d times", got, asked)
+		}
+	})
+}
+
+// A call that ended because another of its reply failed says so to people, too.
+func TestEndedByAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shell := tool.New(tool.Spec{Name: "shell", Shell: true},
+			func(job, tool.Env) (tool.Plan, error) {
+				return tool.Plan{Actions: []policy.Action{policy.None{}}, Parallel: true}, nil
+			},
+			func(ctx context.Context, in job, _ tool.Env) (tool.Result, error) {
+				note := "interrupted"
+				if agent.Sleep(ctx, time.Duration(in.For)*time.Second) == nil {
+					note = "exit code 1"
+				}
+				return tool.Result{IsErr: true, View: view.Terminal{Note: note}}, nil
+			})
+		r := newRig(t, []tool.Tool{shell}, fake.Use(do("a", "shell", job{For: 9}), do("b", "shell", job{For: 1})), fake.Say("done"))
+		r.run(t)
+		got := map[string]string{}
+		for _, f := range said[event.ToolFinished](r.host) {
+			v, _ := f.View.(view.Terminal)
+			got[f.Call] = v.Note
+		}
+		if got["a"] != "cancelled: another command of the same reply failed" || got["b"] != "exit code 1" {
+			t.Errorf("%q", got)
 		}
 	})
 }

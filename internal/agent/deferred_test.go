@@ -129,7 +129,7 @@ func TestACallIsAlone(t *testing.T) {
 			defer cancel()
 			r.host.rule = func(q agent.Question) agent.Verdict { return agent.Verdict{Defers: q.Alone()} }
 			out, err := r.loop.Run(ctx, r.turn)
-			if f := said[event.ToolFinished](r.host); err != nil || out.Reason != agent.InterruptedStreaming || len(f) != 1 || !strings.HasPrefix(f[0].Text, "The person interrupted") {
+			if f := said[event.ToolFinished](r.host); err != nil || out.Reason != agent.InterruptedStreaming || len(f) != 1 || !strings.HasPrefix(f[0].Text, "This call was not run: the person interrupted") {
 				t.Errorf("%+v %v; %+v", out, err, f)
 			}
 		})

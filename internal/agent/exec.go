@@ -17,11 +17,13 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // Texts that stand for a result.
 const (
 	interruptedText = "The person interrupted this call before it finished."
+	notRunText      = "This call was not run: the person interrupted it before it began."
 	siblingText     = "This call was cancelled, because another command of the same reply failed."
 	skippedText     = "This call was not run, because another command of the same reply failed. Send it again if it still makes sense."
 	previewBytes    = 2000
@@ -295,6 +297,10 @@ func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {
 	switch {
 	case errors.Is(context.Cause(k.ctx), errSibling) && (err != nil || res.IsErr):
 		f.res = joinText(res, siblingText)
+		if t, ok := res.View.(view.Terminal); ok { // nobody interrupted it
+			t.Note = "cancelled: another command of the same reply failed"
+			f.res.View = t
+		}
 	case k.ctx.Err() != nil && (err != nil || res.Text == ""):
 		f.res = tool.Errorf("%s", interruptedText)
 	case err != nil:
@@ -400,7 +406,7 @@ func unstarted(k *call) tool.Result {
 	if errors.Is(context.Cause(k.ctx), errSibling) {
 		return tool.Errorf("%s", skippedText)
 	}
-	return tool.Errorf("%s", interruptedText)
+	return tool.Errorf("%s", notRunText)
 }
 
 // within keeps a result within its tool's limit: what is more goes to a file.
