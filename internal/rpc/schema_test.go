@@ -186,7 +186,7 @@ func schema(t *testing.T) []byte {
 		"status": reflect.TypeFor[ask.Facts](), "open": reflect.TypeFor[[]ask.OpenSession](), "sessions": reflect.TypeFor[ask.SessionList](),
 		"find": reflect.TypeFor[ask.Saved](), "servers": reflect.TypeFor[[]ask.Server](),
 		"models": reflect.TypeFor[[]ask.Model](), "context": reflect.TypeFor[ask.Filling](), "settings": reflect.TypeFor[ask.SettingsNow](), "hooks": reflect.TypeFor[ask.HookSet](),
-		"serve": reflect.TypeFor[ask.ServersChanged](), "call": reflect.TypeFor[ask.Called](), "read": reflect.TypeFor[ask.File](), "rules": reflect.TypeFor[ask.RuleSet](), "trust": reflect.TypeFor[ask.Claims](),
+		"serve": reflect.TypeFor[ask.ServersChanged](), "call": reflect.TypeFor[ask.Called](), "resource": reflect.TypeFor[ask.Called](), "offers": reflect.TypeFor[event.Extended](), "reload": reflect.TypeFor[event.Extended](), "read": reflect.TypeFor[ask.File](), "rules": reflect.TypeFor[ask.RuleSet](), "trust": reflect.TypeFor[ask.Claims](),
 	} {
 		d.defs[name] = d.of(typ)
 	}
