@@ -120,10 +120,11 @@ type canvas struct {
 	painter
 	width int
 	ascii bool
+	fits  bool // no row is longer
 }
 
 func (s System) canvas() canvas {
-	return canvas{s.painter(), s.columns(), term.ASCII(s.Env)}
+	return canvas{s.painter(), s.columns(), term.ASCII(s.Env), s.OutTTY || s.asked() > 0}
 }
 
 // A bar is one line of a list.
@@ -234,7 +235,13 @@ func drawBars(b *strings.Builder, c canvas, head []string, bars []bar) {
 			widths[i] = max(widths[i], draw.Width(cell))
 		}
 	}
-	widths[0] = min(widths[0], 44)
+	facts := 0
+	for _, w := range widths[1:] {
+		facts += tableGap + w
+	}
+	if widths[0] = min(widths[0], 44); c.fits {
+		widths[0] = min(widths[0], max(c.width-facts, leastCol))
+	}
 	line := func(role draw.Role, cells []string, tail string) {
 		cut := draw.L(draw.S(cells[0], draw.Plain)).Truncate(widths[0], draw.Options{ASCII: c.ascii})
 		text := c.cell(role, cut.String(), widths[0])
@@ -244,10 +251,7 @@ func drawBars(b *strings.Builder, c canvas, head []string, bars []bar) {
 		b.WriteString(strings.TrimRight(text+tail, " ") + "\n")
 	}
 	line(draw.Heading, head, "")
-	room := c.width - 1
-	for _, w := range widths {
-		room -= w + 2
-	}
+	room := c.width - 1 - widths[0] - facts - tableGap
 	for _, x := range bars {
 		tail := ""
 		if s := draw.Bar(x.amount/most, min(room, 40), draw.Accent, c.ascii); s.Text != "" && room >= 4 {

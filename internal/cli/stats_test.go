@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/usage"
 )
 
@@ -24,7 +25,7 @@ func mixed() usage.Report {
 }
 
 func TestStatsText(t *testing.T) {
-	c := canvas{System{}.painter(), 80, true}
+	c := canvas{System{}.painter(), 80, true, true}
 	tests := map[string]string{
 		"model": "p/\\x1b[31mpaid    $0.25  400   20     300         1  ##########################\n" +
 			"local           unknown    7    0       0         1\n",
@@ -48,6 +49,20 @@ func TestStatsText(t *testing.T) {
 		for line := range strings.Lines(b.String()) {
 			if len([]rune(line)) > 81 {
 				t.Errorf("%d characters: %s", len([]rune(line)), line)
+			}
+		}
+	}
+}
+
+// A long name gives way to the figures where lines have a width.
+func TestStatsFit(t *testing.T) {
+	list := []bar{{strings.Repeat("name", 20), []string{"$123.45", "1,234.5k"}, 1}}
+	for width, most := range map[int]int{80: 63, 40: 40, 10: 12 + 2 + 7 + 2 + 8} {
+		var b strings.Builder
+		drawBars(&b, canvas{System{}.painter(), width, true, true}, []string{"NAME", "COST", "IN"}, list)
+		for l := range strings.Lines(b.String()) {
+			if w := draw.Width(strings.TrimRight(l, " #\n")); w > most {
+				t.Errorf("%d columns: %d: %q", width, w, l)
 			}
 		}
 	}
