@@ -39,8 +39,13 @@ func (m *Model) remember(p edit.Prompt) []effect {
 					m.box.Restore(p)
 					return m.fail(err)
 				}
-				m.note("quiet", "added to "+c.Name+": "+line, "")
-				return nil
+				text := "added to " + c.Name + ": " + line
+				if m.s == nil {
+					m.note("quiet", text, "")
+					return nil
+				}
+				m.note("quiet", text+" (this session is told, too)", "")
+				return []effect{submit{op: op.Notify{Text: "The person added a line to a memory file (" + c.Name + "), which sessions begin with from now on. It counts in this one, too:\n" + line}, then: (*Model).fail}}
 			}
 		}}}
 	})

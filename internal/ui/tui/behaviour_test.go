@@ -279,6 +279,17 @@ func TestNoSessionIsNoDeadEnd(t *testing.T) {
 	r.keys("enter").has("╭ There is no session")
 }
 
+// A line for a memory file is told to the model that runs, too.
+func TestALineToRememberCountsAtOnce(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.desk.Memory = func() []Choice { return []Choice{{ID: "/w/AGENTS.md", Name: "this project"}} }
+	r.desk.Note = func(string, string) error { return nil }
+	r.open().keys("'#always use tabs", "enter", "1", "enter").has("added to this project: always use tabs", "this session is told, too")
+	if o, ok := last[op.Notify](r); !ok || !strings.HasSuffix(o.Text, "\nalways use tabs") || o.Wake != "" {
+		t.Errorf("%+v", o)
+	}
+}
+
 // A todo list that is done goes with the turn in which it was.
 func TestDoneListsLeave(t *testing.T) {
 	list := func(call string, s view.TaskStatus) event.Body {

@@ -27,7 +27,7 @@ func newHelp(m *Model) *dialog.Sheet {
 		row("@", "a file of this folder")
 		row("/", "a command")
 		row("!", "a shell command, run now, in the sandbox like the model's; the model reads what it prints")
-		row("#", "a line for a memory file")
+		row("#", "a line for a memory file, known from now on")
 		for _, part := range []struct {
 			name string
 			in   keymap.Context
@@ -73,7 +73,7 @@ func plainHelp(m *Model) *dialog.Sheet {
 		head("A line is sent with Enter. It is a prompt, or begins with")
 		row("/", "a command; they are listed below")
 		row("!", "a shell command, run now, in the sandbox like the model's; the model reads what it prints")
-		row("#", "a line for a memory file")
+		row("#", "a line for a memory file, known from now on")
 		row("@ in a prompt", "a file of this folder, such as @main.go")
 		row("\\ at its end", "the prompt goes on in the next line")
 		row("several lines pasted", "an empty line sends them")
