@@ -388,7 +388,7 @@ func (d *survey) Take(c Ctx, r Reply) []Effect {
 	case pg.words != nil && r.Text == "" && !plan:
 		pg.words = nil
 		return []Effect{Again{}}
-	case pg.words != nil && r.Text == "", plan && isNo(strings.ToLower(r.Text)):
+	case pg.words != nil && r.Text == "", pg.words == nil && plan && isNo(strings.ToLower(r.Text)):
 		return d.answer(op.Answer{})
 	case len(r.Picks) > 0:
 		pg.ticks, pg.own, pg.at = map[int]bool{}, "", r.Picks[0]

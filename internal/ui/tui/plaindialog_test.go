@@ -148,11 +148,13 @@ func TestPlainQuestions(t *testing.T) {
 			t.Errorf("%q: %v %+v\n%s", text, ok, a, got)
 		}
 	}
-	r = ask(plan)
-	want(t, r.line("3"), "Say what to change", "what to change>")
-	r.line("less")
-	if a, ok := last[op.Answer](r); !ok || a.Allow || a.Comment != "less" {
-		t.Errorf("%+v", a)
+	for _, text := range []string{"less", "n"} {
+		r = ask(plan)
+		want(t, r.line("3"), "Say what to change", "what to change>")
+		r.line(text)
+		if a, ok := last[op.Answer](r); !ok || a.Allow || a.Comment != text {
+			t.Errorf("%+v", a)
+		}
 	}
 }
 
