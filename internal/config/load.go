@@ -362,12 +362,14 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		why = "it is UTF-16; save it as UTF-8"
 	}
-	held := l.held(base.File)
+	held, n := l.held(base.File), salvageRules(text, base)
 	if held != nil {
 		why += "; what it said before is used instead"
 	}
+	if n != nil {
+		why += "; its deny and ask rules count all the same"
+	}
 	l.problem(Error, at, "", "the file is not used: "+why)
-	n := salvageRules(text, base)
 	text = unescaped(text)
 	switch {
 	case base.Scope == Managed:

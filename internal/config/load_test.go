@@ -249,7 +249,7 @@ func TestBadValues(t *testing.T) {
 		{"block", `{"permissions":[]}`, `permissions: value not used: found a list`, "permissions could not be read"},
 		{"not an object", `[]`, `not settings: found a list`, "not an object"},
 		{"syntax", "{\n\"model\": \"x\",\n oops}", userFile + `:3:2: error: the file is not used: invalid literal: oops`, ""},
-		{"syntax with rules", "{\"permissions\":{\"deny\":[\"A\", // c\n\"B\"], oops}", `the file is not used`, "it holds permissions"},
+		{"syntax with rules", "{\"permissions\":{\"deny\":[\"A\", // c\n\"B\"], oops}", `; its deny and ask rules count all the same`, "it holds permissions"},
 		{"UTF-16", "\xff\xfe{\x00\"\x00", `the file is not used: it is UTF-16; save it as UTF-8`, "what it holds cannot be told"},
 		{"UTF-16, the other way", "\xfe\xff\x00{\x00\"", `it is UTF-16; save it as UTF-8`, "what it holds cannot be told"},
 		{"Latin-1", "{\"\xe4\": oops", `the file is not used`, "what it holds cannot be told"},
