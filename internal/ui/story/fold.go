@@ -201,7 +201,7 @@ func (s *Story) delta(k Kind, at int, text string, now time.Time) {
 			before += it.heard
 		}
 	}
-	last := s.streams()
+	last := s.Last()
 	if last == nil || last.Kind != k || last.Done {
 		s.endStreams()
 		last = s.Add(&Item{Kind: k, At: now})
@@ -219,17 +219,9 @@ func (s *Story) delta(k Kind, at int, text string, now time.Time) {
 	}
 }
 
-// Last is the newest item of the reply that is being made.
+// Last is the newest item of the reply that is being made, above what was told while it
+// streams: that does not end it, and stands below it.
 func (s *Story) Last() *Item {
-	if len(s.Items) <= s.Reply || !s.live {
-		return nil
-	}
-	return s.Items[len(s.Items)-1]
-}
-
-// streams is Last, above what was told while it streams: that does not end it, and
-// stands below it.
-func (s *Story) streams() *Item {
 	for i := len(s.Items) - 1; s.live && i >= s.Reply; i-- {
 		if it := s.Items[i]; it.Kind != Noted || !it.Done {
 			return it
@@ -264,7 +256,7 @@ func (s *Story) part(p llm.Part, now time.Time) {
 
 // whole gives the text of a finished part.
 func (s *Story) whole(k Kind, text string, now time.Time) {
-	last := s.streams()
+	last := s.Last()
 	if last == nil || last.Kind != k || last.Done {
 		if strings.TrimSpace(text) == "" {
 			return

@@ -290,6 +290,13 @@ func TestALineToRememberCountsAtOnce(t *testing.T) {
 	}
 }
 
+// What is told while a reply streams does not change what the model does.
+func TestNotesDoNotEndTheWriting(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, event.ReplyStarted{}, event.TextDelta{S: "Once upon"}).has("Writing")
+	r.m.report("btw", "An answer.")
+	r.has("An answer.", "Writing").hasNot("Thinking")
+}
+
 // A todo list that is done goes with the turn in which it was.
 func TestDoneListsLeave(t *testing.T) {
 	list := func(call string, s view.TaskStatus) event.Body {
