@@ -81,6 +81,6 @@ func TestUIAnEndInTheBackgroundWakes(t *testing.T) {
 	x.keys("build", enter)
 	x.until(`It runs`)
 	p.goes(t)
-	x.until(`this turn began without a prompt: the background command b1`)
+	x.until(`this turn began without a prompt: the background command b1 exited with code 3`)
 	x.until(`I see that it failed`)
 }

@@ -41,13 +41,13 @@ func (b background) Ended(t bash.Task) {
 	_ = b.session.Report(e)
 	n := op.Notify{Text: taskNote(t)}
 	if !t.Stopped && b.wakes() {
-		n.Wake = b.hide.String(ending(t))
+		n.Wake = b.hide.String("the background command " + t.ID + " " + ended(t)) // what it is stands above
 	}
 	_ = b.session.Submit(context.Background(), n)
 }
 
-// ending says that a background command has ended, and how.
-func ending(t bash.Task) string {
+// ended is how a background command has ended.
+func ended(t bash.Task) string {
 	how := fmt.Sprintf("exited with code %d", t.Exit)
 	if t.State == bash.Killed {
 		how = "was ended"
@@ -55,7 +55,7 @@ func ending(t bash.Task) string {
 			how += ": " + t.Note
 		}
 	}
-	return fmt.Sprintf("the background command %s (%s) %s", t.ID, clip.Line(clip.Clean(t.Command), 80), how)
+	return how
 }
 
 // taskNote tells the model that a background command has ended, in the form that is public
@@ -68,7 +68,7 @@ func taskNote(t bash.Task) string {
 	case t.Exit != 0:
 		status = "failed"
 	}
-	said := strings.ReplaceAll("T"+ending(t)[1:], "</", "< /")
+	said := strings.ReplaceAll(fmt.Sprintf("The background command %s (%s) %s", t.ID, clip.Line(clip.Clean(t.Command), 80), ended(t)), "</", "< /")
 	return fmt.Sprintf("<task-notification>\n<task-id>%s</task-id>\n<status>%s</status>\n<summary>%s. Its output is there with BashOutput.</summary>\n</task-notification>", t.ID, status, said)
 }
 
