@@ -92,7 +92,8 @@ func middle(p Paper, name string, width int) string {
 	return head + cut + string(tail)
 }
 
-// fit makes the name of a choice as wide as the column of names.
+// fit makes the name of a choice as wide as the column of names. What stands at the
+// right gives way to what the choice is about.
 func (f *Found) fit(p Paper, width int) {
 	name := draw.L(draw.S(f.Name, draw.Plain)).Truncate(width, p.O)
 	if len(name) > 1 { // it was cut: what matched behind the cut is not shown
@@ -100,4 +101,13 @@ func (f *Found) fit(p Paper, width int) {
 		f.Name = name[0].Text + name[1].Text
 	}
 	f.About = strings.Repeat(" ", max(0, width-name.Width())) + f.About
+	room := p.Cols() - name.Width() - draw.Width(f.About) - 6
+	if f.Right != "" && draw.Width(f.Right) > room {
+		if f.Right = draw.L(draw.S(f.Right, draw.Plain)).Truncate(max(room, 1), p.O).String(); room < leastRight {
+			f.Right = ""
+		}
+	}
 }
+
+// leastRight is how little of what stands at the right is worth its place.
+const leastRight = 8

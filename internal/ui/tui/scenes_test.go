@@ -92,7 +92,7 @@ var scenes = []scene{
 		r.open()
 	}},
 	{"extended", func(r *rig) {
-		r.open().event(event.Extended{Commands: []event.Offer{{Name: "deploy", Args: "[where]", About: "Ship it", From: "the plugin ops@market"}}}).keys("'/dep")
+		r.open().event(event.Extended{Commands: []event.Offer{{Name: "deploy", Args: "where", About: "Ship it", From: "the plugin ops@market"}}}).keys("'/dep")
 	}},
 	{"palette", func(r *rig) {
 		r.open().event(event.Extended{Commands: []event.Offer{

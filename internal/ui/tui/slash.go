@@ -28,7 +28,11 @@ func (m *Model) commandsFor(word string) []dialog.Found {
 		if word != "" && strings.HasPrefix(c.name, word) {
 			score += 10_000 - len(c.name)
 		}
-		hits = append(hits, rated{dialog.Found{Choice: Choice{ID: c.name, Name: c.name, About: c.told(), Right: c.args}, At: at}, score})
+		args := c.args
+		if args != "" && !strings.ContainsAny(args[:1], "<[-") { // it would read on as a part of the sentence
+			args = "[" + args + "]"
+		}
+		hits = append(hits, rated{dialog.Found{Choice: Choice{ID: c.name, Name: c.name, About: c.told(), Right: args}, At: at}, score})
 	}
 	order.By(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
 	out := make([]dialog.Found, len(hits))
