@@ -52,7 +52,7 @@ func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 			out.Suggest = nil
 		}
 	}
-	out.Needs = needs(r, q.Actions, all, out.Effect)
+	out.Needs = needs(r, q, all, out.Effect)
 	out.Needs.keep(r, hiding(r, m, q), q.Actions, all)
 	return out, all
 }

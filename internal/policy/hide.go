@@ -22,6 +22,8 @@ type Kept struct {
 	// Masked are the values in all that it does not read by name: none is to be in what
 	// it prints, as another command may have written them elsewhere.
 	Masked []string
+	// Closed are paths that the call may change and the sandbox could not open for it.
+	Closed []string
 }
 
 // maxHidden bounds the secrets in a tree that are hidden one by one.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -27,8 +28,9 @@ type Needs struct {
 	// it keeps of them what the program writes every day, and what the call itself
 	// names.
 	Settings []Setting `json:"settings,omitempty"`
-	// Folders are those that the call works on as a whole, and may once it is allowed; the
-	// sandbox opens them for this call alone.
+	// Folders are those that the call works on as a whole, and what it changes outside of the
+	// session's folders, as far as it may once it is allowed. The sandbox opens them for this
+	// call alone, and of a call that is Pinned the nearest folder of what is not there.
 	Folders []Folder `json:"folders,omitempty"`
 	// Hide says how the sandbox keeps files of the session's folders that hold secrets
 	// from what the call shows, but for those of Shown, with all below, which it reads
@@ -37,13 +39,16 @@ type Needs struct {
 	Shown []string `json:"shown,omitempty"`
 }
 
-// A Folder is one that a call may write although it is none of the session's, resolved.
+// A Folder is one, or a file, that a call may write although it is none of the session's, resolved.
 // What is protected or denied in it stays so.
 type Folder struct {
 	Path string `json:"path"`
 	// Gone: it is taken away with all that is in it. Nothing in it is kept in its place but
 	// what rules deny.
 	Gone bool `json:"gone,omitempty"`
+	// Shut: it stays as it is, because a program of the same call that nobody allowed would
+	// have it open, too.
+	Shut bool `json:"shut,omitempty"`
 }
 
 // A Setting is a path in which a program keeps its settings, resolved.
@@ -60,8 +65,11 @@ func (n Needs) IsZero() bool {
 }
 
 // needs are those of the whole call, whose verdict is effect.
-func needs(r Rules, as []Action, vs []Verdict, effect Effect) Needs {
+func needs(r Rules, q Request, vs []Verdict, effect Effect) Needs {
+	as := q.Actions
 	n := Needs{Pinned: readOrEdits(as)}
+	var outside []Folder
+	free := effect != Allow || n.Pinned || !unasked(as, vs, CheckSandbox, CheckMode)
 	looked := map[string]bool{} // a long script writes the same paths over and over
 	for i, a := range as {
 		if vs[i].Effect == Allow && vs[i].Check == CheckSandbox {
@@ -69,6 +77,12 @@ func needs(r Rules, as []Action, vs []Verdict, effect Effect) Needs {
 		}
 		if w, ok := a.(Write); ok && (w.Opens || w.takesRepository(vs[i])) {
 			n.Folders = append(n.Folders, Folder{Path: w.Path, Gone: w.Remove})
+		}
+		if w, ok := a.(Write); ok && shellTool(q.Tool) && w.outside(r, vs[i]) {
+			at := Folder{Path: w.opened(n.Pinned), Shut: !free && !vs[i].namesPath()}
+			if !slices.Contains(outside, at) {
+				outside = append(outside, at)
+			}
 		}
 		if w, ok := a.(Write); ok && !w.Maybe && (w.Own || !looked[w.Path]) {
 			why, _ := protected(r, w.Path)
@@ -95,7 +109,30 @@ func needs(r Rules, as []Action, vs []Verdict, effect Effect) Needs {
 	if effect == Allow && unasked(as, vs, CheckSandbox) { // it would have them open, too
 		n.Writable, n.Settings, n.Folders = nil, nil, nil
 	}
+	n.Folders = append(n.Folders, outside...)
 	return n
+}
+
+// outside reports whether somebody allows to change a path, a person who is asked or a rule,
+// that commands cannot change otherwise.
+func (w Write) outside(r Rules, v Verdict) bool {
+	here := func(dir string) bool { return Within(dir, w.Path, r.FoldCase) }
+	return !w.Maybe && !w.Mention && !w.Opens && !w.Own && w.Path != filepath.Dir(w.Path) && v.Check != CheckSandbox && !slices.ContainsFunc(r.Dirs, here) && !slices.ContainsFunc(r.Writable, here)
+}
+
+// opened is what has to be open for a write: the folder that the path is in, because files
+// are made, replaced and removed there. It is the path alone where others may use it, too.
+func (w Write) opened(exact bool) string {
+	if in := filepath.Dir(w.Path); exact && !w.Within && in != filepath.Dir(in) {
+		return in
+	}
+	return w.Path
+}
+
+// namesPath reports whether a rule for files allows it, by the path.
+func (v Verdict) namesPath() bool {
+	tool, _, spec := strings.Cut(v.Rule, "(")
+	return v.Effect == Allow && v.Check == CheckRule && spec && !shellTool(tool)
 }
 
 // unasked reports whether a program runs that one of these checks allowed: no rule and no

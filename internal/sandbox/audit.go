@@ -197,6 +197,9 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 		taken: map[string]int{}, halt: make(chan string, 1), exact: needs.Pinned && len(needs.Writable)+len(needs.Settings) == 0,
 	}
 	for _, f := range needs.Folders {
+		if t.contested(f.Path) {
+			return nil, sight{}, fmt.Errorf("a command that still runs may put something else in the place of %s; end that command first", f.Path)
+		}
 		if r.folders = append(r.folders, f.Path); f.Gone {
 			r.gone = append(r.gone, f.Path)
 		}
@@ -235,6 +238,17 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 		go t.watch(t.stop, t.came()) // ends with the last command
 	}
 	return r, seen, nil
+}
+
+// contested reports whether a command that runs may change what a path leads to: what is
+// opened is mounted by its name. t.mu is held.
+func (t *auditor) contested(path string) bool {
+	for r := range t.runs {
+		if slices.ContainsFunc(r.folders, func(f string) bool { return f != path && paths.Within(f, path) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // spread has all be looked after that is open to commands, to those that run and to one

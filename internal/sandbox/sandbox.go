@@ -370,12 +370,13 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) (policy
 	if slices.ContainsFunc(needs.Folders, func(f policy.Folder) bool { return f.Path == "/" }) {
 		return policy.Kept{}, fmt.Errorf("confine %s: it would write all of /", filepath.Base(c.Path))
 	}
-	needs = s.policy.undenied(needs)
+	needs, shut := s.policy.openable(s.policy.undenied(needs))
 	r, seen, err := s.auditor.begin(needs)
 	if err != nil {
 		return policy.Kept{}, fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
 	p, in := s.policy.opening(r.folders).with(seen).without(r.gone), s.auditor.secrets(seen, needs)
+	in.Closed = shut
 	if len(in.Hidden) > 0 {
 		p.Hidden = outermost(slices.Concat(p.Hidden, in.Hidden))
 	}
@@ -422,6 +423,33 @@ func (p Policy) undenied(needs policy.Needs) policy.Needs {
 	needs.Settings = slices.DeleteFunc(slices.Clone(needs.Settings), func(s policy.Setting) bool { return paths.WithinAny(p.denied, s.Path) })
 	return needs
 }
+
+// openable is what a call needs with those of its folders that can be opened, as they are
+// now: of a call that is read, the nearest folder in place of what is not there. The others
+// are closed.
+func (p Policy) openable(needs policy.Needs) (open policy.Needs, closed []string) {
+	folders := needs.Folders
+	needs.Folders = nil
+	for _, f := range folders {
+		at := f.Path
+		for needs.Pinned && !exists(at) && at != filepath.Dir(at) {
+			at = filepath.Dir(at)
+		}
+		switch {
+		case paths.WithinAny(p.Writable, at) && !f.Gone:
+		case f.Shut, paths.WithinAny(slices.Concat(p.Hidden, p.denied, kernelFolders), at), at == "/", !exists(at), real(at) != at, // a link came there meanwhile
+			!needs.Pinned && paths.WithinAny(needs.Writable, at):
+			closed = append(closed, f.Path)
+		default:
+			f.Path = at
+			needs.Folders = append(needs.Folders, f)
+		}
+	}
+	return needs, closed
+}
+
+// kernelFolders are those that the sandbox has its own of, or that nobody makes files in.
+var kernelFolders = []string{"/dev", "/proc", "/sys"}
 
 // watch has what the proxy was told about hosts last as long as a command.
 func (s *Sandbox) watch(c *proc.Command) {

@@ -242,12 +242,13 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		j.blocked = func(exit int, output string) string { return b.blocked(in.Command, exit, output) }
 		b.tasks.mu.Unlock()
 	}
+	shut := notOpened(kept.Closed, b.Stays != nil && b.Stays())
 	if in.Background {
-		return j.backgroundResult(in), nil
+		return j.backgroundResult(in, shut...), nil
 	}
 	how := b.await(ctx, j, in.timeout(), env.Progress)
 	if how == moved {
-		return j.backgroundResult(in), nil
+		return j.backgroundResult(in, shut...), nil
 	}
 	r := j.result(in, how)
 	if how == ended {
@@ -255,6 +256,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		b.blame(in, &r)
 	}
 	leftOut(kept.Hidden, env.Dir, &r)
+	r.Text = join(r.Text, shut)
 	if confined && how != interrupted && b.Quarantined != nil {
 		r.Text = join(r.Text, b.Quarantined(ctx))
 	}

@@ -95,8 +95,8 @@ func (j *job) result(in input, how outcome) tool.Result {
 	}
 }
 
-// backgroundResult tells how to follow a task.
-func (j *job) backgroundResult(in input) tool.Result {
+// backgroundResult tells how to follow a task, and notes on it.
+func (j *job) backgroundResult(in input, notes ...string) tool.Result {
 	j.tasks.mu.Lock()
 	id, path := j.id, j.out.Kept().Path
 	j.tasks.mu.Unlock()
@@ -107,7 +107,7 @@ func (j *job) backgroundResult(in input) tool.Result {
 	if in.Background && in.Timeout > 0 {
 		text += " `timeout` has no effect on it: it runs until it ends or is ended."
 	}
-	return tool.Result{Text: text, View: view.Terminal{Command: clip.VisibleText(in.Command), Note: "in the background as " + id}, Data: func() any {
+	return tool.Result{Text: join(text, notes), View: view.Terminal{Command: clip.VisibleText(in.Command), Note: "in the background as " + id}, Data: func() any {
 		return map[string]any{"stdout": "", "stderr": "", "interrupted": false, "isImage": false, "backgroundTaskId": id}
 	}}
 }
@@ -141,6 +141,19 @@ func leftOut(hidden []string, dir string, r *tool.Result) {
 		note += "; so it was not allowed to read that"
 	}
 	r.Text = join(r.Text, []string{note + ". A command that names such a file asks for it"})
+}
+
+// notOpened says which paths a command is allowed to change, and cannot all the same.
+func notOpened(closed []string, stays bool) []string {
+	if len(closed) == 0 {
+		return nil
+	}
+	note := "allowed, and yet not open in the sandbox: " + clip.Line(clip.Visible(strings.Join(closed, ", ")), noteText) +
+		". A command that changes it, and runs nothing else, may do so as a call of its own"
+	if !stays {
+		note += "; what is hidden or denied asks for dangerously_disable_sandbox"
+	}
+	return []string{note}
 }
 
 // refused reports whether an output says that one of some files could not be read.
