@@ -30,7 +30,7 @@ type Facts struct {
 	// Model and Effort were asked for beside the definition, and go before it.
 	Model  string
 	Effort llm.Effort
-	// Keeps* : a person asked for the mode, the effort or the instructions of this start,
+	// KeepsMode and the others: a person named the mode, the effort or the instructions at this start,
 	// and so the definition does not change it.
 	KeepsMode, KeepsEffort, KeepsSystem bool
 	// NoAuto: the settings forbid the mode auto.

@@ -63,7 +63,7 @@ type Saved struct {
 	Choice
 	Title  string `json:"title,omitempty"` // as it can be changed; Name may be its first prompt
 	Branch string `json:"branch,omitempty"`
-	Parent string `json:"parent,omitempty"` // the session it was forked from
+	Parent string `json:"parent,omitempty"` // the session it is a copy of (a fork)
 	// Elsewhere is the command that goes on with it, when it works in another
 	// project; "" when it opens here.
 	Elsewhere string `json:"elsewhere,omitempty"`

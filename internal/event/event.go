@@ -48,7 +48,7 @@ type (
 		Dir     string `json:"dir"`     // where it was started
 		Root    string `json:"root,omitempty"`
 		Branch  string `json:"branch,omitempty"`
-		Parent  string `json:"parent,omitempty"` // the session it was forked from
+		Parent  string `json:"parent,omitempty"` // the session it is a copy of (a fork)
 		At      Seq    `json:"at,omitempty"`     // how much of the parent it repeats
 	}
 	// Resumed says that a process took up the log again.

@@ -426,9 +426,9 @@ func (f *Folder) session(id string) *Session {
 	return nil
 }
 
-// trees are the sessions at the roots of those that are here, the oldest first: the ones
-// here that nobody's session has started, or where all were, who they work for in other
-// folders.
+// trees are the roots of the sessions that work in this folder, the oldest first: sessions
+// that no other session started. Where other sessions started all of them, the roots are
+// in other folders.
 func (f *Folder) trees() (out []*Session) {
 	all := f.attached()
 	for _, x := range all {

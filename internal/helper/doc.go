@@ -12,6 +12,9 @@
 // It has only the tools that Confine leaves it. Each call is limited by the paths in its
 // plan, below the rules of the session. It cannot run commands or reach the network.
 //
+// A skill or a hook that runs as an agent (ext/fork.go) is not confined so: it has the tools
+// of its definition, and the parent session rules on its calls.
+//
 // Each request is reported when it ends (Spec.Spent) and recorded in the session's log as
 // an event.Spent that names its purpose, so that totals, budgets, results and `adze stats`
 // include it. A helper shares the session's money budget: before each request the sum of

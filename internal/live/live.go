@@ -27,8 +27,8 @@ const leastID = 4
 // dir is the folder of sockets in the state folder.
 func dir(state string) string { return filepath.Join(state, "run") }
 
-// Listen has other processes reach the sessions of c, as far as their user may do
-// everything, until the returned function is called. state is the state folder.
+// Listen lets other processes of the same user reach the sessions of c, with the scope
+// ask.Admin, until the returned function is called. state is the state folder.
 func Listen(ctx context.Context, c client.Client, state, version string) (stop func(), err error) {
 	l, err := rpc.Listen(ctx, dir(state), lease.ThisProcess(), rpc.Config{Client: c, Version: version, Scope: ask.Admin})
 	if err != nil {

@@ -32,7 +32,7 @@ func (s *Session) Ask(ctx context.Context, q agent.Question) (agent.Verdict, err
 	return v, err
 }
 
-// RuleOn is Ask about a call that can have other arguments still: where the answer
+// RuleOn is Ask for a call whose arguments may still change: where the answer
 // has some, the caller plans with them and asks again, with Rewritten set.
 func (s *Session) RuleOn(ctx context.Context, q agent.Question) (agent.Verdict, error) {
 	var turn context.Context

@@ -21,7 +21,6 @@ import (
 // projects; "" is all of them. Nobody else knows where a session is kept.
 type Catalogue interface {
 	// List returns the sessions of a project, the one used last first.
-	// Sub-agents' sessions are among them; see Info.Parent.
 	List(ctx context.Context, project string) ([]Info, error)
 	// Find looks for a session by ID, the beginning of an ID (four characters
 	// or more), title, or words of its title and prompts, in this order.
@@ -134,7 +133,7 @@ type Info struct {
 	Start  string      `json:"cwd"`            // the folder it works in
 	Root   string      `json:"root,omitempty"` // the repository's root
 	Branch string      `json:"branch,omitempty"`
-	Parent string      `json:"parent,omitempty"` // the session it was forked from, or that started it
+	Parent string      `json:"parent,omitempty"` // the session it is a copy of (a fork)
 	Title  string      `json:"title,omitempty"`
 	First  string      `json:"first_prompt"` // on one line of at most 200 characters, as Last
 	Last   string      `json:"last_prompt"`

@@ -140,7 +140,7 @@ type Chooser struct {
 	told map[string]said
 }
 
-// A protocol is how a provider is asked. The first four are those that settings can name.
+// A protocol is how a provider is asked. Settings can name the first four.
 type protocol string
 
 const (

@@ -113,7 +113,7 @@ type Habit struct {
 	Words []string
 	// Refused rules in place of Words.
 	Refused func(Answer) bool
-	// Missed: servers miss it, and it is not sent.
+	// Missed: servers refuse a request because it is not there.
 	Missed bool
 	// Shape: it is no member of its own but how something is written, which servers
 	// refuse in words of any kind; to do without loses nothing.
