@@ -39,7 +39,7 @@ func (k Case) document() (string, error) {
 	}
 	call := map[string]any{"tool": k.tool(), "input": k.History.Facts.of(k.tool(), input), "why_it_would_be_asked": k.Verdict.Reason}
 	var acts []any
-	for _, a := range k.Actions {
+	for a := range policy.All(k.Actions) {
 		acts = append(acts, describe(a))
 	}
 	call["actions"] = acts

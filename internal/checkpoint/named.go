@@ -41,7 +41,7 @@ func (r *Recorder) named(actions []policy.Action, files []string) (n *nearby, ok
 		return n, true
 	}
 	size := int64(0)
-	for _, a := range actions {
+	for a := range policy.All(actions) {
 		w, is := a.(policy.Write)
 		if !is || w.Path == "" {
 			continue

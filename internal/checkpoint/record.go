@@ -127,7 +127,7 @@ func (r *Recorder) Late(ctx context.Context) (out effect.Changed) {
 // background changes more than what was seen at the call's end.
 func commands(actions []policy.Action) bool {
 	runs, writes := false, false
-	for _, a := range actions {
+	for a := range policy.All(actions) {
 		switch a := a.(type) {
 		case policy.Exec:
 			runs, writes = true, writes || !a.ReadOnly
@@ -292,7 +292,7 @@ func (r *Recorder) ended() {
 
 // scope is what a call may change: files that it names, or anything.
 func (r *Recorder) scope(actions []policy.Action) (files []string, whole bool) {
-	for _, a := range actions {
+	for a := range policy.All(actions) {
 		switch a := a.(type) {
 		case policy.Exec:
 			whole = whole || !a.ReadOnly && !a.Edits

@@ -239,17 +239,18 @@ func excluded(patterns []string) func([]policy.Action) bool {
 	}
 	return func(actions []policy.Action) bool {
 		commands := 0
-		for _, a := range actions {
-			switch a.(type) {
+		for a := range policy.All(actions) {
+			switch a := a.(type) {
 			case policy.Exec:
 				commands++
+				a.Touches = nil // paths are judged by permissions
 				v := policy.Decide(rules, policy.Default, policy.Request{Tool: "Bash", Actions: []policy.Action{a}})
 				if v.Effect != policy.Allow || v.Rule == "" {
 					return false
 				}
 			case policy.Opaque:
 				return false
-			default: // paths are judged by permissions
+			default:
 			}
 		}
 		return commands > 0

@@ -59,7 +59,7 @@ func (c confined) Plan(in json.RawMessage, env tool.Env) (tool.Plan, error) {
 		return tool.Plan{}, err
 	}
 	var paths []string
-	for _, a := range plan.Actions {
+	for a := range policy.All(plan.Actions) {
 		if path, ok := c.covers(a); !ok {
 			return tool.Plan{}, fmt.Errorf("%s is outside of what this task is about", path)
 		}

@@ -79,20 +79,15 @@ func Check(command string, o Options) Report {
 		}
 	}
 	listed := map[shown]bool{}
-	known := true // the command before: what its arguments are to it
-	for i, v := range each {
-		a := script.Actions[i]
-		if e, is := a.(policy.Exec); is {
-			known = e.ReadOnly || e.Edits
-		}
-		if p, ok := describe(a); ok && v.Check != policy.CheckMaybe {
-			if r, is := a.(policy.Read); is && r.Arg && !known {
-				if p.Kind = "argument"; v.Effect == policy.Allow {
+	for _, j := range each {
+		if p, ok := describe(j.Action); ok && j.Check != policy.CheckMaybe {
+			if j.Named() {
+				if p.Kind = "argument"; j.Effect == policy.Allow {
 					continue
 				}
 			}
-			p.Verdict = v
-			if once := (shown{p.Kind, p.Text, p.Path, p.Dir, v.Effect, v.Reason}); !listed[once] {
+			p.Verdict = j.Verdict
+			if once := (shown{p.Kind, p.Text, p.Path, p.Dir, j.Effect, j.Reason}); !listed[once] {
 				listed[once] = true
 				out.Commands = append(out.Commands, p)
 			}

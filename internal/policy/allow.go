@@ -8,7 +8,7 @@ func (c *call) byMode(a Action) (Verdict, bool) {
 		return Verdict{Effect: Allow, Reason: "the mode is bypassPermissions", Check: CheckMode, Part: part(a)}, true
 	case AcceptEdits:
 		w, ok := a.(Write)
-		if ok && !w.Blind && c.inDirs(w.Path) && (!w.Arg || c.pure) && (!w.Remove || !w.Tree || w.Moved) {
+		if ok && !w.Blind && c.inDirs(w.Path) && (!c.owned || c.pure) && (!w.Remove || !w.Tree || w.Moved) {
 			return Verdict{Effect: Allow, Reason: "the mode accepts edits inside the session's folders", Check: CheckMode, Part: w.Path}, true
 		}
 	case Default, Auto, DontAsk, PlanMode:
@@ -95,7 +95,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if c.note(a) {
 			return Verdict{Effect: Allow, Reason: "it is a note of the model's own", Check: CheckScratch, Part: a.Path}, true
 		}
-		if a.Arg && c.covered != nil && (!c.flagged || c.inDirs(a.Path) || c.covered.says(a.Asked)) {
+		if c.covered != nil && (!c.flagged || c.inDirs(a.Path) || c.covered.says(a.Asked)) {
 			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 		}
 	case Skill:
@@ -132,7 +132,7 @@ func (c *call) readable(a Read) (Verdict, bool) {
 	}
 	around := c.rules.Repository != "" && !shellTool(c.req.Tool) && Within(c.rules.Repository, a.Path, c.rules.FoldCase)
 	if !public[a.Path] && !around && !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) && !c.inAny(c.rules.Notes, a.Path) {
-		if a.Arg && c.covered != nil {
+		if c.covered != nil {
 			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 		}
 		return Verdict{}, false

@@ -9,8 +9,8 @@ import (
 // Where a program answers questions, the sandbox is not reason enough in the modes that
 // ask; what only reads stays unasked, and what no one is asked about in other modes.
 func TestAttended(t *testing.T) {
-	read := policy.Read{Path: "/w/a", Asked: "a", Arg: true}
-	outside := policy.Read{Path: "/usr/share/x", Asked: "/usr/share/x", Arg: true}
+	read := policy.Read{Path: "/w/a", Asked: "a"}
+	outside := policy.Read{Path: "/usr/share/x", Asked: "/usr/share/x"}
 	run := policy.Exec{Argv: []string{"make"}}
 	write := policy.Write{Path: "/w/made", Asked: "made"}
 	for _, tt := range []struct {
@@ -30,7 +30,7 @@ func TestAttended(t *testing.T) {
 		{"bypass", policy.Bypass, []policy.Action{run}, policy.Allow},
 	} {
 		rules := policy.Rules{Dir: "/w", Dirs: []string{"/w"}, Attended: true}
-		q := policy.Request{Tool: "Bash", Actions: tt.as, Sandboxed: true}
+		q := policy.Request{Tool: "Bash", Actions: policy.Nested(tt.as...), Sandboxed: true}
 		if v := policy.Decide(rules, tt.mode, q); v.Effect != tt.want {
 			t.Errorf("%s: %s (%s), want %s", tt.name, v.Effect, v.Reason, tt.want)
 		}

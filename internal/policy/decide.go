@@ -35,25 +35,32 @@ func Decide(r Rules, m Mode, q Request) Verdict {
 	return v
 }
 
-// Judge is Decide that also returns the verdict on every action by itself, in
-// their order.
-func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
+// A Judged is an action with the verdict on it by itself. Of is the command that touches it,
+// nil for what none does.
+type Judged struct {
+	Action Action
+	Verdict
+	Of *Exec
+}
+
+// Judge is Decide that also returns the verdict on every action by itself, in the order of All.
+func Judge(r Rules, m Mode, q Request) (Verdict, []Judged) {
 	if len(q.Actions) == 0 {
 		return UnlessDontAsk(m, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: CheckNoAction}), nil
 	}
 	all := each(r, m, q)
-	out := all[0]
-	for _, v := range all[1:] {
-		out = graver(out, v)
+	out := all[0].Verdict
+	for _, j := range all[1:] {
+		out = graver(out, j.Verdict)
 	}
 	if out.Effect == Ask {
-		out.Suggest, out.Parts = suggestAll(all), pieces(q.Actions, all)
+		out.Suggest, out.Parts = suggestAll(all), pieces(all)
 		if r.ManagedOnly { // no rule that somebody adds would count
 			out.Suggest = nil
 		}
 	}
 	out.Needs = needs(r, q, all, out.Effect)
-	out.Needs.keep(r, hiding(r, m, q), q.Actions, all)
+	out.Needs.keep(r, hiding(r, m, q), all)
 	return out, all
 }
 
@@ -71,32 +78,33 @@ func graver(a, b Verdict) Verdict {
 }
 
 // each decides every action by itself.
-func each(r Rules, m Mode, q Request) []Verdict {
+func each(r Rules, m Mode, q Request) []Judged {
 	if m == Bypass && r.NoBypass {
 		m = Default
 	}
 	if m == Auto {
 		r = WithoutAside(r)
 	}
-	c := call{rules: compileRules(r), mode: m, req: q, mixed: !readOrEdits(q.Actions), hide: hiding(r, m, q), steps: settlings()}
-	out := make([]Verdict, len(q.Actions))
+	rules := compileRules(r)
+	c := call{rules: &rules, mode: m, req: q, mixed: !readOrEdits(q.Actions), hide: hiding(r, m, q), steps: settlings()}
+	out := make([]Judged, 0, len(q.Actions))
 	seen := map[memoKey]Verdict{}
 	for i, a := range q.Actions {
 		c.at = i
-		// A long script touches the same files over and over.
-		key, same := c.memoKey(a)
-		v, ok := seen[key]
-		if !ok {
-			v = c.judge(a)
+		out = append(out, Judged{Action: a, Verdict: c.memo(seen, a)})
+		e, ok := a.(Exec)
+		if !ok || len(e.Touches) == 0 {
+			continue
 		}
-		if out[i] = v; same && !ok {
-			seen[key] = v
+		of, within := e, c.within(e)
+		for _, t := range e.Touches {
+			out = append(out, Judged{Action: t, Verdict: within.memo(seen, t), Of: &of})
 		}
 	}
-	if q.Sandboxed && unasked(q.Actions, out, CheckSandbox, CheckMode) { // it would have the folder open, too
-		for i, a := range q.Actions {
-			if w, ok := a.(Write); ok && w.Opens && out[i].Effect == Allow {
-				out[i] = UnlessDontAsk(m, c.opening(w))
+	if q.Sandboxed && unasked(out, CheckSandbox, CheckMode) { // it would have the folder open, too
+		for i, j := range out {
+			if w, ok := j.Action.(Write); ok && w.Opens && j.Effect == Allow {
+				out[i].Verdict = UnlessDontAsk(m, c.opening(w, suggestOf(j.Of)))
 			}
 		}
 	}
@@ -104,9 +112,9 @@ func each(r Rules, m Mode, q Request) []Verdict {
 }
 
 // opening is the question whether a folder may be opened for a command.
-func (c *call) opening(w Write) Verdict {
+func (c *call) opening(w Write, suggest []string) Verdict {
 	at := c.show("", w.Path)
-	v := Verdict{Effect: Ask, Check: CheckRemoval, Part: w.Path, Suggest: c.suggests,
+	v := Verdict{Effect: Ask, Check: CheckRemoval, Part: w.Path, Suggest: suggest,
 		Reason: "git would change files in all of " + at + ", and commands may write only a part of it; a yes lets this command write all of it, --add-dir " + at + " every command"}
 	if w.Remove {
 		v.Reason = "git would take the folder " + at + " away, of which the sandbox keeps some files in their places; a yes lets this command do it"
@@ -117,25 +125,29 @@ func (c *call) opening(w Write) Verdict {
 // A memoKey is everything that the verdict on a path depends on.
 type memoKey struct {
 	a        Action
-	covered  *compiledRule
-	flagged  bool
-	pure     bool
+	of       owner
 	suggests string
 }
 
-// memoKey is the key of a; ok is false for what is judged anew each time.
-func (c *call) memoKey(a Action) (key memoKey, ok bool) {
+// memo is judge of a path once: a long script touches the same files over and over.
+func (c *call) memo(seen map[memoKey]Verdict, a Action) Verdict {
 	switch a.(type) {
-	case Read, Write:
-		return memoKey{a, c.covered, c.flagged, c.pure, strings.Join(c.suggests, "\x00")}, true
 	case Exec, Opaque, Net, Call, Spawn, Skill, Person, None:
+		return c.judge(a)
+	case Read, Write:
 	}
-	return memoKey{}, false
+	key := memoKey{a, c.owner, strings.Join(c.suggests, "\x00")}
+	v, ok := seen[key]
+	if !ok {
+		v = c.judge(a)
+		seen[key] = v
+	}
+	return v
 }
 
 // suggestAll unites the suggestions of all asking parts; one part that no
 // rule can cover makes them useless.
-func suggestAll(all []Verdict) []string {
+func suggestAll(all []Judged) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, v := range all {
@@ -155,15 +167,14 @@ func suggestAll(all []Verdict) []string {
 	return out
 }
 
-// A call is one request being judged; exec is the command whose arguments are
-// being looked at.
+// A call is one request being judged.
 type call struct {
-	rules compiled
+	rules *compiled
 	mode  Mode
 	req   Request
 	mixed bool // not all commands only read or edit, so nothing is pinned
 	hide  Hide // what the sandbox hides from it
-	at    int  // the index of the action that is judged
+	at    int  // the index of the action that is judged, or touched by it
 	steps []settling
 
 	// The command whose variants were last worked out, and these.
@@ -171,16 +182,11 @@ type call struct {
 	lastDir      string
 	lastVariants *variants
 
-	covered  *compiledRule // the allow rule that covers the last Exec
-	flagged  bool          // only because it names a flag that writes
-	pure     bool          // the last Exec changes nothing by itself
-	suggests []string
+	owner             // of what is judged
+	suggests []string // rules that allow its owner
 }
 
 func (c *call) judge(a Action) Verdict {
-	if e, ok := a.(Exec); ok {
-		c.enter(e)
-	}
 	if v, ok := c.tree(a); ok {
 		return v
 	}
@@ -285,19 +291,29 @@ func maybe(a Action) bool {
 	return false
 }
 
-// enter remembers what the arguments of e need to know.
-func (c *call) enter(e Exec) {
-	c.covered, c.flagged, c.pure, c.suggests = nil, false, e.ReadOnly || e.Edits || e.Maybe, nil
+// An owner is what is known of the command whose touches are judged; the zero value is for
+// what no command touches.
+type owner struct {
+	owned   bool
+	covered *compiledRule // the allow rule that covers the command
+	flagged bool          // only because it names a flag that writes
+	pure    bool          // the command changes nothing by itself
+}
+
+// within is the call while it looks at what a command touches.
+func (c *call) within(e Exec) *call {
+	in := *c
+	in.owner, in.suggests = owner{owned: true, pure: e.ReadOnly || e.Edits || e.Maybe}, suggestExec(e)
 	if rule := c.find(Allow, e); rule != nil {
-		c.covered, c.flagged = rule, len(e.Outputs) > 0 && !c.spelledOut(e)
+		in.covered, in.flagged = rule, len(e.Outputs) > 0 && !c.spelledOut(e)
 	}
-	c.suggests = suggestExec(e)
+	return &in
 }
 
 // ruled reports whether a rule allows each command of the call.
 func (c *call) ruled() bool {
 	commands := false
-	for _, a := range c.req.Actions {
+	for a := range All(c.req.Actions) {
 		switch a := a.(type) {
 		case Exec:
 			if !a.Maybe && c.find(Allow, a) == nil {
@@ -346,8 +362,8 @@ func (c *call) immune(a Action) (Verdict, bool) {
 		if why := foreign(a.Asked); why != "" && !a.Maybe {
 			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: CheckPath, Part: a.Path}, true
 		}
-		if a.Opens && c.req.Sandboxed && c.mode != Bypass && !(a.Arg && c.covered != nil) {
-			return c.opening(a), true
+		if a.Opens && c.req.Sandboxed && c.mode != Bypass && c.covered == nil {
+			return c.opening(a, c.suggests), true
 		}
 		if lost := vital(c.rules.Rules, a); lost != "" {
 			if a.Content && !strings.HasPrefix(lost, "everything") {
@@ -410,7 +426,7 @@ func (c *call) protectedMention(a Read) (Verdict, bool) {
 	if firstAbove(programPlaces, filepath.ToSlash(a.Path)) != "" {
 		return Verdict{}, false
 	}
-	v, ok := c.protectedWrite(Write{Path: a.Path, Named: a.Named, Asked: a.Asked, Arg: true})
+	v, ok := c.protectedPath(Write{Path: a.Path, Named: a.Named, Asked: a.Asked})
 	if ok {
 		v.Reason += ", and whether this command changes it is not known"
 	}
@@ -421,6 +437,10 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 	if c.note(w) {
 		return Verdict{}, false
 	}
+	return c.protectedPath(w)
+}
+
+func (c *call) protectedPath(w Write) (Verdict, bool) {
 	for _, d := range c.rules.Writable {
 		if Within(d, w.Path, c.rules.FoldCase) {
 			return Verdict{}, false
@@ -439,7 +459,7 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 				continue
 			}
 		}
-		if w.Own && (c.mode == Bypass && !w.Steers || w.Arg && c.covered != nil && !(w.Steers && c.covered.cmd.any)) {
+		if w.Own && (c.mode == Bypass && !w.Steers || c.covered != nil && !(w.Steers && c.covered.cmd.any)) {
 			continue // what allows the command allows what it is for
 		}
 		if w.Routine && c.req.Sandboxed {
@@ -478,7 +498,7 @@ func (c *call) inDirs(p string) bool {
 // their folder, resolved, by a tool that says itself what it writes. No link
 // leads there, and no command.
 func (c *call) note(w Write) bool {
-	return !w.Arg && !w.Blind && !w.Remove && !w.Tree && strings.HasSuffix(w.Path, ".md") && c.inAny(c.rules.Notes, w.Path)
+	return !c.owned && !w.Blind && !w.Remove && !w.Tree && strings.HasSuffix(w.Path, ".md") && c.inAny(c.rules.Notes, w.Path)
 }
 
 func (c *call) inAny(dirs []string, p string) bool {

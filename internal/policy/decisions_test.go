@@ -109,16 +109,16 @@ func requests() (out []policy.Request) {
 		[]policy.Action{policy.Exec{Argv: []string{"git", "status"}, ReadOnly: true, Unpinned: "git runs what its settings say"}, ls},
 		[]policy.Action{policy.Exec{Argv: []string{"git", "apply"}, Edits: true, Unpinned: "git runs what its settings say"}, mk},
 		[]policy.Action{mk, policy.Exec{Argv: []string{"rm", "x"}, Maybe: true}}, []policy.Action{mk, exec("go", "vet")},
-		[]policy.Action{mk, read("a.go", func(r *policy.Read) { r.Arg = true })}, []policy.Action{mk, read("/etc/hosts", func(r *policy.Read) { r.Arg = true })},
-		[]policy.Action{mk, read("secret", func(r *policy.Read) { r.Arg, r.Tree = true, true })}, []policy.Action{mk, read(".env", func(r *policy.Read) { r.Arg = true })},
-		[]policy.Action{mk, write("a.go", func(w *policy.Write) { w.Arg = true })}, []policy.Action{cp, write("a.go", func(w *policy.Write) { w.Arg = true })},
-		[]policy.Action{cp, write("/etc/hosts", func(w *policy.Write) { w.Arg = true })}, []policy.Action{mk, write("/etc/hosts", nil)},
-		[]policy.Action{exec("git", "config", "x"), write(".git/config", func(w *policy.Write) { w.Arg, w.Own = true, true })},
-		[]policy.Action{exec("git", "config", "x"), write(".git/config", func(w *policy.Write) { w.Arg, w.Own, w.Steers = true, true, true })},
+		one(policy.Touching(mk, read("a.go", nil))), one(policy.Touching(mk, read("/etc/hosts", nil))),
+		one(policy.Touching(mk, read("secret", func(r *policy.Read) { r.Tree = true }))), one(policy.Touching(mk, read(".env", nil))),
+		one(policy.Touching(mk, write("a.go", nil))), one(policy.Touching(cp, write("a.go", nil))),
+		one(policy.Touching(cp, write("/etc/hosts", nil))), one(policy.Touching(cp, write("/notes/a.md", nil))), []policy.Action{mk, write("/etc/hosts", nil)},
+		one(policy.Touching(exec("git", "config", "x"), write(".git/config", func(w *policy.Write) { w.Own = true }))),
+		one(policy.Touching(exec("git", "config", "x"), write(".git/config", func(w *policy.Write) { w.Own, w.Steers = true, true }))),
 		[]policy.Action{exec("git", "config", "x"), write(".git/config", func(w *policy.Write) { w.Own = true })},
-		[]policy.Action{exec("git", "push", "-u"), write(".git/config", func(w *policy.Write) { w.Arg, w.Own, w.Routine = true, true, true })},
-		[]policy.Action{exec("git", "remote", "add"), write(".git/config", func(w *policy.Write) { w.Arg, w.Own, w.Routine, w.Sets = true, true, true, "a.b=c" }), mk},
-		[]policy.Action{exec("git", "config", "x"), write(".git/config", func(w *policy.Write) { w.Arg = true })},
+		one(policy.Touching(exec("git", "push", "-u"), write(".git/config", func(w *policy.Write) { w.Own, w.Routine = true, true }))),
+		[]policy.Action{policy.Touching(exec("git", "remote", "add"), write(".git/config", func(w *policy.Write) { w.Own, w.Routine, w.Sets = true, true, "a.b=c" })), mk},
+		one(policy.Touching(exec("git", "config", "x"), write(".git/config", nil))),
 		[]policy.Action{policy.Opaque{Source: "$x", Why: "x is not known"}, write(".git/config", nil)}, []policy.Action{read(".env", nil), write("/w", func(w *policy.Write) { w.Remove, w.Tree = true, true })},
 		[]policy.Action{policy.Opaque{Source: "$x", Why: "x is not known"}, policy.Person{Why: "a person decides"}}, []policy.Action{mk, read(".env", nil)},
 		[]policy.Action{mk, policy.Person{Why: "it runs outside", Soft: true}}, []policy.Action{mk, policy.Opaque{Source: "$x"}, policy.Person{Why: "it runs outside", Soft: true}},
@@ -132,7 +132,7 @@ func requests() (out []policy.Request) {
 		one(read(".", func(r *policy.Read) { r.Tree, r.Below = true, below("", "a.go", "b.go") })), one(read(".", func(r *policy.Read) { r.Tree, r.Below = true, below("", "a.go", ".env") })),
 		one(read(".", func(r *policy.Read) { r.Tree, r.Below = true, below("", "later/a", "secret/a") })), one(read(".", func(r *policy.Read) { r.Tree, r.Below = true, below("it is large", "a.go") })),
 		one(read(".", func(r *policy.Read) { r.Tree, r.Below = true, linked })), one(read(".", func(r *policy.Read) { r.Tree, r.List, r.Below = true, true, below("", ".env") })),
-		[]policy.Action{mk, read(".", func(r *policy.Read) { r.Arg, r.Tree, r.Below = true, true, below("it is large") })}, []policy.Action{mk, read(".", func(r *policy.Read) { r.Arg, r.Tree, r.Below = true, true, below("", ".env") })},
+		one(policy.Touching(mk, read(".", func(r *policy.Read) { r.Tree, r.Below = true, below("it is large") }))), one(policy.Touching(mk, read(".", func(r *policy.Read) { r.Tree, r.Below = true, below("", ".env") }))),
 		one(write("out", func(w *policy.Write) { w.Below = below("", "out/a", "prod/a") })), one(write("out", func(w *policy.Write) { w.Below = linked })), one(write("out", func(w *policy.Write) { w.Tree, w.Below = true, below("", ".git/config") })),
 		one(write("out", func(w *policy.Write) { w.Remove, w.Tree, w.Moved, w.Below = true, true, true, below("", "secret/a") })), one(write(".", func(w *policy.Write) { w.Within = true })),
 		one(write("out", func(w *policy.Write) { w.Within, w.Below = true, below("", "out/a", "prod/a") })), one(write("prod", func(w *policy.Write) { w.Within = true })))
@@ -141,8 +141,8 @@ func requests() (out []policy.Request) {
 		one(read(".", func(r *policy.Read) { r.Tree = true })), one(read(".", func(r *policy.Read) { r.Tree, r.Visible = true, true })), one(read(".", func(r *policy.Read) { r.Tree, r.List = true, true })), one(read("secret", func(r *policy.Read) { r.Tree = true })), one(read("/etc", func(r *policy.Read) { r.Tree = true })),
 		one(read("%x%", nil)), one(read("SECRET/a", nil)), one(read("a\x00b", nil)), one(policy.Read{Path: home + "/x", Asked: "~/x"}))
 	list("Edit", one(write("a.go", nil)), one(write("src/a.go", nil)), one(write("prod/a", nil)), one(write("/w/lib/a.go", nil)), one(write("/etc/hosts", nil)), one(write("/scratch/a", nil)), one(write("/readable/a", nil)),
-		one(write("/notes/a.md", nil)), one(write("/notes/a.txt", nil)), one(write("/notes/a.md", func(w *policy.Write) { w.Arg = true })), one(write("/notes/a.md", func(w *policy.Write) { w.Blind = true })), one(write("/notes/a.md", func(w *policy.Write) { w.Remove = true })), one(write("/notes/a.md", func(w *policy.Write) { w.Tree = true })),
-		one(write("a.go", func(w *policy.Write) { w.Blind = true })), one(write("a.go", func(w *policy.Write) { w.Arg = true })), one(write("src/a.go", func(w *policy.Write) { w.Blind = true })), one(write("prod/a", func(w *policy.Write) { w.Maybe = true })), one(write("%x%", func(w *policy.Write) { w.Maybe = true })), one(write(".git/config", func(w *policy.Write) { w.Maybe = true })),
+		one(write("/notes/a.md", nil)), one(write("/notes/a.txt", nil)), one(write("/notes/a.md", func(w *policy.Write) { w.Blind = true })), one(write("/notes/a.md", func(w *policy.Write) { w.Remove = true })), one(write("/notes/a.md", func(w *policy.Write) { w.Tree = true })),
+		one(write("a.go", func(w *policy.Write) { w.Blind = true })), one(write("src/a.go", func(w *policy.Write) { w.Blind = true })), one(write("prod/a", func(w *policy.Write) { w.Maybe = true })), one(write("%x%", func(w *policy.Write) { w.Maybe = true })), one(write(".git/config", func(w *policy.Write) { w.Maybe = true })),
 		one(write("src/a", func(w *policy.Write) { w.Remove = true })), one(write("src", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("src", func(w *policy.Write) { w.Tree = true })), one(write("src", func(w *policy.Write) { w.Remove, w.Tree, w.Moved = true, true, true })),
 		one(write("secret", func(w *policy.Write) { w.Remove, w.Tree, w.Moved = true, true, true })), one(write("secret", func(w *policy.Write) { w.Remove, w.Tree, w.Moved, w.Maybe = true, true, true, true })), one(write("secret", func(w *policy.Write) { w.Remove, w.Moved = true, true })),
 		one(write(".git/config", nil)), one(write(".github/workflows/x.yml", nil)), one(write("Jenkinsfile", nil)), one(write("build/hooks.path", nil)), one(policy.Write{Path: dir + "/elsewhere", Asked: ".git/config"}), one(write("/etc/crontab", nil)), one(policy.Write{Path: home + "/.bashrc", Asked: "~/.bashrc"}),
@@ -164,13 +164,23 @@ func requests() (out []policy.Request) {
 // describe writes a request in one line.
 func describe(q policy.Request) string {
 	out := q.Tool
-	for _, a := range q.Actions {
-		v := reflect.ValueOf(a)
+	touched := 0 // how many of those that follow are touched by the command before
+	for a := range policy.All(q.Actions) {
+		v, arg := reflect.ValueOf(a), touched > 0
+		touched--
+		if e, ok := a.(policy.Exec); ok {
+			touched = len(e.Touches)
+		}
 		var facts []string
 		for i := range v.NumField() {
 			f, name := v.Field(i), v.Type().Field(i).Name
 			switch {
-			case f.IsZero():
+			case arg && name == "Tree":
+				facts = append(facts, "Arg")
+				if f.Bool() {
+					facts = append(facts, name)
+				}
+			case f.IsZero(), name == "Touches":
 			case f.Kind() == reflect.Bool:
 				facts = append(facts, name)
 			case name == "Standing":

@@ -46,9 +46,9 @@ func (m *made) action() policy.Action {
 	case 2:
 		return policy.Opaque{Source: "$x", Why: "why"}
 	case 3:
-		return policy.Read{Path: m.path(), Asked: m.path(), Named: m.path(), Arg: flag(), Tree: flag(), Visible: flag(), List: flag()}
+		return policy.Read{Path: m.path(), Asked: m.path(), Named: m.path(), Tree: flag(), Visible: flag(), List: flag()}
 	case 4:
-		return policy.Write{Path: m.path(), Asked: m.path(), Named: m.path(), Arg: flag(), Tree: flag(), Remove: flag(), Moved: flag(), Blind: flag()}
+		return policy.Write{Path: m.path(), Asked: m.path(), Named: m.path(), Tree: flag(), Remove: flag(), Moved: flag(), Blind: flag()}
 	case 5:
 		return policy.Net{Host: m.pick("a.example", "", "x.a.example", "A.EXAMPLE."), URL: m.pick("", "https://a.example/x")}
 	case 6:
@@ -105,6 +105,9 @@ func FuzzDecide(f *testing.F) {
 		q := policy.Request{Tool: m.pick("Bash", "Read", "Edit", "WebFetch", "mcp__s__x", "", "Agent"), Sandboxed: m.next(2) == 1}
 		for range m.next(5) {
 			q.Actions = append(q.Actions, m.action())
+		}
+		if m.next(2) == 1 {
+			q.Actions = policy.Nested(q.Actions...)
 		}
 		extra := m.rule()
 		v, each := policy.Judge(r, mode, q)

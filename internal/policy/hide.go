@@ -37,7 +37,7 @@ func hiding(r Rules, m Mode, q Request) Hide {
 		return HideNothing
 	}
 	git, shows, writes := false, false, false
-	for _, a := range q.Actions {
+	for a := range All(q.Actions) {
 		switch a := a.(type) {
 		case Exec:
 			exact := a.ReadOnly || a.Edits
@@ -89,7 +89,7 @@ func (c *call) given(a Read) bool {
 }
 
 // keep says how secrets are kept from a call.
-func (n *Needs) keep(r Rules, hide Hide, as []Action, vs []Verdict) {
+func (n *Needs) keep(r Rules, hide Hide, all []Judged) {
 	switch hide {
 	case HideNothing:
 		return
@@ -99,14 +99,14 @@ func (n *Needs) keep(r Rules, hide Hide, as []Action, vs []Verdict) {
 		hide = HideValues
 	case HideValues:
 	}
-	n.Hide, n.Shown = hide, shown(r, as, vs)
+	n.Hide, n.Shown = hide, shown(r, all)
 }
 
 // Shows are the secrets whose values the result of a call may hold: those that it reads or
 // writes by name. masks is false for a command, whose output is masked by its Needs, and
 // for what touches no file.
 func Shows(as []Action) (named []string, masks bool) {
-	for _, a := range as {
+	for a := range All(as) {
 		switch a := a.(type) {
 		case Exec, Opaque:
 			return nil, false
@@ -130,12 +130,12 @@ func Shows(as []Action) (named []string, masks bool) {
 
 // shown are the secrets that a call reads by name, or by a rule: whoever allows the call
 // lets it see them.
-func shown(r Rules, as []Action, vs []Verdict) (out []string) {
-	for i, a := range as {
-		m, ok := a.(Read)
+func shown(r Rules, all []Judged) (out []string) {
+	for _, j := range all {
+		m, ok := j.Action.(Read)
 		switch {
 		case !ok || m.List || m.Mention || m.Elsewhere || m.Given:
-		case !m.Tree && r.secret(m), m.Tree && vs[i].Check == CheckRule:
+		case !m.Tree && r.secret(m), m.Tree && j.Check == CheckRule:
 			out = append(out, m.Path)
 		}
 	}

@@ -8,13 +8,13 @@ import (
 // TestHide: how secrets are kept from a call, and which of them it may see.
 func TestHide(t *testing.T) {
 	env := func(more ...func(*Read)) Read {
-		r := Read{Path: "/w/.env", Asked: ".env", Arg: true}
+		r := Read{Path: "/w/.env", Asked: ".env"}
 		for _, m := range more {
 			m(&r)
 		}
 		return r
 	}
-	tree := Read{Path: "/w", Asked: ".", Arg: true, Tree: true, Below: &Below{Paths: []Place{{Path: "/w/a"}, {Path: "/w/.env"}}}}
+	tree := Read{Path: "/w", Asked: ".", Tree: true, Below: &Below{Paths: []Place{{Path: "/w/a"}, {Path: "/w/.env"}}}}
 	kept := tree
 	kept.Below = &Below{Paths: []Place{{Path: "/w/.env", Tracked: true}}}
 	grep := Exec{Argv: []string{"grep"}, ReadOnly: true}
@@ -26,7 +26,7 @@ func TestHide(t *testing.T) {
 	npm := Exec{Argv: []string{"npm", "start"}}
 	source := Exec{Argv: []string{"source", ".env"}}
 	given := func(r *Read) { r.Given = true }
-	write := Write{Path: "/w/.env", Asked: ".env", Arg: true}
+	write := Write{Path: "/w/.env", Asked: ".env"}
 	for name, c := range map[string]struct {
 		as    []Action
 		rules []Rule
@@ -71,7 +71,7 @@ func TestHide(t *testing.T) {
 			mode = Default
 		}
 		rules := Rules{Dir: "/w", Dirs: []string{"/w"}, Home: "/h", List: c.rules}
-		v := Decide(rules, mode, Request{Tool: "Bash", Actions: c.as, Sandboxed: true})
+		v := Decide(rules, mode, Request{Tool: "Bash", Actions: Nested(c.as...), Sandboxed: true})
 		if v.Effect.String() != c.want || v.Needs.Hide != c.hide || c.shown != nil && !reflect.DeepEqual(v.Needs.Shown, c.shown) {
 			t.Errorf("%s: %s (%s), hides %q, shows %v; want %s, %q, %v", name, v.Effect, v.Reason, v.Needs.Hide, v.Needs.Shown, c.want, c.hide, c.shown)
 		}
@@ -112,5 +112,5 @@ func many() Read {
 	for i := range maxHidden + 1 {
 		b.Paths = append(b.Paths, Place{Path: "/w/k" + string(rune('a'+i%26)) + "/" + string(rune('a'+i/26)) + ".pem"})
 	}
-	return Read{Path: "/w", Asked: ".", Arg: true, Tree: true, Below: b}
+	return Read{Path: "/w", Asked: ".", Tree: true, Below: b}
 }

@@ -65,21 +65,21 @@ func (n Needs) IsZero() bool {
 }
 
 // needs are those of the whole call, whose verdict is effect.
-func needs(r Rules, q Request, vs []Verdict, effect Effect) Needs {
-	as := q.Actions
-	n := Needs{Pinned: readOrEdits(as)}
+func needs(r Rules, q Request, all []Judged, effect Effect) Needs {
+	n := Needs{Pinned: readOrEdits(q.Actions)}
 	var outside []Folder
-	free := effect != Allow || n.Pinned || !unasked(as, vs, CheckSandbox, CheckMode)
+	free := effect != Allow || n.Pinned || !unasked(all, CheckSandbox, CheckMode)
 	looked := map[string]bool{} // a long script writes the same paths over and over
-	for i, a := range as {
-		if vs[i].Effect == Allow && vs[i].Check == CheckSandbox {
+	for _, j := range all {
+		a, v := j.Action, j.Verdict
+		if v.Effect == Allow && v.Check == CheckSandbox {
 			n.Confined = true
 		}
-		if w, ok := a.(Write); ok && (w.Opens || w.takesRepository(vs[i])) {
+		if w, ok := a.(Write); ok && (w.Opens || w.takesRepository(v)) {
 			n.Folders = append(n.Folders, Folder{Path: w.Path, Gone: w.Remove})
 		}
-		if w, ok := a.(Write); ok && shellTool(q.Tool) && w.outside(r, vs[i]) {
-			at := Folder{Path: w.opened(n.Pinned), Shut: !free && !vs[i].namesPath()}
+		if w, ok := a.(Write); ok && shellTool(q.Tool) && w.outside(r, v) {
+			at := Folder{Path: w.opened(n.Pinned), Shut: !free && !v.namesPath()}
 			if !slices.Contains(outside, at) {
 				outside = append(outside, at)
 			}
@@ -102,11 +102,11 @@ func needs(r Rules, q Request, vs []Verdict, effect Effect) Needs {
 				}
 			}
 		}
-		if m, ok := a.(Read); ok && vs[i].Check == CheckProtected && !slices.Contains(n.Writable, m.Path) {
+		if m, ok := a.(Read); ok && v.Check == CheckProtected && !slices.Contains(n.Writable, m.Path) {
 			n.Writable = append(n.Writable, m.Path)
 		}
 	}
-	if effect == Allow && unasked(as, vs, CheckSandbox) { // it would have them open, too
+	if effect == Allow && unasked(all, CheckSandbox) { // it would have them open, too
 		n.Writable, n.Settings, n.Folders = nil, nil, nil
 	}
 	n.Folders = append(n.Folders, outside...)
@@ -137,9 +137,9 @@ func (v Verdict) namesPath() bool {
 
 // unasked reports whether a program runs that one of these checks allowed: no rule and no
 // person spoke of it.
-func unasked(as []Action, vs []Verdict, by ...Check) bool {
-	for i, a := range as {
-		if vs[i].Effect == Allow && slices.Contains(by, vs[i].Check) && foreignProgram(a) {
+func unasked(all []Judged, by ...Check) bool {
+	for _, j := range all {
+		if j.Effect == Allow && slices.Contains(by, j.Check) && foreignProgram(j.Action) {
 			return true
 		}
 	}
@@ -181,7 +181,7 @@ func foreignProgram(a Action) bool {
 // the paths they name.
 func readOrEdits(as []Action) bool {
 	commands := false
-	for _, a := range as {
+	for a := range All(as) {
 		switch a := a.(type) {
 		case Exec:
 			if !a.Maybe && !a.ReadOnly && !a.Edits {

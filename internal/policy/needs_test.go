@@ -10,16 +10,16 @@ func TestNeeds(t *testing.T) {
 	status := Exec{Argv: []string{"git", "status"}, ReadOnly: true}
 	touch := Exec{Argv: []string{"touch", "z"}, Edits: true}
 	build := Exec{Argv: []string{"make"}, Why: "it runs programs"}
-	z := Write{Path: "/w/z", Asked: "z", Arg: true}
-	conf := Write{Path: "/w/.git/config", Asked: ".git/config", Arg: true}
+	z := Write{Path: "/w/z", Asked: "z"}
+	conf := Write{Path: "/w/.git/config", Asked: ".git/config"}
 	maybe := Exec{Argv: []string{"x"}, Maybe: true}
-	given := Read{Path: "/w/.git/config", Asked: ".git/config", Arg: true, MayWrite: true}
+	given := Read{Path: "/w/.git/config", Asked: ".git/config", MayWrite: true}
 	mayBe := given
 	mayBe.Mention = true
 	named := given
 	named.MayWrite = false
 	push := Exec{Argv: []string{"git", "push", "-u"}, Handles: HandlesQuietly}
-	own := Write{Path: "/w/.git/config", Asked: ".git/config", Arg: true, Own: true, Routine: true, Sets: "a.b=c"}
+	own := Write{Path: "/w/.git/config", Asked: ".git/config", Own: true, Routine: true, Sets: "a.b=c"}
 	open := []Setting{{Path: "/w/.git/config", Sets: []string{"a.b=c"}}}
 	for name, c := range map[string]struct {
 		as        []Action
@@ -47,7 +47,7 @@ func TestNeeds(t *testing.T) {
 		"beside what nobody understands":   {as: []Action{push, own, Opaque{Source: "x", Runs: true}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"beside a git that runs others":    {as: []Action{push, own, Exec{Argv: []string{"git", "x"}, Unseen: "an alias"}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"where a person is asked":          {as: []Action{build, push, own, conf}, want: Needs{Settings: open, Writable: []string{"/w/.git/config"}}},
-		"an ordinary one that is given":    {as: []Action{build, Read{Path: "/w/a", Arg: true, MayWrite: true}}},
+		"an ordinary one that is given":    {as: []Action{Touching(build, Read{Path: "/w/a", MayWrite: true})}},
 	} {
 		for _, m := range []Mode{Default, AcceptEdits, Bypass} {
 			if m == Bypass && c.want.Confined {
@@ -56,7 +56,7 @@ func TestNeeds(t *testing.T) {
 			if m == Bypass {
 				c.want.Hide = HideNothing
 			}
-			got := Decide(Rules{Dir: "/w", Dirs: []string{"/w"}}, m, Request{Tool: "Bash", Actions: c.as, Sandboxed: c.sandboxed}).Needs
+			got := Decide(Rules{Dir: "/w", Dirs: []string{"/w"}}, m, Request{Tool: "Bash", Actions: Nested(c.as...), Sandboxed: c.sandboxed}).Needs
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%s, %s: %+v, want %+v", name, m, got, c.want)
 			}

@@ -12,8 +12,7 @@ func TestNotes(t *testing.T) {
 	const dir = "/home/me/.adze/projects/w/memory"
 	r := policy.Rules{Dir: "/w", Dirs: []string{"/w"}, Home: "/home/me", Notes: []string{dir}}
 	write := func(p string) policy.Write { return policy.Write{Path: p, Asked: p, Named: p} }
-	arg := write(dir + "/a.md")
-	arg.Arg = true
+	arg := policy.Touching(policy.Exec{Argv: []string{"touch"}, Edits: true}, write(dir+"/a.md"))
 	gone := write(dir + "/a.md")
 	gone.Remove = true
 	tests := []struct {

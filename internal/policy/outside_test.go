@@ -12,7 +12,7 @@ func TestOutside(t *testing.T) {
 	cp := Exec{Argv: []string{"cp", "a", "/x/f"}, Edits: true}
 	build := Exec{Argv: []string{"make"}, Why: "it runs programs"}
 	status := Exec{Argv: []string{"git", "status"}, ReadOnly: true}
-	f := Write{Path: "/x/f", Asked: "/x/f", Arg: true}
+	f := Write{Path: "/x/f", Asked: "/x/f"}
 	with := func(change func(*Write)) Write { w := f; change(&w); return w }
 	in, itself := []Folder{{Path: "/x"}}, []Folder{{Path: "/x/f"}}
 	for name, c := range map[string]struct {
@@ -48,7 +48,7 @@ func TestOutside(t *testing.T) {
 			}
 			r.List = []Rule{rule}
 		}
-		if got := Decide(r, c.mode, Request{Tool: "Bash", Actions: c.as, Sandboxed: c.sandboxed}).Needs.Folders; !reflect.DeepEqual(got, c.want) {
+		if got := Decide(r, c.mode, Request{Tool: "Bash", Actions: Nested(c.as...), Sandboxed: c.sandboxed}).Needs.Folders; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

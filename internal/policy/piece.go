@@ -27,35 +27,24 @@ func (k PieceKind) OfFile() bool {
 const maxPieces = 100
 
 // pieces lists what a call would do. What stands there twice is listed once.
-func pieces(as []Action, vs []Verdict) []Piece {
-	all := make([]Piece, 0, min(len(as), maxPieces))
+func pieces(judged []Judged) []Piece {
+	all := make([]Piece, 0, min(len(judged), maxPieces))
 	seen := map[Piece]bool{}
 	open := 0
-	var of Exec // the command whose arguments follow
-	for i, a := range as {
-		p, ok := piece(a)
-		if !ok || vs[i].Check == CheckMaybe {
+	for _, j := range judged {
+		p, ok := piece(j.Action)
+		if !ok || j.Check == CheckMaybe {
 			continue
 		}
-		switch a := a.(type) {
-		case Exec:
-			of = a
-		case Read:
-			if a.Arg {
-				p.Of = QuoteCommand(of.Argv)
-			}
-			if a.Arg && !of.ReadOnly && !of.Edits { // whether the word is a file, and what becomes of it, is not known
-				if p.Kind = PieceName; vs[i].Effect == Allow {
-					continue
-				}
-			}
-		case Write:
-			if a.Arg {
-				p.Of = QuoteCommand(of.Argv)
-			}
-		case Opaque, Net, Call, Spawn, Skill, Person, None:
+		if p.Kind.OfFile() && j.Of != nil {
+			p.Of = QuoteCommand(j.Of.Argv)
 		}
-		p.Effect, p.Reason = vs[i].Effect, vs[i].Reason
+		if j.Named() {
+			if p.Kind = PieceName; j.Effect == Allow {
+				continue
+			}
+		}
+		p.Effect, p.Reason = j.Effect, j.Reason
 		if seen[p] {
 			continue
 		}
@@ -66,6 +55,13 @@ func pieces(as []Action, vs []Verdict) []Piece {
 		all = append(all, p)
 	}
 	return thin(all, open)
+}
+
+// Named reports a word of a command of which it is not known whether it is a file, and what
+// becomes of that.
+func (j Judged) Named() bool {
+	_, reads := j.Action.(Read)
+	return reads && j.Of != nil && !j.Of.ReadOnly && !j.Of.Edits
 }
 
 // thin keeps what needs somebody and, as far as there is room, the first of the

@@ -11,11 +11,11 @@ import (
 func TestParts(t *testing.T) {
 	rules := Rules{Dir: "/w", Dirs: []string{"/w"}}
 	as := []Action{
-		Exec{Argv: []string{"cat", "link"}, Dir: "/w", ReadOnly: true}, Read{Path: "/etc/passwd", Asked: "link", Arg: true},
+		Touching(Exec{Argv: []string{"cat", "link"}, Dir: "/w", ReadOnly: true}, Read{Path: "/etc/passwd", Asked: "link"}),
 		Exec{Argv: []string{"make", "a b"}, Dir: "/w", Why: "make runs programs"}, Write{Path: "/w/x", Remove: true}, Opaque{Source: "$(x)", Why: "why"},
 		Net{Host: "h", URL: "https://h/p"}, Call{Server: "s", Tool: "t"}, Spawn{Agent: "a"}, Skill{Name: "k"}, None{},
 		Exec{Argv: []string{"make", "a b"}, Dir: "/w", Why: "make runs programs"}, Exec{Argv: []string{"rm"}, ReadOnly: true, Inside: true},
-		Exec{Argv: []string{"cp", "a", "b"}, Dir: "/w", Edits: true}, Read{Path: "/w/a", Asked: "a", Arg: true}, Write{Path: "/w/b", Asked: "b", Arg: true},
+		Touching(Exec{Argv: []string{"cp", "a", "b"}, Dir: "/w", Edits: true}, Read{Path: "/w/a", Asked: "a"}, Write{Path: "/w/b", Asked: "b"}),
 	}
 	v := Decide(rules, Default, Request{Tool: "Bash", Actions: as})
 	want := []Piece{

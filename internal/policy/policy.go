@@ -3,7 +3,10 @@
 // standard library. Paths it is given are absolute and already resolved.
 package policy
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // An Action is something a tool intends to do to the world.
 //
@@ -15,17 +18,20 @@ type (
 	// removed, nothing left to expand) and holds no wrapper: `timeout 5 ls`
 	// is Exec{Argv: ls}. Env are the assignments before it, NAME=value.
 	// ReadOnly means the read-only table proved that it changes nothing and
-	// runs nothing else; the paths it reads follow as Read actions.
+	// runs nothing else; the paths it reads are among Touches.
 	Exec struct {
 		Argv     []string
 		Env      []string
 		Dir      string // where it would run, "" when unknown
 		ReadOnly bool
 		Why      string // why it is not read-only, in plain words
+		// Touches is what its words name: Read and Write actions, and Opaque parts of it. What
+		// allows the command speaks for these, too.
+		Touches []Action
 		// Also are further spellings of the same command that deny and ask
 		// rules see: with the wrapper it stood in, without git's global options.
 		Also [][]string
-		// Edits means that the Write actions that follow are all it does, so
+		// Edits means that the Write actions of Touches are all it does, so
 		// that they decide (cp, mkdir, sed -i …).
 		Edits bool
 		// Unpinned, of one that is ReadOnly or Edits beside a command that is
@@ -123,9 +129,6 @@ type (
 	Read struct {
 		Path, Asked string
 		Named       string // Asked made absolute without following links; "" when not known
-		// Arg marks an argument of the Exec before it: a rule that covers that
-		// command covers this too.
-		Arg bool
 		// Tree means that everything below Path may be read.
 		Tree bool
 		// Visible means that what begins with a dot below Path is skipped.
@@ -162,7 +165,6 @@ type (
 		Path, Asked string
 		Remove      bool
 		Named       string // as in Read
-		Arg         bool   // as in Read
 		Tree        bool   // everything below Path is removed or changed too
 		// Standing, of a Tree and of what is Within, is what may be meant below Path; nil
 		// when nobody can look, and a rule that names some of it is a question then.
@@ -239,6 +241,24 @@ type (
 	// None touches nothing outside the session.
 	None struct{}
 )
+
+// All yields actions, behind each command what it touches.
+func All(as []Action) iter.Seq[Action] {
+	return func(yield func(Action) bool) {
+		for _, a := range as {
+			if !yield(a) {
+				return
+			}
+			if e, ok := a.(Exec); ok {
+				for _, t := range e.Touches {
+					if !yield(t) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
 
 // A Written is a simple command as a script has it, before what it starts is taken
 // apart. It belongs to one reading of a script, and is not changed afterwards.

@@ -20,26 +20,28 @@ func TestRulesReachTrees(t *testing.T) {
 		req   policy.Request
 		want  string // effect check
 	}{
-		{"below **", []string{"deny Read(//w/project/**/secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
-		{"above the tree", []string{"deny Read(//w/project/other/secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "allow read-only"},
-		{"from the folder itself", []string{"deny Read(./sub/a)"}, policy.Default, bash(grep, policy.Read{Path: dir, Arg: true, Tree: true}), "ask denied-below"},
-		{"a name beside the folder is not hidden", []string{"deny Read(../other/a)", "allow Bash(grep:*)"}, policy.Default, bash(grep, policy.Read{Path: "/w/other", Arg: true, Tree: true, Visible: true}), "ask denied-below"},
-		{"a bare name", []string{"deny Read(secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
-		{"the whole tree is denied", []string{"deny Read(sub/**)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "deny rule"},
-		{"a rule for all below allows no tree with a denied file in it", []string{"allow Read(sub/**)", "deny Read(sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
-		{"nor does one for all reading", []string{"allow Read", "deny Read(sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
-		{"nor one for all commands", []string{"allow Bash", "deny Read(sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
-		{"nor one for the command, elsewhere", []string{"allow Bash(grep:*)", "deny Read(//etc/secret)"}, policy.Default, bash(grep, policy.Read{Path: "/etc", Arg: true, Tree: true}), "ask denied-below"},
-		{"a hidden name is not read where hidden ones are skipped", []string{"deny Read(.secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true, Visible: true}), "allow read-only"},
-		{"another one is", []string{"deny Read(./sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true, Visible: true}), "ask denied-below"},
-		{"names are no content", []string{"deny Read(secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true, List: true}), "allow read-only"},
+		{"below **", []string{"deny Read(//w/project/**/secret)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: sub, Tree: true})), "ask denied-below"},
+		{"above the tree", []string{"deny Read(//w/project/other/secret)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: sub, Tree: true})), "allow read-only"},
+		{"from the folder itself", []string{"deny Read(./sub/a)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: dir, Tree: true})), "ask denied-below"},
+		{"a name beside the folder is not hidden", []string{"deny Read(../other/a)", "allow Bash(grep:*)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: "/w/other", Tree: true, Visible: true})), "ask denied-below"},
+		{"a bare name", []string{"deny Read(secret)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: sub, Tree: true})), "ask denied-below"},
+		{"the whole tree is denied", []string{"deny Read(sub/**)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: sub, Tree: true})), "deny rule"},
+		{"a rule for all below allows no tree with a denied file in it", []string{"allow Read(sub/**)", "deny Read(sub/a)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: sub, Tree: true})), "ask denied-below"},
+		{"nor does one for all reading", []string{"allow Read", "deny Read(sub/a)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: sub, Tree: true})), "ask denied-below"},
+		{"nor one for all commands", []string{"allow Bash", "deny Read(sub/a)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: sub, Tree: true})), "ask denied-below"},
+		{"nor one for the command, elsewhere", []string{"allow Bash(grep:*)", "deny Read(//etc/secret)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: "/etc", Tree: true})), "ask denied-below"},
+		{"a hidden name is not read where hidden ones are skipped", []string{"deny Read(.secret)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: sub, Tree: true, Visible: true})), "allow read-only"},
+		{"another one is", []string{"deny Read(./sub/a)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: sub, Tree: true, Visible: true})), "ask denied-below"},
+		{"names are no content", []string{"deny Read(secret)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: sub, Tree: true, List: true})), "allow read-only"},
 
 		{"one file may be removed by a rule", []string{"allow Edit(sub/**)"}, policy.Default, call("Edit", policy.Write{Path: sub + "/a", Remove: true}), "allow rule"},
 		{"a tree may not", []string{"allow Edit(sub/**)"}, policy.Default, call("Edit", policy.Write{Path: sub + "/a", Remove: true, Tree: true}), "ask write"},
 		{"a tree that is written may", []string{"allow Edit(sub/**)"}, policy.Default, call("Edit", policy.Write{Path: sub + "/a", Tree: true}), "allow rule"},
 
-		{"a command's rule covers its own arguments", []string{"allow Bash(make:*)"}, policy.Default, bash(make, policy.Write{Path: "/opt/x", Arg: true}), "allow rule"},
-		{"also those that it only reads", []string{"allow Bash(make:*)"}, policy.Default, bash(make, policy.Read{Path: dir + "/a", Arg: true}), "allow rule"},
+		{"a command's rule covers its own arguments", []string{"allow Bash(make:*)"}, policy.Default, bash(policy.Touching(make, policy.Write{Path: "/opt/x"})), "allow rule"},
+		{"and nothing of the command behind it", []string{"allow Bash(make:*)"}, policy.Default, bash(make, policy.Touching(grep, policy.Read{Path: "/opt/x"})), "ask outside"},
+		{"nor of the one before", []string{"allow Bash(make:*)"}, policy.Default, bash(policy.Touching(grep, policy.Read{Path: "/opt/x"}), make), "ask outside"},
+		{"also those that it only reads", []string{"allow Bash(make:*)"}, policy.Default, bash(policy.Touching(make, policy.Read{Path: dir + "/a"})), "allow rule"},
 		{"and nothing else", []string{"allow Bash(make:*)"}, policy.Default, bash(make, policy.Write{Path: "/opt/x"}), "ask outside"},
 
 		{"Bash covers what commands read", []string{"allow Bash"}, policy.Default, bash(make, policy.Read{Path: "/opt/x"}), "allow rule"},
@@ -61,18 +63,18 @@ func TestRulesReachTrees(t *testing.T) {
 // The sandbox keeps what a command reads from the network, not from the model.
 func TestSandboxIsNoReasonToReadSecrets(t *testing.T) {
 	cat := policy.Exec{Argv: []string{"cat", ".env"}, ReadOnly: true}
-	env := policy.Read{Path: dir + "/.env", Asked: ".env", Arg: true}
+	env := policy.Read{Path: dir + "/.env", Asked: ".env"}
 	for _, c := range []struct {
 		name  string
 		rules []string
 		as    []policy.Action
 		want  string
 	}{
-		{"by its name", nil, []policy.Action{cat, env}, "ask secret"},
-		{"its name alone", nil, []policy.Action{cat, policy.Read{Path: dir + "/.env", Arg: true, List: true}}, "allow read-only"},
+		{"by its name", nil, []policy.Action{policy.Touching(cat, env)}, "ask secret"},
+		{"its name alone", nil, []policy.Action{policy.Touching(cat, policy.Read{Path: dir + "/.env", List: true})}, "allow read-only"},
 		{"by a program that is not known", nil, []policy.Action{exec("make")}, "allow sandbox"},
-		{"as a rule allows", []string{"allow Read(.env)"}, []policy.Action{cat, env}, "allow rule"},
-		{"another file", nil, []policy.Action{cat, policy.Read{Path: "/opt/a", Arg: true}}, "allow sandbox"},
+		{"as a rule allows", []string{"allow Read(.env)"}, []policy.Action{policy.Touching(cat, env)}, "allow rule"},
+		{"another file", nil, []policy.Action{policy.Touching(cat, policy.Read{Path: "/opt/a"})}, "allow sandbox"},
 	} {
 		q := bash(c.as...)
 		q.Sandboxed = true
@@ -134,7 +136,7 @@ func FuzzRule(f *testing.F) {
 // A folder that is moved takes no denied file out of a rule's reach.
 func TestMovesKeepDeniedFilesWhereTheyAre(t *testing.T) {
 	moved := policy.Write{
-		Path: dir + "/secrets", Arg: true, Remove: true, Moved: true, Tree: true,
+		Path: dir + "/secrets", Remove: true, Moved: true, Tree: true,
 		Below: &policy.Below{Paths: []policy.Place{{Path: dir + "/secrets/x"}, {Path: dir + "/secrets/y"}}},
 	}
 	mv := policy.Exec{Argv: []string{"mv", "secrets", "s2"}, Edits: true}
@@ -143,7 +145,7 @@ func TestMovesKeepDeniedFilesWhereTheyAre(t *testing.T) {
 		want policy.Effect
 	}{{"deny Read(secrets/**)", policy.Deny}, {"deny Read(secrets/y)", policy.Deny}, {"deny Read(other/**)", policy.Allow}} {
 		for _, m := range []policy.Mode{policy.AcceptEdits, policy.Bypass} {
-			if v := policy.Decide(rules(t, c.rule), m, bash(mv, moved)); v.Effect != c.want {
+			if v := policy.Decide(rules(t, c.rule), m, bash(policy.Touching(mv, moved))); v.Effect != c.want {
 				t.Errorf("%s in %s: %s (%s)", c.rule, m, v.Effect, v.Reason)
 			}
 		}
@@ -153,10 +155,10 @@ func TestMovesKeepDeniedFilesWhereTheyAre(t *testing.T) {
 // A folder that holds too much to list is moved only with a person's word where
 // a rule may deny some of it.
 func TestMovesThatWereNotListed(t *testing.T) {
-	moved := policy.Write{Path: dir + "/big", Arg: true, Remove: true, Moved: true, Tree: true}
+	moved := policy.Write{Path: dir + "/big", Remove: true, Moved: true, Tree: true}
 	mv := policy.Exec{Argv: []string{"mv", "big", "b2"}, Edits: true}
 	for rule, want := range map[string]policy.Effect{"deny Read(big/x/*.pem)": policy.Ask, "deny Read(other/**)": policy.Allow} {
-		if v := policy.Decide(rules(t, rule), policy.AcceptEdits, bash(mv, moved)); v.Effect != want {
+		if v := policy.Decide(rules(t, rule), policy.AcceptEdits, bash(policy.Touching(mv, moved))); v.Effect != want {
 			t.Errorf("%s: %s (%s)", rule, v.Effect, v.Reason)
 		}
 	}
@@ -257,7 +259,7 @@ func TestSecretsNamedInCode(t *testing.T) {
 		{"in a word", nil, policy.Default, word, "allow maybe"},
 		{"another file", nil, policy.Default, plain, "allow maybe"},
 	} {
-		_, each := policy.Judge(rules(t, c.rules...), c.mode, bash(policy.Exec{Argv: []string{"python3", "-c", "x"}}, c.a))
+		_, each := policy.Judge(rules(t, c.rules...), c.mode, bash(policy.Touching(policy.Exec{Argv: []string{"python3", "-c", "x"}}, c.a)))
 		if v := each[1]; v.Effect.String()+" "+string(v.Check) != c.want || v.Part != c.a.Path {
 			t.Errorf("%s: %s %s of %s (%s), want %s", c.name, v.Effect, v.Check, v.Part, v.Reason, c.want)
 		}
@@ -270,7 +272,7 @@ func TestWhereRulesReach(t *testing.T) {
 	grep := policy.Exec{Argv: []string{"grep", "-r", "x"}, ReadOnly: true}
 	sub := dir + "/sub"
 	read := func(change func(*policy.Read)) policy.Read {
-		r := policy.Read{Path: sub, Asked: "sub", Arg: true, Tree: true}
+		r := policy.Read{Path: sub, Asked: "sub", Tree: true}
 		change(&r)
 		return r
 	}
@@ -287,10 +289,10 @@ func TestWhereRulesReach(t *testing.T) {
 		{"some of it", []string{"deny Read(/sub/b/**)"}, read(func(*policy.Read) {}), "ask denied-below"},
 		{"some that is hidden", []string{"deny Read(/sub/.b/**)"}, read(func(r *policy.Read) { r.Visible = true }), "allow read-only"},
 		{"some beside the session's folder", []string{"deny Read(../x/**)"}, read(func(r *policy.Read) { r.Path, r.Visible = "/w", true }), "ask denied-below"},
-		{"the system's name", nil, policy.Read{Path: "/etc/os-release", Arg: true}, "allow read-only"},
-		{"another file beside it", nil, policy.Read{Path: "/etc/hosts", Arg: true}, "ask outside"},
+		{"the system's name", nil, policy.Read{Path: "/etc/os-release"}, "allow read-only"},
+		{"another file beside it", nil, policy.Read{Path: "/etc/hosts"}, "ask outside"},
 	} {
-		v := policy.Decide(rules(t, c.rules...), policy.Default, bash(grep, c.a))
+		v := policy.Decide(rules(t, c.rules...), policy.Default, bash(policy.Touching(grep, c.a)))
 		if got := v.Effect.String() + " " + string(v.Check); got != c.want {
 			t.Errorf("%s: %s (%s), want %s", c.name, got, v.Reason, c.want)
 		}

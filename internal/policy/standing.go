@@ -56,7 +56,7 @@ func (c *call) stands(rule *compiledRule, a Write) (found string, sure surety) {
 // is seen. A rule that names what is removed allows that as well. A .git that is a file has
 // its repository elsewhere.
 func (c *call) repository(a Write) string {
-	if !a.Remove || !a.Tree || a.Moved || c.inAny(c.rules.Writable, a.Path) || a.Arg && c.covered != nil && c.covered.says(a.Asked) {
+	if !a.Remove || !a.Tree || a.Moved || c.inAny(c.rules.Writable, a.Path) || c.covered != nil && c.covered.says(a.Asked) {
 		return ""
 	}
 	return a.repository()

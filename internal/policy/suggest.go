@@ -8,18 +8,17 @@ import (
 
 // suggest lists the exact rules that "always" would save for one action.
 func (c *call) suggest(a Action) []string {
-	exec := c.suggests
 	switch a := a.(type) {
 	case Exec:
-		return exec
+		return suggestExec(a)
 	case Read:
-		if a.Arg {
-			return exec
+		if c.owned {
+			return c.suggests
 		}
 		return []string{pathRule("Read", a.Path)}
 	case Write:
-		if a.Arg {
-			return exec
+		if c.owned {
+			return c.suggests
 		}
 		if a.Remove || a.Blind {
 			return nil
@@ -88,6 +87,14 @@ func suggestExec(e Exec) []string {
 		return nil
 	}
 	return []string{"Bash(" + ruleCommand(e.Argv) + ")"}
+}
+
+// suggestOf is suggestExec of the command that touches something, nil for none.
+func suggestOf(e *Exec) []string {
+	if e == nil {
+		return nil
+	}
+	return suggestExec(*e)
 }
 
 // stable is how many words of argv make a stable form, 0 for none.

@@ -59,7 +59,7 @@ func (c *call) readTree(a Read) Verdict {
 	a.Below = nil
 	if below.Short != "" {
 		v := c.judge(a)
-		if v.Effect == Allow && v.Check == CheckReadOnly && !(a.Arg && c.covered != nil) {
+		if v.Effect == Allow && v.Check == CheckReadOnly && c.covered == nil {
 			return c.classifiable(Verdict{Effect: Ask, Reason: "whether it reads secrets below " + c.show(a.Asked, a.Path) + " is not known: " + below.Short, Check: CheckTree, Part: a.Path})
 		}
 		return v
@@ -71,7 +71,7 @@ func (c *call) readTree(a Read) Verdict {
 	v := c.judge(a)
 	hidden := 0
 	for _, p := range below.Paths {
-		one := Read{Path: p.Path, Named: p.Named, Arg: a.Arg}
+		one := Read{Path: p.Path, Named: p.Named}
 		if rule := c.find(Deny, one); rule != nil {
 			return graver(v, c.unlessDontAsk(byRule(Ask, rule, one, "it would read "+p.Path+", which a rule denies")))
 		}
@@ -145,7 +145,7 @@ func (c *call) writeTree(a Write) Verdict {
 			if rule := c.find(Deny, Read{Path: one.Path, Named: one.Named}); rule != nil {
 				v = graver(v, byRule(Deny, rule, one, "it moves "+p.Path+", which a rule denies"))
 			}
-			if r := (Read{Path: one.Path, Named: one.Named, Arg: a.Arg}); c.rules.secret(r) { // nor would anybody know what it holds
+			if r := (Read{Path: one.Path, Named: one.Named}); c.rules.secret(r) { // nor would anybody know what it holds
 				v = graver(v, c.judge(r))
 			}
 		}

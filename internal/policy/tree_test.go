@@ -17,11 +17,11 @@ func TestTree(t *testing.T) {
 	}
 	grep := policy.Exec{Argv: []string{"grep", "-r", "x"}, ReadOnly: true}
 	read := func(b *policy.Below) []policy.Action {
-		return []policy.Action{grep, policy.Read{Path: dir, Asked: ".", Arg: true, Tree: true, Below: b}}
+		return []policy.Action{policy.Touching(grep, policy.Read{Path: dir, Asked: ".", Tree: true, Below: b})}
 	}
 	write := func(edits bool, w policy.Write) []policy.Action {
-		w.Path, w.Asked, w.Arg = dir+"/out", "out", true
-		return []policy.Action{policy.Exec{Argv: []string{"cp", "-r", "p", "out"}, Edits: edits}, w}
+		w.Path, w.Asked = dir+"/out", "out"
+		return []policy.Action{policy.Touching(policy.Exec{Argv: []string{"cp", "-r", "p", "out"}, Edits: edits}, w)}
 	}
 	for _, c := range []struct {
 		name  string

@@ -95,7 +95,7 @@ func (c *call) unruled(a Write) string {
 	switch {
 	case !c.inDirs(a.Path):
 		return name + " is outside the folders that may be changed"
-	case c.mode == Default, c.mode == AcceptEdits && a.Arg && !c.pure:
+	case c.mode == Default, c.mode == AcceptEdits && c.owned && !c.pure:
 		return fmt.Sprintf("the mode %s asks before %s %s", c.mode, name, does)
 	case c.mode == AcceptEdits && a.Blind:
 		return fmt.Sprintf("%s %s with what comes out of a pipe, which the mode %s asks about", name, does, c.mode)

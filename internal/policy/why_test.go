@@ -53,7 +53,7 @@ func TestTheRuleDoesNotCoverIt(t *testing.T) {
 func TestReasonsForPeople(t *testing.T) {
 	rules := policy.Rules{Dir: "/w", Dirs: []string{"/w"}, Home: "/h"}
 	inside := policy.Write{Path: "/w/a", Asked: "a"}
-	tree := policy.Write{Path: "/w/a", Asked: "a", Remove: true, Tree: true, Arg: true}
+	tree := policy.Write{Path: "/w/a", Asked: "a", Remove: true, Tree: true}
 	edits := policy.Exec{Argv: []string{"rm", "-r", "a"}, Edits: true}
 	for _, c := range []struct {
 		mode policy.Mode
@@ -65,8 +65,8 @@ func TestReasonsForPeople(t *testing.T) {
 		{policy.Default, []policy.Action{policy.Write{Path: "/w/a", Asked: "/w/a", Remove: true}}, "the mode default asks before /w/a is removed"},
 		{policy.Default, []policy.Action{policy.Write{Path: "/h/a", Asked: "~/a"}}, "~/a is outside the folders that may be changed"},
 		{policy.AcceptEdits, []policy.Action{policy.Write{Path: "/w/a", Asked: "a", Blind: true}}, "a is changed with what comes out of a pipe, which the mode acceptEdits asks about"},
-		{policy.AcceptEdits, []policy.Action{edits, tree}, "a is removed with all that is in it, which the mode acceptEdits asks about"},
-		{policy.AcceptEdits, []policy.Action{policy.Exec{Argv: []string{"./x"}, Also: [][]string{{"x"}}}, policy.Write{Path: "/w/a", Asked: "a", Arg: true}}, "no rule allows `./x`"},
+		{policy.AcceptEdits, []policy.Action{policy.Touching(edits, tree)}, "a is removed with all that is in it, which the mode acceptEdits asks about"},
+		{policy.AcceptEdits, []policy.Action{policy.Touching(policy.Exec{Argv: []string{"./x"}, Also: [][]string{{"x"}}}, policy.Write{Path: "/w/a", Asked: "a"})}, "no rule allows `./x`"},
 		{policy.DontAsk, []policy.Action{inside}, "the mode is dontAsk, and this would need a question: no rule allows that a is changed"},
 		{policy.Auto, []policy.Action{inside}, "no rule allows that a is changed"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "push", "origin"}, Why: "git push is not known to be read-only (git log is)"}}, "no rule allows `git push`, which is not known to be read-only (git log is)"},
@@ -80,12 +80,12 @@ func TestReasonsForPeople(t *testing.T) {
 		{policy.DontAsk, []policy.Action{policy.Write{Path: "/w/a", Asked: "a", Blind: true}}, "the mode is dontAsk, and this would need a question: no rule allows that a is changed"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"/" + strings.Repeat("x", 100)}}}, "no rule allows it"},
 		{policy.Default, []policy.Action{policy.Write{Path: "/w/a", Asked: "a/*", Remove: true, Tree: true, Content: true}}, "the mode default asks before all that is in /w/a is removed"},
-		{policy.AcceptEdits, []policy.Action{edits, policy.Write{Path: "/w/a", Asked: "a/*", Remove: true, Tree: true, Content: true, Arg: true}}, "all that is in /w/a is removed, which the mode acceptEdits asks about"},
+		{policy.AcceptEdits, []policy.Action{policy.Touching(edits, policy.Write{Path: "/w/a", Asked: "a/*", Remove: true, Tree: true, Content: true})}, "all that is in /w/a is removed, which the mode acceptEdits asks about"},
 		{policy.Bypass, []policy.Action{policy.Write{Path: "/w", Asked: "*", Remove: true, Tree: true, Content: true}}, "this would remove all that is in the folder this session works in"},
 		{policy.Default, []policy.Action{policy.Read{Path: "/w", Asked: ".", Tree: true, Elsewhere: true, Below: &policy.Below{Paths: []policy.Place{{Path: "/w/.env"}}}}}, "which files it reads is not known, and /w/.env may hold secrets"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"go", "env"}, ReadOnly: true, Unpinned: "go may fetch"}, policy.Exec{Argv: []string{"cat", "$(go env)"}, Why: "$(go env) may become any argument", Loose: true}}, "no rule allows `cat`; $(go env) may become any argument"},
 		{policy.PlanMode, []policy.Action{policy.Exec{Argv: []string{"git", "reset", "--hard"}, Why: "w", Loses: "it drops changes"}}, "plan mode only reads: it drops changes"},
-		{policy.PlanMode, []policy.Action{edits, tree}, "plan mode only reads: this changes files"},
+		{policy.PlanMode, []policy.Action{policy.Touching(edits, tree)}, "plan mode only reads: this changes files"},
 		{policy.PlanMode, []policy.Action{policy.Write{Path: "/w", Asked: "."}}, "plan mode only reads: this writes /w"},
 		{policy.Default, []policy.Action{policy.Opaque{Source: "X=1", Why: "X may change it", Whole: true}}, "X may change it"},
 		{policy.PlanMode, []policy.Action{policy.Opaque{Source: "X=1", Why: "X may change it", Whole: true}}, "plan mode only reads: X may change it"},
@@ -103,7 +103,7 @@ func TestReasonsForPeople(t *testing.T) {
 func TestWordsAreNoParts(t *testing.T) {
 	push := policy.Exec{Argv: []string{"git", "push", "origin"}, Dir: "/w"}
 	v := policy.Decide(policy.Rules{Dir: "/w", Dirs: []string{"/w"}}, policy.Default, policy.Request{Tool: "Bash", Actions: []policy.Action{
-		push, policy.Read{Path: "/w/push", Asked: "push", Arg: true}, policy.Read{Path: "/x/origin", Asked: "/x/origin", Arg: true},
+		policy.Touching(push, policy.Read{Path: "/w/push", Asked: "push"}, policy.Read{Path: "/x/origin", Asked: "/x/origin"}),
 	}})
 	var got []string
 	for _, p := range v.Parts {

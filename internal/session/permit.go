@@ -98,7 +98,11 @@ type steering []policy.Steer
 
 // steers are looked for when there is something that writes.
 func (s *Session) steers(actions []policy.Action) steering {
-	writes := slices.ContainsFunc(actions, func(a policy.Action) bool { _, ok := a.(policy.Write); return ok })
+	writes := false
+	for a := range policy.All(actions) {
+		_, is := a.(policy.Write)
+		writes = writes || is
+	}
 	if !writes || s.cfg.Steers == nil {
 		return nil
 	}

@@ -133,21 +133,22 @@ func (r *reader) supposing(read func()) {
 	if r.alternatives++; r.alternatives > maxAlternatives || r.depth > maxDepth/2 {
 		return
 	}
-	for _, a := range r.apart(read) {
+	r.keep(r.apart(read), func(a policy.Action) policy.Action {
 		switch a := a.(type) {
 		case policy.Exec:
 			lost := a.Loses
 			a = forRulesOnly(a)
 			a.Maybe, a.Loses = true, lost
-			r.Add(a)
+			return a
 		case policy.Write:
 			a.Maybe = true
-			r.Add(a)
+			return a
 		case policy.Read:
-			r.Add(a)
+			return a
 		case policy.Opaque, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
 		}
-	}
+		return nil
+	})
 }
 
 // supposed is what a substitution most likely prints: the words of echo, or of printf

@@ -74,7 +74,7 @@ func TestArgvAgainstBash(t *testing.T) {
 func literal(s shellread.Script) []string {
 	var argv []string
 	n := 0
-	for _, a := range s.Actions {
+	for a := range policy.All(s.Actions) {
 		switch a := a.(type) {
 		case policy.Opaque, policy.Write, policy.Read:
 			return nil

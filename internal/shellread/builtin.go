@@ -533,12 +533,13 @@ func readTest(r *reader, ws []word, st state) (state, state) {
 			}
 		}
 	}
-	r.Add(e)
-	for _, w := range reads {
-		if !r.ReadFound(w, st.dirs, true) {
-			r.Read(w, st.dirs, policy.Read{Arg: true, List: true})
+	r.Touching(r.Add(e), func() {
+		for _, w := range reads {
+			if !r.ReadFound(w, st.dirs, true) {
+				r.Read(w, st.dirs, policy.Read{List: true})
+			}
 		}
-	}
+	})
 	return st, st
 }
 

@@ -87,7 +87,7 @@ func (r *reader) prefix(a *syntax.Assign, own *policy.Written, st state) {
 		r.Recorder.Read(lit(v.text), st.dirs, policy.Read{Mention: true})
 	}
 	if namesFile(a.Name.Value) && v.kind == exact {
-		r.Invoke(a.Name.Value, st.dirs).Named(v.text, true)
+		r.Named(a.Name.Value, v.text, st.dirs, true)
 	}
 	outer := r.Of
 	r.Of = own
@@ -240,7 +240,7 @@ func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
 	r.depth++
 	before := len(r.Actions)
 	ok, any = r.simple(rest, nil, st)
-	if !slices.ContainsFunc(r.Actions[before:], func(a policy.Action) bool { e, exec := a.(policy.Exec); return !exec || !e.Maybe }) && builtin(wrapper[0].Text) == nil {
+	if !slices.ContainsFunc(r.Actions[before:], func(a policy.Action) bool { e, exec := a.(policy.Exec); return !exec || !e.Maybe || len(e.Touches) > 0 }) && builtin(wrapper[0].Text) == nil {
 		// A builtin that does nothing here is a program behind a wrapper.
 		r.markExec(rest, st, rest[0].Text+" behind a wrapper is a program of that name")
 	}
@@ -318,13 +318,14 @@ func (r *reader) mark(ws []word, st state, known policy.Exec) {
 	e.Loses, e.Lost = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
 	r.holds(&e, known.Holds, ws, st)
 	e.Handles = r.Table.Handles(programs.Base(ws[0].Text), ws)
-	r.Add(e)
-	r.fed(len(r.Actions)-1, ws, st)
+	at := r.Add(e)
+	r.fed(at, ws, st)
 	u := r.Invoke(programs.Base(ws[0].Text), st.dirs)
 	u.Actions = u.MayRead(ws)
 	u.Wholes(ws)
+	r.Touch(at, u.Actions)
 	r.heldActions(e, ws, st)
-	r.fedNames(ws, st)
+	r.fedNames(at, ws, st)
 }
 
 // exec adds an external command (or a builtin that acts like one) and what
@@ -413,17 +414,20 @@ func (r *reader) exec(ws []word, st state) {
 	if !e.ReadOnly && !e.Edits && prog != "find" && !isFd(prog) { // what those start is read below
 		r.holds(&e, policy.HoldsTexts, ws, st)
 	}
-	r.Add(e)
-	r.fed(len(r.Actions)-1, ws, st)
-	u.Record()
+	at := r.Add(e)
+	r.fed(at, ws, st)
+	if whole := r.Invoke(prog, st.dirs); !e.ReadOnly {
+		whole.Wholes(ws)
+		u.Actions = append(u.Actions, whole.Actions...)
+	}
+	r.Touch(at, u.Actions)
 	if !e.ReadOnly {
-		r.Invoke(prog, st.dirs).Wholes(ws)
 		r.startsFound(prog, ws, st)
-	} else if at := slices.IndexFunc(ws, func(w word) bool { return w.Is("-exec") }); prog == "find" && at > 0 {
-		r.forRules(ws[at+1:len(ws)-1], st)
+	} else if i := slices.IndexFunc(ws, func(w word) bool { return w.Is("-exec") }); prog == "find" && i > 0 {
+		r.forRules(ws[i+1:len(ws)-1], st)
 	}
 	r.heldActions(e, ws, st)
-	r.fedNames(ws, st)
+	r.fedNames(at, ws, st)
 }
 
 // without notes what a command is without the flags that say where it works.

@@ -86,7 +86,7 @@ func readable(g generator, n int) []*result {
 		w := world.World{Dir: at, Home: "/w/home", Git: func(string) (bool, string) { return true, "" }, Glob: globIn(at)}
 		r := &result{script: g.script(), dir: at}
 		r.got = shellread.Read(r.script, w)
-		if !slices.ContainsFunc(r.got.Actions, func(a policy.Action) bool { _, o := a.(policy.Opaque); return o }) {
+		if !slices.ContainsFunc(slices.Collect(policy.All(r.got.Actions)), func(a policy.Action) bool { _, o := a.(policy.Opaque); return o }) {
 			list = append(list, r)
 		}
 	}
@@ -259,12 +259,12 @@ func (r *result) differs(shell string) string {
 		if shell == "zsh" && knownOfZsh(argv) {
 			continue
 		}
-		if !slices.ContainsFunc(r.got.Actions, func(a policy.Action) bool { return covers(a, argv) }) {
+		if !slices.ContainsFunc(slices.Collect(policy.All(r.got.Actions)), func(a policy.Action) bool { return covers(a, argv) }) {
 			return fmt.Sprintf("ran %q, which was not read", argv)
 		}
 	}
 	for _, name := range r.wrote {
-		if !slices.ContainsFunc(r.got.Actions, func(a policy.Action) bool {
+		if !slices.ContainsFunc(slices.Collect(policy.All(r.got.Actions)), func(a policy.Action) bool {
 			if e, ok := a.(policy.Exec); ok && e.Loose && !e.ReadOnly && !e.Edits && (e.Argv[0] == "touch" || e.Argv[0] == "tee") {
 				return true // "command -p" or a shell of its own ran the real one, with words that were said to be open
 			}

@@ -18,10 +18,18 @@ func (r *reader) given(stmts []*syntax.Stmt) {
 	if !l.stmts(stmts) || !l.runs {
 		return
 	}
-	for i, a := range r.Actions {
-		if m, ok := a.(policy.Read); ok && !m.Tree && slices.Contains(l.files, m.Asked) {
-			m.Given = true
-			r.Actions[i] = m
+	give := func(as []policy.Action) {
+		for i, a := range as {
+			if m, ok := a.(policy.Read); ok && !m.Tree && slices.Contains(l.files, m.Asked) {
+				m.Given = true
+				as[i] = m
+			}
+		}
+	}
+	give(r.Actions)
+	for _, a := range r.Actions {
+		if e, ok := a.(policy.Exec); ok {
+			give(e.Touches)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestGiven(t *testing.T) {
 		{"node --env-file=.env -p 'process.env'; cat .env", false},
 	} {
 		found, all := false, true
-		for _, a := range shellread.Read(c.command, f.world()).Actions {
+		for a := range policy.All(shellread.Read(c.command, f.world()).Actions) {
 			if r, ok := a.(policy.Read); ok && policy.HoldsSecrets(r.Path) && !r.List {
 				found, all = true, all && r.Given
 			}

@@ -109,11 +109,10 @@ func (r *reader) quietly(n syntax.Node, f func() value) value {
 	if r.quiet += int(n.End().Offset() - n.Pos().Offset()); r.quiet > maxQuiet {
 		return value{kind: unknown}
 	}
-	acts, unclear, unsafe, cmds, steps := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.steps
-	seen := r.Seen
-	r.Actions, r.Seen = nil, nil
+	notes, cmds, steps := r.Notes, r.cmds, r.steps
+	r.Notes = notes.Apart()
 	v := f()
-	r.Actions, r.Unclear, r.Unsafe, r.cmds, r.steps, r.Seen = acts, unclear, unsafe, cmds, steps, seen
+	r.Notes, r.cmds, r.steps = notes, cmds, steps
 	return v
 }
 
@@ -347,7 +346,7 @@ func (r *reader) fedLines(s *syntax.Stmt, text string, st state) {
 		return true
 	})
 	if reads {
-		r.Invoke("read", st.dirs).Named(text, writes)
+		r.Named("read", text, st.dirs, writes)
 	}
 }
 

@@ -57,20 +57,20 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	st = st.forget(assigned(c))
 	// Where and with which variables it runs is not known here; a call of it
 	// is read again in its place.
-	saved, unclear, unsafe, n, seen := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen
+	saved, n := r.Notes, r.cmds
 	r.Seen = nil // what is unclear in it must be said again where it is called
 	r.keepFuncs(func() { r.stmt(c.Body, st) })
-	r.Seen = seen
-	found := r.Actions[len(saved):]
+	r.Seen = saved.Seen
+	found := r.Actions[len(saved.Actions):]
 	if r.funcs[name] == nil && name != "" && !r.known(name) {
 		// Only what deny rules look at stays, in the place of found.
-		keep := saved
+		r.Notes, r.cmds = saved, n
 		for _, a := range found {
 			if e, ok := a.(policy.Exec); ok {
-				keep = append(keep, forRulesOnly(e))
+				e.Touches = nil
+				r.Actions = append(r.Actions, forRulesOnly(e))
 			}
 		}
-		r.Actions, r.Unclear, r.Unsafe, r.cmds = keep, unclear, unsafe, n
 	} else {
 		r.Opaque(r.source(c), "a function that is defined twice")
 	}

@@ -52,7 +52,7 @@ func TestGitSteers(t *testing.T) {
 		{"git commit -m x", ""}, {"git add -A", ""}, {"git merge x", ""}, {"git rebase main", ""}, {"git stash", ""}, {"git tag v1", ""}, {"git cherry-pick x", ""}, {"git reset --hard", ""},
 	} {
 		var got []string
-		for _, a := range shellread.Read(c.command, w).Actions {
+		for a := range policy.All(shellread.Read(c.command, w).Actions) {
 			if wr, ok := a.(policy.Write); ok && wr.Own {
 				got = append(got, strings.TrimPrefix(strings.TrimPrefix(wr.Path, "/w/.git/"), "/w/"))
 			}
@@ -91,7 +91,7 @@ func TestGitSettings(t *testing.T) {
 		{"git config --edit", ""}, {"git config --rename-section a b", ""}, {"git config -f x a.b c", ""}, {"git config a.b $x", ""}, {"git config a.b $'x\ny=z'", ""}, {"git config --replace-all a.b c '^d'", ""},
 	} {
 		got := ""
-		for _, a := range shellread.Read(c.command, w).Actions {
+		for a := range policy.All(shellread.Read(c.command, w).Actions) {
 			if wr, ok := a.(policy.Write); ok && wr.Own {
 				got = wr.Sets
 				if wr.Routine {
@@ -126,7 +126,7 @@ func TestSubmoduleSettings(t *testing.T) {
 		"git pull":                                "",
 	} {
 		var got []string
-		for _, a := range shellread.Read(command, w).Actions {
+		for a := range policy.All(shellread.Read(command, w).Actions) {
 			if wr, ok := a.(policy.Write); ok && wr.Own {
 				if !wr.Routine {
 					t.Errorf("%s: %s is not what git writes every day", command, wr.Path)

@@ -380,7 +380,7 @@ func FuzzRead(f *testing.F) {
 		if len(got.Actions) == 0 {
 			t.Fatal("no action")
 		}
-		for _, a := range got.Actions {
+		for a := range policy.All(got.Actions) {
 			switch a := a.(type) {
 			case policy.Exec:
 				if got.ReadOnly && (!a.ReadOnly || a.Beyond != "") {

@@ -6,7 +6,6 @@ package shellread
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -168,10 +167,11 @@ func (r *reader) finish(end state) Script {
 	}
 	r.reportUnpinned()
 	s := Script{Actions: r.Actions, ReadOnly: !r.Unclear && !r.Unsafe, Sets: r.sets, Pulls: r.Pulls}
-	s.Any = r.sourced || slices.ContainsFunc(r.Actions, func(a policy.Action) bool {
+	s.Any = r.sourced
+	for a := range policy.All(r.Actions) {
 		o, unclear := a.(policy.Opaque)
-		return unclear && !o.Listed
-	})
+		s.Any = s.Any || unclear && !o.Listed
+	}
 	if len(end.dirs) == 1 {
 		s.Dir = end.dirs[0]
 	}

@@ -107,7 +107,7 @@ var ownFolders = map[string]string{"npm": "/home/u/.npm"}
 
 // installed reports whether every program of the script is there and can run.
 func installed(s shellread.Script) bool {
-	for _, a := range s.Actions {
+	for a := range policy.All(s.Actions) {
 		e, ok := a.(policy.Exec)
 		if !ok {
 			continue
@@ -138,7 +138,7 @@ var (
 // breaches lists what a trace shows that a read-only command does not do.
 func breaches(trace string, s shellread.Script) []string {
 	known := map[string]bool{"bash": true}
-	for _, a := range s.Actions {
+	for a := range policy.All(s.Actions) {
 		if e, ok := a.(policy.Exec); ok {
 			known[path.Base(e.Argv[0])] = true
 			for _, also := range e.Also {

@@ -76,9 +76,11 @@ func (r *reader) heldActions(e policy.Exec, ws []word, st state) {
 // unread notes a text that was not read exactly: what stands in it may run.
 func (r *reader) unread(text string, st state) {
 	e := policy.Exec{Argv: []string{"a script"}, Maybe: true, Holds: policy.HoldsSurely, Fed: []string{text}}
-	r.Add(e)
+	at := r.Add(e)
 	r.heldActions(e, nil, st)
-	r.Invoke("text", st.dirs).Named(text, false)
+	u := r.Invoke("text", st.dirs)
+	u.Named(text, false)
+	r.Touch(at, u.Actions)
 }
 
 // maxTried bounds the commands in others that are read in one script: beyond it rules that

@@ -100,23 +100,25 @@ func (r *reader) feedsReader(ws []*syntax.Word, st state) bool {
 
 // fedNames adds the paths that stand in what a command is given to read, where it is code
 // or names files, and of a shell the commands.
-func (r *reader) fedNames(ws []word, st state) {
+func (r *reader) fedNames(at int, ws []word, st state) {
 	prog, text := programs.Base(ws[0].Text), r.input.text+r.input.said
 	for _, w := range ws[1:] {
 		if strings.HasPrefix(w.Source, "<(") {
 			text += "\n" + w.Source
 		}
 	}
+	u := r.Invoke(prog, st.dirs)
 	switch {
 	case text == "":
 	case shellNames[prog] || prog == "source" || prog == ".":
-		r.Invoke(prog, st.dirs).Named(text, true)
+		u.Named(text, true)
 		if r.input.given {
 			r.denyScript(r.input.text, st)
 		}
 	default:
-		r.Invoke(prog, st.dirs).Fed(text, ws)
+		u.Fed(text, ws)
 	}
+	r.Touch(at, u.Actions)
 }
 
 func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {
@@ -381,7 +383,7 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 	name := a.Name.Value
 	if namesFile(name) && a.Value != nil {
 		if v := r.quietly(a, func() value { return r.value(a.Value, st) }); v.kind == exact {
-			r.Invoke(name, st.dirs).Named(v.text, true)
+			r.Named(name, v.text, st.dirs, true)
 		}
 	}
 	if name != "SECONDS" && name != "RANDOM" || a.Append || a.Value == nil || !scan.Number(a.Value.Lit()) {

@@ -133,40 +133,62 @@ func (r *reader) denyScript(text string, st state) {
 
 // apart returns what reading something finds, and leaves all else as it was.
 func (r *reader) apart(read func()) []policy.Action {
-	acts, unclear, unsafe, cmds, seen := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen
-	r.Actions, r.Seen = nil, nil
+	notes, cmds := r.Notes, r.cmds
+	r.Notes = notes.Apart()
 	r.depth++
 	r.keepFuncs(read)
 	r.depth--
 	found := r.Actions
-	r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen = acts, unclear, unsafe, cmds, seen
+	r.Notes, r.cmds = notes, cmds
 	return found
 }
 
 // keepForRules reads something that may be run, keeping only what deny and ask rules
 // look at.
 func (r *reader) keepForRules(read func()) {
-	for _, a := range r.apart(read) {
+	r.keep(r.apart(read), func(a policy.Action) policy.Action {
 		switch a := a.(type) {
 		case policy.Exec:
 			lost := a.Loses
 			a = forRulesOnly(a)
 			a.Loses = lost
-			r.Add(a)
+			return a
 		case policy.Write:
 			if !a.Remove || !a.Tree {
 				a.Maybe = true
 			}
 			if !r.remote {
-				r.Add(a)
+				return a
 			}
 		case policy.Read:
 			if !a.List && !r.remote {
 				a.Mention, a.MayWrite = true, false
-				r.Add(a)
+				return a
 			}
 		case policy.Opaque, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
 		}
+		return nil
+	})
+}
+
+// keep adds actions, and what commands among them touch, as change leaves them; those for
+// which it returns nil are left out.
+func (r *reader) keep(as []policy.Action, change func(policy.Action) policy.Action) {
+	for _, a := range as {
+		if a = change(a); a == nil {
+			continue
+		}
+		if e, ok := a.(policy.Exec); ok {
+			touches := e.Touches
+			e.Touches = nil
+			for _, t := range touches {
+				if t = change(t); t != nil {
+					e.Touches = append(e.Touches, t)
+				}
+			}
+			a = e
+		}
+		r.Add(a)
 	}
 }
 
@@ -248,8 +270,9 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 	if r.namedFiles(ws, rest, replace, st) {
 		return st, st
 	}
+	u := r.Invoke("xargs", st.dirs)
 	if !r.Invoke(programs.Base(rest[0].Text), st.dirs).OnlyReads() {
-		r.Invoke("xargs", st.dirs).Named(r.input.text+r.input.said, true)
+		u.Named(r.input.text+r.input.said, true)
 	}
 	rest = append([]word(nil), rest...)
 	for i, w := range rest {
@@ -269,12 +292,13 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 		rest = append(rest, word{Kind: unknown, Source: "…", Many: true})
 	}
 	if !programs.NamesOnly(programs.Base(rest[0].Text)) {
-		r.Invoke("xargs", st.dirs).ReadsBelow(rest)
+		u.ReadsBelow(rest)
 	}
-	saved := r.Fed
+	saved, at := r.Fed, len(r.Actions)
 	r.Fed = true
 	r.inside(ws[:1], rest, st)
 	r.Fed = saved
+	r.Touch(at, u.Actions)
 	return st, st
 }
 
@@ -308,8 +332,7 @@ func (r *reader) namedFiles(ws, rest []word, replace string, st state) bool {
 	e.ReadOnly, e.Unpinned = true, "xargs\x00"+rest[0].Text
 	e.Also = append(e.Also, programs.Literals(rest))
 	r.cmds++
-	r.Add(e)
-	u.Record()
+	r.Touch(r.Add(e), u.Actions)
 	r.forRules(rest, st)
 	return true
 }

@@ -108,7 +108,7 @@ func (u *Invocation) globbed(w Word, like policy.Write) {
 		}
 		// The folder itself is only listed, wherever it is.
 		named = wr.Named
-		u.Actions[before+i] = policy.Read{Path: wr.Path, Named: wr.Named, Asked: wr.Asked, Arg: true, List: true}
+		u.Actions[before+i] = policy.Read{Path: wr.Path, Named: wr.Named, Asked: wr.Asked, List: true}
 	}
 }
 

@@ -127,7 +127,7 @@ func (u *Invocation) gitTrees(rest []Word) {
 	}
 	for _, d := range u.dirs {
 		top := u.r.GitTop(d)
-		w := policy.Write{Path: top, Named: top, Asked: top, Arg: true, Within: true, Maybe: true}
+		w := policy.Write{Path: top, Named: top, Asked: top, Within: true, Maybe: true}
 		w.Opens = u.gitWhole(rest, d, top)
 		if rest[0].Is("clean") {
 			w.Standing = u.gitStanding(rest, top)

@@ -49,7 +49,7 @@ func (u *Invocation) changed(ws []Word) (acts []policy.Action, ok bool) {
 }
 
 func (u *Invocation) put(w Word, like policy.Write) {
-	like.Arg, like.Blind = true, u.r.Piped && u.name == "tee"
+	like.Blind = u.r.Piped && u.name == "tee"
 	u.Actions = append(u.Actions, u.r.apart(func() { u.r.Write(w, u.dirs, like) })...)
 }
 
@@ -67,7 +67,6 @@ func (u *Invocation) putStanding(w Word, like policy.Write, stands func(dir stri
 }
 
 func (u *Invocation) get(w Word, like policy.Read) {
-	like.Arg = true
 	u.Actions = append(u.Actions, u.fill(u.r.apart(func() { u.r.Read(w, u.dirs, like) }))...)
 }
 

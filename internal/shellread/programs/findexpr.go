@@ -78,7 +78,7 @@ func (u *Invocation) deletesFiles(w Word, keep func(world.Entry) bool) bool {
 				return false
 			}
 			at, named := strings.TrimSuffix(t.Real, "/")+"/"+e.Name, strings.TrimSuffix(t.Named, "/")+"/"+e.Name
-			u.Actions = append(u.Actions, policy.Write{Path: at, Named: named, Asked: at, Arg: true, Remove: true})
+			u.Actions = append(u.Actions, policy.Write{Path: at, Named: named, Asked: at, Remove: true})
 		}
 	}
 	return true

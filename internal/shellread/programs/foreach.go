@@ -167,7 +167,7 @@ func (u *Invocation) found(tests []Word) (f Found, why string) {
 				f.plain = f.plain && plainName(e.Name)
 				f.odd = f.odd || !sheerName("/"+e.Name)
 			}
-			read := policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Tree: true}
+			read := policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Tree: true}
 			if u.r.IsFolder(t.Real) {
 				read.Below = u.r.below(t.Real, t.Named, p)
 			}
@@ -336,7 +336,7 @@ func (u *Invocation) listed() (f Found, ok bool) {
 			}
 			name := f.relative(t.Named)
 			f.plain, f.flag = f.plain && plainName(name), f.flag || flagged(name)
-			f.Reads = append(f.Reads, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true})
+			f.Reads = append(f.Reads, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked})
 		}
 	}
 	return f, len(f.Reads) > 0 && f.plain
@@ -357,7 +357,7 @@ func (u *Invocation) spoken(ws []Word) (f Found, ok bool) {
 			return f, false
 		}
 		for _, t := range u.r.Resolve(w, u.dirs) {
-			f.Reads = append(f.Reads, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true})
+			f.Reads = append(f.Reads, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked})
 		}
 	}
 	return f, len(f.Reads) > 0
@@ -383,7 +383,7 @@ func (u *Invocation) tracked(ws []Word) (f Found, ok bool) {
 			f.plain = f.plain && plainName(name)
 			f.flag = f.flag || flagged(name)
 		}
-		f.Reads = append(f.Reads, policy.Read{Path: d, Named: d, Asked: ".", Arg: true, Tree: true, Below: below})
+		f.Reads = append(f.Reads, policy.Read{Path: d, Named: d, Asked: ".", Tree: true, Below: below})
 	}
 	return f, true
 }

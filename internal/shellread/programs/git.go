@@ -184,7 +184,7 @@ func (u *Invocation) moveGit(d Word) string {
 	}
 	u.dirs = nil
 	for _, t := range found {
-		u.Actions = append(u.Actions, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, List: true})
+		u.Actions = append(u.Actions, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, List: true})
 		u.dirs = append(u.dirs, t.Real)
 	}
 	return ""

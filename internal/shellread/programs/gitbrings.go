@@ -124,7 +124,7 @@ func (u *Invocation) brings(rest []Word) (why string) {
 		for _, f := range files {
 			below.Paths = append(below.Paths, policy.Place{Path: f})
 		}
-		u.Actions = append(u.Actions, policy.Write{Path: top, Named: top, Asked: top, Arg: true, Maybe: true, Within: len(files) == 0, Below: below})
+		u.Actions = append(u.Actions, policy.Write{Path: top, Named: top, Asked: top, Maybe: true, Within: len(files) == 0, Below: below})
 	}
 	if sure && (unknown || !found) {
 		return "which files git " + command + " brings is not known before it runs"
@@ -166,7 +166,7 @@ func (u *Invocation) takesUntracked(top string, ignored bool) (files []string) {
 			files = append(files, p)
 		case !slices.ContainsFunc(tracked, in):
 			gone = append(gone, p)
-			u.Actions = append(u.Actions, policy.Write{Path: p, Named: p, Asked: p, Arg: true, Remove: true, Tree: true, Opens: true, Standing: u.r.standing(p, false, nil)})
+			u.Actions = append(u.Actions, policy.Write{Path: p, Named: p, Asked: p, Remove: true, Tree: true, Opens: true, Standing: u.r.standing(p, false, nil)})
 		}
 	}
 	return files

@@ -182,7 +182,7 @@ func (u *Invocation) gitTracked(command, dir string, specs []Word) {
 	files, ok := u.r.Tracked(top)
 	if !ok {
 		p := pick{tracked: true}
-		u.Actions = append(u.Actions, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Arg: true, Tree: true, Below: u.r.below(root, root, p)})
+		u.Actions = append(u.Actions, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Tree: true, Below: u.r.below(root, root, p)})
 		return
 	}
 	match, below := newPathspecs(specs, dir, top), &policy.Below{}
@@ -192,7 +192,7 @@ func (u *Invocation) gitTracked(command, dir string, specs []Word) {
 		}
 	}
 	if len(below.Paths) > 0 {
-		u.Actions = append(u.Actions, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Arg: true, Tree: true, Below: below})
+		u.Actions = append(u.Actions, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Tree: true, Below: below})
 	}
 }
 

@@ -93,7 +93,7 @@ func (g gitWrite) own(p, asked string) {
 	if asked == "" {
 		asked = p
 	}
-	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: asked, Arg: true, Own: true, Steers: g.steers, Routine: g.routine && g.alone, Sets: g.sets})
+	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: asked, Own: true, Steers: g.steers, Routine: g.routine && g.alone, Sets: g.sets})
 }
 
 // has reports whether one of the flags is given, alone, with a value, or among
@@ -312,7 +312,7 @@ func (g gitWrite) takesWorktree() {
 	}
 	real, err := g.u.r.Real(at)
 	if common, git, ok := g.u.r.Repo(real); err == nil && ok && common == g.common && git != common && g.u.r.there(Lit(path.Join(real, ".git")), g.u.dirs) {
-		g.u.Actions = append(g.u.Actions, policy.Write{Path: real, Named: at, Asked: w.Text, Arg: true, Remove: true, Tree: true, Standing: g.u.r.standing(real, false, nil), Opens: true})
+		g.u.Actions = append(g.u.Actions, policy.Write{Path: real, Named: at, Asked: w.Text, Remove: true, Tree: true, Standing: g.u.r.standing(real, false, nil), Opens: true})
 	}
 }
 
@@ -377,7 +377,7 @@ func (g gitWrite) inSubmodules(top, modules string, depth int, moves bool) {
 			switch in := path.Join(top, at); {
 			case !moves || g.u.r.IsFolder(path.Join(in, ".git")): // a repository of its own
 			case g.goes:
-				g.u.Actions = append(g.u.Actions, policy.Write{Path: in, Named: in, Asked: in, Arg: true, Remove: true, Tree: true, Standing: g.u.r.standing(in, false, nil), Opens: true})
+				g.u.Actions = append(g.u.Actions, policy.Write{Path: in, Named: in, Asked: in, Remove: true, Tree: true, Standing: g.u.r.standing(in, false, nil), Opens: true})
 			default:
 				g.own(path.Join(in, ".git"), "")
 			}

@@ -128,9 +128,9 @@ func wholeFolder(w Word) bool {
 // or stands behind one: its changes are dropped.
 func (r *Recorder) checksOutFile(ws, args []Word, dirs []string) bool {
 	u := &Invocation{r: r, dirs: dirs, name: "git"}
-	actions, seen, unclear := r.Actions, r.Seen, r.Unclear
+	notes := r.Notes
 	r.Seen = nil // what is noted here is noted again where the command is read
-	defer func() { r.Actions, r.Seen, r.Unclear = actions, seen, unclear }()
+	defer func() { r.Notes = notes }()
 	if !u.moveAll(ws) {
 		return false
 	}

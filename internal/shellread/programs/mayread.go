@@ -89,7 +89,7 @@ func (u *Invocation) goSettings(ws []Word) {
 		return
 	}
 	at := path.Join(home, ".config/go/env") // it may be elsewhere, and is settings all the same
-	u.Actions = append(u.Actions, policy.Write{Path: at, Named: at, Asked: at, Arg: true})
+	u.Actions = append(u.Actions, policy.Write{Path: at, Named: at, Asked: at})
 }
 
 // gitOutputs are the files that git's own commands write or remove in the

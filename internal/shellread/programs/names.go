@@ -90,6 +90,12 @@ func (u *Invocation) pieces(text string) (out []string) {
 // it may write them.
 func (u *Invocation) Named(text string, write bool) {
 	u.named(text+" ", policy.Read{MayWrite: write}, !IsAwk(u.name))
+}
+
+// Named is that for a text which no command is given: the value of a variable.
+func (r *Recorder) Named(name, text string, dirs []string, write bool) {
+	u := r.Invoke(name, dirs)
+	u.Named(text, write)
 	u.Record()
 }
 

@@ -21,20 +21,17 @@ const (
 // its words name.
 type Recorder struct {
 	world.Cache
-	Table    *Table
-	Source   string // the script, or the part of it that is being read
-	Actions  []policy.Action
-	Seen     map[string]bool // parts that were said to be unclear, with the reason
-	Unclear  bool            // something was Opaque
-	Unsafe   bool            // something is not read-only
-	matched  int             // files that patterns named
-	Wrote    []string        // what commands so far write, resolved
-	Unpinned bool            // variables are taken away, maybe those that keep git from running programs
-	Piped    bool            // the command's input comes from a pipe
-	Fed      bool            // its arguments come from elsewhere (xargs)
-	links    []madeLink      // links that commands so far make
-	Pulls    []Pull          // what commands so far pull
-	itself   bool            // what is resolved is removed: a link, not what it leads to
+	Table  *Table
+	Source string // the script, or the part of it that is being read
+	Notes
+	matched  int        // files that patterns named
+	Wrote    []string   // what commands so far write, resolved
+	Unpinned bool       // variables are taken away, maybe those that keep git from running programs
+	Piped    bool       // the command's input comes from a pipe
+	Fed      bool       // its arguments come from elsewhere (xargs)
+	links    []madeLink // links that commands so far make
+	Pulls    []Pull     // what commands so far pull
+	itself   bool       // what is resolved is removed: a link, not what it leads to
 
 	// Of is the command as the script has it that is being read, Pipe and Stage where it
 	// stands in its pipeline: they go into what is added.
@@ -46,6 +43,18 @@ type Recorder struct {
 	fitted    int              // names that were compared for that
 	stand     map[string]*policy.Standing
 }
+
+// Notes are what was found so far.
+type Notes struct {
+	Actions []policy.Action
+	Seen    map[string]bool // parts that were said to be unclear, with the reason
+	Unclear bool            // something was Opaque
+	Unsafe  bool            // something is not read-only
+	touched int             // actions of commands, besides Actions
+}
+
+// Apart are notes for what is read beside what was found so far.
+func (n Notes) Apart() Notes { return Notes{Unclear: n.Unclear, Unsafe: n.Unsafe} }
 
 // Read adds a Read of a word in every folder the shell may stand in. like
 // carries the other fields.
@@ -102,7 +111,7 @@ func (r *Recorder) apart(f func()) []policy.Action {
 	return added
 }
 
-// Record adds what was found out about a command.
+// Record adds what was found out about something that is no command.
 func (u *Invocation) Record() {
 	for _, a := range u.Actions {
 		u.r.Add(a)
@@ -348,13 +357,52 @@ func (r *Recorder) matches(pattern string, dirs []string) (all []string, ok bool
 	return all, true
 }
 
-// Add appends an action once.
-func (r *Recorder) Add(a policy.Action) {
+// Add appends an action, and returns its place among Actions.
+func (r *Recorder) Add(a policy.Action) (at int) {
+	e, exec := a.(policy.Exec)
+	if exec && len(e.Touches) > 0 {
+		touches := e.Touches
+		e.Touches = nil
+		at = r.Add(e)
+		r.Touch(at, touches)
+		return at
+	}
+	if r.note(a); !r.full() || exec && len(r.Actions) < 4*maxActions { // a deny rule must see all commands
+		r.Actions = append(r.Actions, a)
+	}
+	return len(r.Actions) - 1
+}
+
+// Touch appends what the command at a place among Actions, or the first one behind it, touches;
+// where there is none, it stands for itself.
+func (r *Recorder) Touch(at int, as []policy.Action) {
+	for ; at < len(r.Actions) && len(as) > 0; at++ {
+		e, ok := r.Actions[at].(policy.Exec)
+		if !ok {
+			continue
+		}
+		for _, a := range as {
+			if r.note(a); !r.full() {
+				e.Touches = append(e.Touches, a)
+				r.touched++
+			}
+		}
+		r.Actions[at] = e
+		return
+	}
+	for _, a := range as {
+		r.Add(a)
+	}
+}
+
+// Touching is Touch of what f adds.
+func (r *Recorder) Touching(at int, f func()) { r.Touch(at, r.apart(f)) }
+
+// note keeps what an action means for those behind it.
+func (r *Recorder) note(a policy.Action) {
 	switch a := a.(type) {
 	case policy.Exec:
-		if !a.ReadOnly {
-			r.Unsafe = true
-		}
+		r.Unsafe = r.Unsafe || !a.ReadOnly
 	case policy.Opaque:
 		r.Unclear = true
 	case policy.Write:
@@ -362,17 +410,18 @@ func (r *Recorder) Add(a policy.Action) {
 		r.Wrote = append(r.Wrote, a.Path)
 	case policy.Read, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
 	}
-	if len(r.Actions) >= maxActions {
-		if !r.Unclear {
-			r.Unclear = true
-			r.Actions = append(r.Actions, policy.Opaque{Source: Clip(r.Source), Why: "it does too many things"})
-		}
-		// Commands are still listed: a deny rule must see them.
-		if _, exec := a.(policy.Exec); !exec || len(r.Actions) >= 4*maxActions {
-			return
-		}
+}
+
+// full reports that no more is noted, and says so.
+func (r *Recorder) full() bool {
+	if len(r.Actions)+r.touched < maxActions {
+		return false
 	}
-	r.Actions = append(r.Actions, a)
+	if !r.Unclear {
+		r.Unclear = true
+		r.Actions = append(r.Actions, policy.Opaque{Source: Clip(r.Source), Why: "it does too many things"})
+	}
+	return true
 }
 
 // Opaque notes a part that cannot be read exactly.

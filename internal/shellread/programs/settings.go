@@ -108,7 +108,7 @@ func (u *Invocation) settings(ws []Word) bool {
 			u.put(Lit(file), policy.Write{})
 		case u.r.World.Home != "":
 			full := path.Join(u.r.World.Home, at) // it may be elsewhere, and is settings all the same
-			u.Actions = append(u.Actions, policy.Write{Path: full, Named: full, Asked: file, Arg: true})
+			u.Actions = append(u.Actions, policy.Write{Path: full, Named: full, Asked: file})
 		}
 	}
 	if at := slices.IndexFunc(ws, func(w Word) bool { return w.Is("-m") }); strings.HasPrefix(name, "python") && at > 0 && at+1 < len(ws) && ws[at+1].Kind == Exact {

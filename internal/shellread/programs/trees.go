@@ -343,7 +343,6 @@ var ofCommits = map[string]bool{"log": true, "show": true, "rev-parse": true, "r
 func (u *Invocation) ReadsBelow(ws []Word) {
 	u.pick.tracked = len(ws) > 1 && ws[0].Is("git") && ws[1].Kind == Exact && ofCommits[ws[1].Text]
 	u.get(Lit("."), policy.Read{Tree: true, Elsewhere: true})
-	u.Record()
 }
 
 // NamesOnly reports a program that reads no content of the files it is given.

@@ -25,7 +25,7 @@ func (r *Recorder) MayName(w Word, dirs []string, write bool) {
 	}
 	if strings.HasPrefix(w.Head, "/proc/") {
 		for _, t := range r.inProcess("/proc/self"+w.Tail, w.Source, dirs, false) {
-			r.Add(policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Mention: true})
+			r.Add(policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Mention: true})
 		}
 	}
 	if len(dirs) == 0 {
@@ -39,9 +39,9 @@ func (r *Recorder) MayName(w Word, dirs []string, write bool) {
 		switch {
 		case below == nil || len(below.Paths) == 0 && below.Short == "":
 		case write:
-			r.Add(policy.Write{Path: d, Named: d, Asked: w.Source, Arg: true, Within: true, Maybe: true, Mention: true, Below: below})
+			r.Add(policy.Write{Path: d, Named: d, Asked: w.Source, Within: true, Maybe: true, Mention: true, Below: below})
 		default:
-			r.Add(policy.Read{Path: d, Named: d, Asked: w.Source, Arg: true, Tree: true, Mention: true, Below: below})
+			r.Add(policy.Read{Path: d, Named: d, Asked: w.Source, Tree: true, Mention: true, Below: below})
 		}
 	}
 }

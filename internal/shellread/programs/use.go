@@ -301,7 +301,7 @@ func (u *Invocation) touch(kind byte, w Word) string {
 		kind = 't' // a pathspec means all below
 	}
 	u.pick.tracked = strings.HasPrefix(u.name, "git ") && !u.has("--untracked", "--no-index")
-	like := policy.Read{Visible: u.visible, Arg: true, List: kind == 'l' || kind == 'd', Tree: kind == 't' || kind == 'd'}
+	like := policy.Read{Visible: u.visible, List: kind == 'l' || kind == 'd', Tree: kind == 't' || kind == 'd'}
 	read := u.r.apart(func() {
 		u.r.Read(w, u.dirs, like)
 		if like.Tree && w.Kind == Pattern {

@@ -95,7 +95,6 @@ func (u *Invocation) Wholes(ws []Word) {
 			}
 		}
 	}
-	u.Record()
 }
 
 // modules are names that count behind python -m alone, managers start programs and
@@ -193,7 +192,7 @@ func (u *Invocation) wholeFolder(f whole, w Word) {
 	for _, t := range u.r.Resolve(w, u.dirs) {
 		if !u.r.IsFolder(t.Real) {
 			if f.writes {
-				u.Actions = append(u.Actions, policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Maybe: true})
+				u.Actions = append(u.Actions, policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Maybe: true})
 			}
 			continue
 		}
@@ -201,9 +200,9 @@ func (u *Invocation) wholeFolder(f whole, w Word) {
 		switch {
 		case below == nil:
 		case f.writes:
-			u.Actions = append(u.Actions, policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Within: true, Maybe: true, Mention: true, Below: below})
+			u.Actions = append(u.Actions, policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Within: true, Maybe: true, Mention: true, Below: below})
 		default:
-			u.Actions = append(u.Actions, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Tree: true, Mention: true, Below: below})
+			u.Actions = append(u.Actions, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Tree: true, Mention: true, Below: below})
 		}
 	}
 }

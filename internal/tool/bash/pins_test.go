@@ -154,7 +154,7 @@ func TestWhatReadsIsPinned(t *testing.T) {
 				if form.rule != "" { // never pinned as a whole: what needs pins is not allowed
 					bad = nil
 					if strings.Contains(row, "git") || strings.HasPrefix(row, "go ") || form.exported {
-						for _, a := range p.Actions {
+						for a := range policy.All(p.Actions) {
 							if e, ok := a.(policy.Exec); ok && e.ReadOnly && e.Unpinned != "" {
 								bad = append(bad, e.Argv[0]+": "+e.Unpinned)
 							}

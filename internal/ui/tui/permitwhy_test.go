@@ -49,16 +49,17 @@ func TestWhatAsksComesFirst(t *testing.T) {
 // deeds asks about a command of several parts, as the rules judge it.
 func deeds(r *rig) *rig {
 	dir := "/home/u/src/calc"
-	exec := func(edits bool, why string, argv ...string) policy.Exec {
-		return policy.Exec{Argv: argv, Dir: dir, Edits: edits, Why: why}
+	of := func(e policy.Exec, touches ...policy.Action) policy.Exec {
+		e.Dir, e.Touches = dir, touches
+		return e
 	}
-	arg := func(name string) policy.Read { return policy.Read{Path: dir + "/" + name, Asked: name, Arg: true} }
+	arg := func(name string) policy.Read { return policy.Read{Path: dir + "/" + name, Asked: name} }
+	put := func(name string) policy.Write { return policy.Write{Path: dir + "/" + name, Asked: name} }
 	v := policy.Decide(policy.Rules{Dir: dir, Dirs: []string{dir}, Home: "/home/u"}, policy.Default, policy.Request{Tool: "Bash", Actions: []policy.Action{
-		policy.Exec{Argv: []string{"cat", "calc.go"}, Dir: dir, ReadOnly: true}, arg("calc.go"),
-		exec(true, "", "cp", "a.go", "b.go", "lib"), arg("a.go"), arg("b.go"), policy.Write{Path: dir + "/lib/a.go", Asked: "lib/a.go", Arg: true}, policy.Write{Path: dir + "/lib/b.go", Asked: "lib/b.go", Arg: true},
-		exec(false, "git push is not known to be read-only (git log and others are)", "git", "push", "origin", "main"), arg("push"), arg("origin"), arg("main"),
-		policy.Read{Path: "/home/u/.netrc", Asked: "~/.netrc", Arg: true},
-		policy.Write{Path: dir + "/out.txt", Asked: "out.txt"},
+		of(policy.Exec{Argv: []string{"cat", "calc.go"}, ReadOnly: true}, arg("calc.go")),
+		of(policy.Exec{Argv: []string{"cp", "a.go", "b.go", "lib"}, Edits: true}, arg("a.go"), arg("b.go"), put("lib/a.go"), put("lib/b.go")),
+		of(policy.Exec{Argv: []string{"git", "push", "origin", "main"}, Why: "git push is not known to be read-only (git log and others are)"}, arg("push"), arg("origin"), arg("main"), policy.Read{Path: "/home/u/.netrc", Asked: "~/.netrc"}),
+		put("out.txt"),
 	}})
 	r.m.st.Dir = dir
 	return r.event(asked("7", "cat calc.go && cp a.go b.go lib && git push origin main ~/.netrc > out.txt", v)).pass(time.Second)
