@@ -246,8 +246,10 @@ func (d *form) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 			return d.enter(), true
 		case !types:
 			return d.close(), true
-		case r == nil:
-			return d.decide(a == keymap.ConfirmYes), true
+		case r == nil: // a letter marks
+			if d.at = len(d.rows); a == keymap.ConfirmNo {
+				d.at += len(d.answers()) - 1
+			}
 		case r.Kind == view.BooleanField:
 			r.at = 0
 			if a == keymap.ConfirmNo {
@@ -334,7 +336,7 @@ func (d *form) Typed(c Ctx, k keymap.Key) []Effect {
 			r.at = i
 			r.tick()
 		case r == nil && i < len(d.answers()):
-			return d.decide(i == 0 && len(d.answers()) > 1)
+			d.at = len(d.rows) + i
 		}
 	}
 	return nil

@@ -362,9 +362,8 @@ func (d *Menu) Typed(c Ctx, k keymap.Key) []Effect {
 			return d.prompted(c, k)
 		}
 		return nil
-	case i >= 0 && i < len(d.found):
-		d.at = i
-		return d.accept()
+	case i >= 0 && i < len(d.found): // it marks, in every dialog: an Enter that follows it must not be left for the next one
+		return d.mark(i)
 	default:
 		return nil
 	}

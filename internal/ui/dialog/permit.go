@@ -400,15 +400,9 @@ func (d *permit) Typed(c Ctx, k keymap.Key) []Effect {
 			d.keep = (d.keep + step) % len(keeps)
 		}
 	case "1", "2", "3":
-		i := int(k.Name[0] - '1')
-		switch {
-		case i >= len(d.answers):
-		case d.answers[i] == yesRule: // what widens rights is no matter of one key: it may be the first of a list that somebody writes
+		if i := digit(k); i < len(d.answers) {
 			d.lettered = true
 			d.mark(c, i)
-		default:
-			d.at = i
-			return d.choose(c)
 		}
 	default:
 		d.scroll(k)

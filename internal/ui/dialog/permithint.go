@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"fmt"
+
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -69,11 +71,12 @@ func (d *permit) hint(c Ctx, width int) string {
 	}
 	letters := ""
 	if a, ok := c.Keys.Lookup(keymap.Confirmation, keymap.Rune("y")); ok && a == keymap.ConfirmYes {
-		letters = "y, n mark, " + c.Keys.Hint(keymap.ConfirmYes) + " answers" + dot
+		letters = fmt.Sprintf("1-%d, y, n mark, ", len(d.answers)) + c.Keys.Hint(keymap.ConfirmYes) + " answers" + dot
 	}
 	for _, out := range []string{
 		comment + " adds a comment" + dot + explain + " shows the whole decision" + dot + letters + long,
 		comment + " comments" + dot + explain + " shows all" + dot + letters + long,
+		comment + " comments" + dot + explain + " more" + dot + letters + long,
 		comment + " adds a comment" + dot + explain + " shows all" + dot + long,
 	} {
 		if draw.L(draw.S(out, draw.Plain)).Width() <= width {

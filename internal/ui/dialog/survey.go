@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -27,6 +28,7 @@ type survey struct {
 	at    int
 	off   Reading
 	wrong string
+	since time.Time // when the page was turned to
 }
 
 // A page is one question and its answer.
@@ -119,8 +121,12 @@ func (d *survey) View(c Ctx, rows int) ([]draw.Line, term.Cursor) {
 	if i := d.file(c); i >= 0 {
 		hint = c.Keys.Hint(keymap.ConfirmEdit) + " edits it " + p.Sign(draw.Middot) + " " + hint
 	}
-	if pg.Multi {
-		hint = "Space ticks " + p.Sign(draw.Middot) + " " + hint
+	switch {
+	case pg.words != nil: // digits are words
+	case pg.Multi:
+		hint = "Space or a digit ticks " + p.Sign(draw.Middot) + " " + hint
+	default:
+		hint += " " + p.Sign(draw.Middot) + " a digit marks"
 	}
 	return p.Boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(head), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), c.hinted(hint)), cur
 }
@@ -219,6 +225,13 @@ func (d *survey) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 	}
 	switch a {
 	case keymap.ConfirmYes:
+		if c.Now.Sub(d.since) < turnPause {
+			return nil, true
+		}
+		if pg.Multi && pg.at < len(pg.Options) && len(pg.labels()) == 0 {
+			d.wrong = noTick
+			return nil, true
+		}
 		return d.choose(c), true
 	case keymap.ConfirmNo:
 		return d.answer(op.Answer{Comment: "closed without an answer"}), true
@@ -261,6 +274,7 @@ func (d *survey) Typed(c Ctx, k keymap.Key) []Effect {
 	}
 	switch {
 	case k.Name == "space" && pg.Multi:
+		d.ticking()
 		if pg.at == len(pg.Options) {
 			pg.words = Field(c.Keys, pg.own)
 			return nil
@@ -271,19 +285,32 @@ func (d *survey) Typed(c Ctx, k keymap.Key) []Effect {
 	case k.Name == "right" && d.at+1 < len(d.pages):
 		d.at++
 	case d.off.key(k):
-	case len(k.Name) == 1 && k.Name[0] >= '1' && int(k.Name[0]-'1') <= len(pg.Options):
-		pg.at = int(k.Name[0] - '1')
-		if pg.Multi {
+	case digit(k) >= 0 && digit(k) <= len(pg.Options): // it marks, as the arrows do: Enter answers
+		if pg.at = digit(k); pg.Multi {
+			d.ticking()
 			pg.ticks[pg.at] = !pg.ticks[pg.at]
-			return nil
 		}
-		return d.choose(c)
 	case k.Types():
 		if r, _ := utf8.DecodeRuneInString(k.Text); unicode.IsLetter(r) { // an answer of one's own
 			pg.at, pg.words = len(pg.Options), Field(c.Keys, pg.own+k.Text)
 		}
 	}
 	return nil
+}
+
+// turnPause is how long a page is seen before Enter counts for it: an Enter of the page
+// before may be held down.
+const turnPause = 250 * time.Millisecond
+
+// noTick is what Enter says where several answers can be ticked, and none is: the marked
+// one was not chosen.
+const noTick = "nothing is ticked: Space or a digit ticks an answer, Esc declines"
+
+// ticking takes that back.
+func (d *survey) ticking() {
+	if d.wrong == noTick {
+		d.wrong = ""
+	}
 }
 
 // written ends the writing of an answer of one's own.
@@ -308,12 +335,10 @@ func (d *survey) choose(c Ctx) []Effect {
 	}
 	if !pg.Multi {
 		pg.ticks = map[int]bool{pg.at: true}
-	} else if len(pg.labels()) == 0 {
-		pg.ticks[pg.at] = true
 	}
 	if d.at+1 < len(d.pages) {
 		d.at++
-		d.off = Reading{}
+		d.off, d.since = Reading{}, c.Now
 		return nil
 	}
 	a := op.Answer{Allow: true}

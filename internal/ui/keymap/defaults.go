@@ -37,8 +37,8 @@ var table = []actionRow{
 	{Autocomplete, AutocompletePageUp, []string{"pgup"}, "page up"},
 	{Autocomplete, AutocompletePageDn, []string{"pgdown"}, "page down"},
 
-	{Confirmation, ConfirmYes, []string{"enter", "y"}, "the choice; a letter marks yes"},
-	{Confirmation, ConfirmNo, []string{"esc", "n"}, "Esc leaves; a letter marks no"},
+	{Confirmation, ConfirmYes, []string{"enter", "y"}, "Enter takes the marked answer; y marks yes"},
+	{Confirmation, ConfirmNo, []string{"esc", "n"}, "Esc leaves; n marks no"},
 	{Confirmation, ConfirmPrev, []string{"up", "k", "ctrl+p"}, "choice above"},
 	{Confirmation, ConfirmNext, []string{"down", "j", "ctrl+n"}, "choice below"},
 	{Confirmation, ConfirmComment, []string{"tab"}, "add a comment"},

@@ -43,7 +43,7 @@ func TestAnswers(t *testing.T) {
 		"edited rule":     {[]string{"down", "e", "ctrl+u", "'Bash(git push origin *)", "enter", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push origin *)"}}},
 		"rule left as is": {[]string{"down", "e", "'xx", "esc", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
 		"after a rule":    {[]string{"down", "e", "enter", "'2", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
-		"after a rule, 1": {[]string{"down", "e", "esc", "'1"}, op.Answer{Allow: true}},
+		"after a rule, 1": {[]string{"down", "e", "esc", "'1", "enter"}, op.Answer{Allow: true}},
 		"after a rule, 3": {[]string{"down", "e", "enter", "'3do it otherwise", "enter"}, op.Answer{Comment: "do it otherwise"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,6 +62,9 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// turnPause is more than the while for which a new page of questions takes no Enter.
+const turnPause = 300 * time.Millisecond
+
 func TestSurveys(t *testing.T) {
 	for name, c := range map[string]struct {
 		view view.Block
@@ -71,6 +74,8 @@ func TestSurveys(t *testing.T) {
 		"choices":     {survey2, []string{"down", "enter", "space", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Postgres"}, {"lint"}}}},
 		"own words":   {survey2, []string{"tab", "'DuckDB", "enter", "down", "space", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"DuckDB"}, {"race"}}}},
 		"up from own": {survey2, []string{"tab", "'DuckDB", "up", "enter", "tab", "'more", "up", "space", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Postgres"}, {"race", "more"}}}},
+		"digits":      {survey2, []string{"'2", "enter", "'1", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Postgres"}, {"lint"}}}},
+		"digit twice": {survey2, []string{"'1", "'2", "enter", "'1", "'2", "'1", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Postgres"}, {"race"}}}},
 		"declined":    {survey2, []string{"esc"}, op.Answer{Comment: "closed without an answer"}},
 		"plan":        {plan, []string{"down", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Yes, and ask before each edit"}}}},
 		"plan change": {plan, []string{"up", "down", "down", "enter", "'smaller steps", "enter"}, op.Answer{Comment: "smaller steps"}},
@@ -78,13 +83,46 @@ func TestSurveys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 80, 24).open()
 			r.event(event.Asked{Call: "c", Tool: "X", View: c.view}).pass(time.Second)
-			r.keys(c.keys...)
+			for _, k := range c.keys {
+				if r.keys(k); k == "enter" {
+					r.pass(turnPause)
+				}
+			}
 			got, ok := last[op.Answer](r)
 			c.want.Call, c.want.By = "c", clientName
 			if d := cmp.Diff(c.want, got); !ok || d != "" {
 				t.Errorf("answered %t (-want +got):\n%s", ok, d)
 			}
 		})
+	}
+}
+
+// A digit marks in every dialog, as y, n and the arrows do, and Enter answers: who types
+// the digit and Enter leaves no Enter for what is asked next. An Enter that is held down
+// answers one page, and one with nothing ticked ticks nothing.
+func TestDigitsMark(t *testing.T) {
+	for name, c := range map[string]struct {
+		view  view.Block
+		digit string
+		want  string
+	}{
+		"permission": {view.Terminal{Command: "make"}, "'1", "❯ 1 Yes"},
+		"question":   {survey2, "'2", "❯ 2 Postgres"},
+		"plan":       {plan, "'1", "❯ 1 Yes"},
+		"page":       {view.Form{Server: "x", Message: "m", URL: "https://example.com/"}, "'1", "❯ 1 Open it"},
+		"page, y":    {view.Form{Server: "x", Message: "m", URL: "https://example.com/"}, "'y", "❯ 1 Open it"},
+		"page, n":    {view.Form{Server: "x", Message: "m", URL: "https://example.com/"}, "'n", "❯ 2 Do not"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 80, 24).open().event(event.Asked{Call: "c", Tool: "X", View: c.view, Verdict: verdict()}).pass(time.Second)
+			r.keys(c.digit).has(c.want).unanswered()
+		})
+	}
+	r := newRig(t, 80, 24).open().event(event.Asked{Call: "c", Tool: "X", View: survey2}).pass(time.Second)
+	r.keys("'2", "enter").has("(2 of 2)").keys("enter").hasNot("nothing is ticked").unanswered()
+	r.pass(turnPause).keys("enter").has("nothing is ticked").unanswered().keys("'1").hasNot("nothing is ticked").keys("enter")
+	if a, _ := last[op.Answer](r); !slices.Equal(a.Choices[1], []string{"lint"}) {
+		t.Errorf("%+v", a)
 	}
 }
 
@@ -105,7 +143,7 @@ func TestEscapeStopsWhatADialogInterrupts(t *testing.T) {
 // no with which the turn goes on.
 func TestEscapeLeavesAPermission(t *testing.T) {
 	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, asked("c", "git push origin main", verdict())).pass(time.Second)
-	r.has("Esc stops the turn").keys("?").has("Esc shows less").keys("esc").has("Run this command?", "shows all")
+	r.has("Esc stops the turn").keys("?").has("Esc shows less").keys("esc").has("Run this command?").hasNot("shows less")
 	r.keys("tab", "'mind it", "enter").has("mind it", "Esc takes it back").keys("esc").has("Run this command?").hasNot("mind it")
 	if _, ok := last[op.Interrupt](r); ok {
 		t.Fatal("the turn was stopped by a key that closes something else")
@@ -361,13 +399,13 @@ func TestDigitOfARuleOnlyMarks(t *testing.T) {
 	}
 }
 
-// A digit chooses an answer also after the call was looked at in the editor.
+// A digit marks an answer also after the call was looked at in the editor.
 func TestDigitAfterTheEditor(t *testing.T) {
 	r := newRig(t, 80, 24).open()
 	r.m.host.Edit = func(_ context.Context, was string) (string, error) { return was, nil }
 	r.event(asked("7", "git push origin main", verdict())).pass(time.Second).keys("'e")
 	r.carry(r.effects[len(r.effects)-1].(away).run(t.Context())(r.m))
-	r.keys("'1")
+	r.keys("'1").unanswered().keys("enter")
 	if a, ok := last[op.Answer](r); !ok || !a.Allow || a.Comment != "" {
 		t.Errorf("%t %+v", ok, a)
 	}

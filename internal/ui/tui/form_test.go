@@ -102,7 +102,7 @@ func TestPageIsOpenedOnlyOnYes(t *testing.T) {
 	if a, _ := last[op.Answer](r); !a.Allow || a.Values != nil || len(opened) != 1 || opened[0] != "https://login.example.com/a?b" {
 		t.Errorf("a yes: %+v, %v", a, opened)
 	}
-	ask("https://nobrowser.example.com/").keys("y").has("Open this page in one", "https://nobrowser.example.com/")
+	ask("https://nobrowser.example.com/").keys("y", "enter").has("Open this page in one", "https://nobrowser.example.com/")
 	ask("http://example.com/").has("not encrypted")
 	ask("http://127.0.0.1:80/").hasNot("not encrypted")
 	ask("https://xn--pple-43d.com/").has("look like others")

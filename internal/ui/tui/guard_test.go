@@ -59,7 +59,7 @@ func TestStrayKeysAnswerNothing(t *testing.T) {
 	r.now = r.now.Add(draftPause)
 	r.do(tickMsg{})
 	r.keys("'1").unanswered() // the frame that says so is on its way
-	r.pass(draftPause).hasNot("waits for a pause").keys("'1")
+	r.pass(draftPause).hasNot("waits for a pause").keys("enter")
 	if a, ok := last[op.Answer](r); !ok || !a.Allow {
 		t.Error("it cannot be answered any more")
 	}
@@ -140,7 +140,7 @@ func TestLossIsNoAtFirst(t *testing.T) {
 	if a, ok := last[op.Answer](r); ok && a.Allow {
 		t.Errorf("it was allowed: %+v", a)
 	}
-	r = newRig(t, 80, 24).open().event(asked("c", "git push --force", v)).pass(time.Second).keys("'1")
+	r = newRig(t, 80, 24).open().event(asked("c", "git push --force", v)).pass(time.Second).keys("'1", "enter")
 	if a, ok := last[op.Answer](r); !ok || !a.Allow {
 		t.Errorf("a chosen yes is none: %+v", a)
 	}

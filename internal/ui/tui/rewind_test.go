@@ -62,8 +62,8 @@ func TestRewindGoesBack(t *testing.T) {
 	}{
 		{"both", []string{"enter"}, op.Rewind{To: "p1", Conversation: true, Code: true}, "Repair the sum,\nand its test."},
 		{"conversation", []string{"down", "enter"}, op.Rewind{To: "p1", Conversation: true}, "Repair the sum,\nand its test."},
-		{"code", []string{"3"}, op.Rewind{To: "p1", Code: true}, ""},
-		{"cancel", []string{"6"}, op.Rewind{To: "p1", Conversation: true, Code: true, Preview: true}, ""},
+		{"code", []string{"3", "enter"}, op.Rewind{To: "p1", Code: true}, ""},
+		{"cancel", []string{"6", "enter"}, op.Rewind{To: "p1", Conversation: true, Code: true, Preview: true}, ""},
 		{"escape", []string{"esc"}, op.Rewind{To: "p1", Conversation: true, Code: true, Preview: true}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -247,7 +247,7 @@ func TestCompactAPart(t *testing.T) {
 	for choice, want := range map[string]op.Compact{"4": {From: "p1"}, "5": {UpTo: "p1"}} {
 		r := spoken(newRig(t, 80, 30)).keys("esc", "esc", "up", "enter").event(planOf("p1")).has("Compact from here on", "Compact what came before")
 		n := len(r.ops)
-		r.keys(choice)
+		r.keys(choice, "enter")
 		if got, _ := last[op.Compact](r); got != want || len(r.ops) != n+1 {
 			t.Errorf("asked for %+v", r.ops[n:])
 		}

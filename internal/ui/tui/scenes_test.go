@@ -65,7 +65,7 @@ var scenes = []scene{
 	}},
 	{"question-many", func(r *rig) {
 		r.open().event(event.Asked{Call: "q", Tool: "AskUserQuestion", View: survey2}).pass(time.Second)
-		r.keys("down", "enter", "space", "down", "down", "enter", "'fuzz")
+		r.keys("down", "enter", "space", "down", "down", "'fuzz")
 	}},
 	{"form", func(r *rig) { formAsked(r.open(), wanted).keys("'x", "tab") }},
 	{"form-choices", func(r *rig) { formAsked(r.open(), wanted).keys("'calc", "tab", "tab", "tab", "tab", "space", "down") }},

@@ -163,7 +163,7 @@ func TestHelpInADialog(t *testing.T) {
 	if _, stopped := last[op.Interrupt](r); stopped {
 		t.Error("the turn was stopped")
 	}
-	r.pass(time.Second).keys("1")
+	r.pass(time.Second).keys("1", "enter")
 	if a, ok := last[op.Answer](r); !ok || !a.Allow {
 		t.Errorf("it cannot be answered any more: %+v", a)
 	}
