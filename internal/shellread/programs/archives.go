@@ -7,13 +7,6 @@ import (
 	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
-// walkers read all of a folder that they are given, seekers also the one they
-// stand in when they are given none.
-var (
-	walkers = map[string]bool{"tar": true, "bsdtar": true, "zip": true, "7z": true, "7za": true, "rar": true, "rsync": true, "scp": true, "ag": true, "ack": true, "ugrep": true, "ug": true, "rgrep": true, "pax": true, "gzip": true, "gunzip": true, "pigz": true, "unpigz": true, "zstd": true, "pzstd": true, "lz4": true, "compress": true, "grep": true, "egrep": true, "fgrep": true, "rg": true, "diff": true, "bat": true}
-	seekers = map[string]bool{"ag": true, "ack": true, "ugrep": true, "ug": true, "rgrep": true, "rg": true}
-)
-
 // pickGo is for programs that read Go files only.
 func pickGo(u *Invocation) string {
 	u.pick.names = []string{"*.go"}

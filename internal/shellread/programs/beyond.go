@@ -12,10 +12,10 @@ import (
 // subcommand or a script in it makes it run another program. "" when nothing does.
 func (t *Table) Beyond(name string, ws []Word) string {
 	args := ws[1:]
-	if tars[name] {
+	if t.is(name, tarLike) {
 		name = "tar"
 	}
-	if n := len(args); n > 1 && args[n-1].Is("--help") && t.forms[name+" "+strings.Join(Literals(args), " ")] != nil {
+	if n := len(args); n > 1 && args[n-1].Is("--help") && t.of(name).shows[strings.Join(Literals(args), " ")] != nil {
 		return ""
 	}
 	if name == "git" {
@@ -28,7 +28,7 @@ func (t *Table) Beyond(name string, ws []Word) string {
 		}
 		args = rest
 	}
-	if why := beyondFlags(name, ownFlags(name, args)); why != "" {
+	if why := t.beyondFlags(name, ownFlags(name, args)); why != "" {
 		return why
 	}
 	switch name {
@@ -63,14 +63,15 @@ func (t *Table) Beyond(name string, ws []Word) string {
 			args = withoutMessage(args)
 		}
 	}
-	if why := beyondWords(name, args); why != "" {
+	if why := t.beyondWords(name, args); why != "" {
 		return why
 	}
 	return t.BeyondScript(name, args)
 }
 
 // beyondFlags looks at the flags that a program has whatever its subcommand is.
-func beyondFlags(name string, args []Word) string {
+func (t *Table) beyondFlags(name string, args []Word) string {
+	p := t.of(name)
 	for _, w := range args {
 		if w.Kind != Exact {
 			continue
@@ -78,13 +79,13 @@ func beyondFlags(name string, args []Word) string {
 		if w.Text == "--" {
 			break
 		}
-		if matches(launchFlags()[name], name, w.Text) && !lossFlag(name, args, w.Text) {
+		if matches(p.runs, w.Text) && !p.lossFlag(args, w) {
 			return name + " " + w.Text + " is more than a rule for " + name + " speaks of"
 		}
 		if name == "go" && strings.Contains(w.Text, "extld") {
 			return "go " + w.Text + " chooses the linker that go runs"
 		}
-		if _, ok := bundled(name, w.Text); ok {
+		if _, ok := p.bundle.holds(w.Text); ok {
 			return name + " " + w.Text + " may hold a flag that is more than a rule for " + name + " speaks of"
 		}
 	}
@@ -92,20 +93,21 @@ func beyondFlags(name string, args []Word) string {
 }
 
 // beyondWords looks at a subcommand and at the flags that it alone has.
-func beyondWords(name string, args []Word) string {
+func (t *Table) beyondWords(name string, args []Word) string {
 	if len(args) == 0 || args[0].Kind != Exact {
 		return ""
 	}
-	sub := name + " " + args[0].Text
-	if slices.Contains(launchWords()[sub], "*") {
+	p, sub := t.of(name), name+" "+args[0].Text
+	runs := p.running(args[0])
+	if slices.Contains(strings.Fields(runs), "*") {
 		return sub + " runs other programs"
 	}
 	for _, w := range args[1:] {
 		if w.Kind != Exact {
 			continue
 		}
-		_, hidden := bundled(sub, w.Text)
-		if hidden || matches(launchWords()[sub], name, w.Text) {
+		_, hidden := p.form(args[:1], func(f *form) bool { return f.bundle != bundle{} }).bundle.holds(w.Text)
+		if hidden || matches(runs, w.Text) {
 			return sub + " " + w.Text + " runs other programs or writes elsewhere"
 		}
 	}
@@ -200,7 +202,7 @@ func (t *Table) BeyondScript(name string, args []Word) string {
 
 // beyondSed checks every script that a sed command carries.
 func (t *Table) beyondSed(args []Word) string {
-	row := t.changes["sed"]
+	row := t.of("sed").changes
 	u := &Invocation{name: "sed", r: &Recorder{Table: t}}
 	if why := u.parse(&row.command, args); why != "" {
 		return why

@@ -2,7 +2,6 @@ package programs
 
 import (
 	"cmp"
-	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -25,8 +24,8 @@ func (u *Invocation) changed(ws []Word) (acts []policy.Action, ok bool) {
 	if !StandardPath(ws[0].Text) {
 		return u.MayRead(ws), false
 	}
-	row, found := u.r.Table.changes[u.name]
-	if !found {
+	row := u.r.Table.of(u.name).changes
+	if row == nil {
 		return u.outputs(ws), false
 	}
 	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name, row: &row.command}
@@ -76,63 +75,3 @@ type changeRow struct {
 	command
 	apply func(u *Invocation) bool
 }
-
-var changeRows = sync.OnceValue(func() map[string]*changeRow {
-	return map[string]*changeRow{
-		"touch":     {command{safe: true, flags: "-acmhf -d=x -r=p -t=x --no-create --date=x --reference=p --time=x --no-dereference"}, applyAll(policy.Write{})},
-		"mkdir":     {command{safe: true, flags: "-pv -m=x --parents --verbose --mode=x"}, applyAll(policy.Write{Makes: true})},
-		"rmdir":     {command{safe: true, flags: "-pv --parents --verbose --ignore-fail-on-non-empty"}, applyAll(policy.Write{Remove: true})},
-		"rm":        {command{safe: true, flags: "-fiIrRdv --force --interactive? --recursive --dir --verbose --one-file-system --preserve-root? --no-preserve-root"}, applyRemove},
-		"unlink":    {command{safe: true}, applyAll(policy.Write{Remove: true})},
-		"shred":     {command{safe: true, flags: "-fuvxz -n=x -s=x --force --iterations=x --remove? --zero --verbose"}, applyEmpty(policy.Write{Remove: true})},
-		"truncate":  {command{safe: true, flags: "-co -s=x -r=p --no-create --size=x --reference=p"}, applyEmpty(policy.Write{})},
-		"tee":       {command{safe: true, flags: "-aip --append --ignore-interrupts --output-error?"}, applyEmpty(policy.Write{}, "-a", "--append")},
-		"cp":        {command{safe: true, flags: "-abdfilLnPpRrsTuvxH -t=x -S=x --archive --backup? --force --interactive --link --dereference --no-clobber --no-dereference --preserve? --no-preserve=x --parents --recursive --symbolic-link --suffix=x --target-directory=x --no-target-directory --update? --verbose --one-file-system --reflink? --sparse=x --strip-trailing-slashes --remove-destination --attributes-only"}, applyCopy(false)},
-		"mv":        {command{safe: true, flags: "-bfinTuv -t=x -S=x --backup? --force --interactive --no-clobber --strip-trailing-slashes --suffix=x --target-directory=x --no-target-directory --update? --verbose"}, applyCopy(true)},
-		"install":   {command{safe: true, flags: "-bcCdDpsTv -g=x -m=x -o=x -t=x -S=x --directory --mode=x --owner=x --group=x --target-directory=x --verbose --preserve-timestamps --backup?"}, applyInstall},
-		"ln":        {command{safe: true, flags: "-bdfFiLnPrsTv -t=x -S=x --symbolic --force --relative --no-dereference --target-directory=x --verbose --backup?"}, applyLink},
-		"chmod":     {command{safe: true, flags: "-cfvR --changes --quiet --silent --verbose --recursive --reference=p"}, applyMode},
-		"chown":     {command{safe: true, flags: "-cfvRhHLP --recursive --reference=p --no-dereference"}, applyMode},
-		"chgrp":     {command{safe: true, flags: "-cfvRhHLP --recursive --reference=p --no-dereference"}, applyMode},
-		"sed":       {command{safe: true, flags: "-nErsuz -i? -e=x -f=p -l=x --line-length=x --sandbox --debug --unbuffered --version --help --in-place? --quiet --silent --regexp-extended --expression=x --file=p --null-data --posix --separate --follow-symlinks"}, applySed},
-		"dd":        {command{safe: true}, applyDD},
-		"gofmt":     {command{safe: true, flags: "-l -d -s -e -w -r=x", dash: true}, applyFormat},
-		"goimports": {command{safe: true, flags: "-l -d -e -v -w -local=x", dash: true}, applyFormat},
-		"patch": {command{safe: true, flags: "-p=x -i=p -o=x -R -N -s -d=x -b -f -t -E -u -c -n -l -r=x --input=p --output=x --dry-run --reverse --forward --silent --quiet"}, func(u *Invocation) bool {
-			u.all(u.args, policy.Write{})
-			return false
-		}},
-		"split": {command{safe: true, flags: "-l=x -b=x -n=x -C=x -a=x -d -x"}, func(u *Invocation) bool {
-			if len(u.args) > 0 {
-				u.get(u.args[0], policy.Read{})
-			}
-			return false
-		}},
-		"gzip": {command{safe: true, flags: "-123456789dfknqrv --keep --force --decompress --best --fast"}, applyPack}, "gunzip": {command{safe: true, flags: "-cfknqrtv"}, applyPack},
-		"bzip2": {command{safe: true, flags: "-123456789dfkqv"}, applyPack}, "xz": {command{safe: true, flags: "-0123456789dfkqvzeT=x"}, applyPack}, "zstd": {command{safe: true, flags: "-123456789dfkqvT=x --rm"}, applyPack},
-		"sort": {command{safe: true, flags: "-bdfgiMhnRrVcCmsuz -k=x -t=x -S=x -o=x --output=x --key=x --numeric-sort --reverse --unique"}, func(u *Invocation) bool {
-			for _, f := range u.flags {
-				if f.name == "-o" || f.name == "--output" {
-					u.put(f.val, policy.Write{})
-				}
-			}
-			for _, w := range u.args {
-				u.get(w, policy.Read{})
-			}
-			return true
-		}},
-		"uniq": {command{safe: true, early: true, flags: "-cdDiuz -f=x -s=x -w=x"}, func(u *Invocation) bool {
-			for i, w := range u.args {
-				if w.Many {
-					return false // the second of several would be written
-				}
-				if i == 0 {
-					u.get(w, policy.Read{})
-				} else {
-					u.put(w, policy.Write{})
-				}
-			}
-			return len(u.args) <= 2
-		}},
-	}
-})

@@ -15,28 +15,33 @@ type Form struct {
 
 // LossForms are the forms that the tables of losses know.
 func LossForms() (out []Form) {
-	for name, rows := range losses() {
-		for _, l := range rows {
-			if len(l.flags) == 0 {
-				out = append(out, Form{name, l.words, l.words})
+	for name, p := range Standard().programs {
+		for _, f := range p.forms {
+			if f.loses == "" || name == "git" {
+				continue
 			}
-			for _, f := range l.flags {
-				own := append(slices.Clone(l.words), f)
-				named := own
-				if l.removes {
-					named = l.words
+			for _, words := range spelled(strings.TrimPrefix(f.words, "… ")) {
+				if f.flags == "" {
+					out = append(out, Form{name, words, words})
 				}
-				out = append(out, Form{name, own, named})
+				for flag := range strings.FieldsSeq(f.flags) {
+					own := append(slices.Clone(words), flag)
+					named := own
+					if f.plain {
+						named = words
+					}
+					out = append(out, Form{name, own, named})
+				}
 			}
 		}
+		switch {
+		case p.is&destroyer != 0:
+			out = append(out, Form{Program: name})
+		case p.is&database != 0:
+			out = append(out, Form{name, []string{"x", "DROP TABLE a"}, []string{"DROP TABLE a"}})
+		}
 	}
-	for name := range destroyers {
-		out = append(out, Form{Program: name})
-	}
-	for name := range databases {
-		out = append(out, Form{name, []string{"x", "DROP TABLE a"}, []string{"DROP TABLE a"}})
-	}
-	for sub := range gitLosses() {
+	for _, sub := range GitLosses() {
 		for _, own := range gitForms(sub) {
 			out = append(out, Form{"git", append([]string{sub}, own...), append([]string{sub}, own...)})
 		}
@@ -45,12 +50,31 @@ func LossForms() (out []Form) {
 		Form{"git-push", []string{"--force"}, []string{"--force"}}, Form{"mkfs.ext4", nil, nil})
 }
 
-// GitLosses are the subcommands of git that have a row.
-func GitLosses() (out []string) {
-	for sub := range gitLosses() {
-		out = append(out, sub)
+// spelled are the ways to say words of a form.
+func spelled(words string) [][]string {
+	out := [][]string{nil}
+	for word := range strings.FieldsSeq(words) {
+		var next [][]string
+		for one := range strings.SplitSeq(word, "|") {
+			for _, before := range out {
+				next = append(next, append(slices.Clone(before), one))
+			}
+		}
+		out = next
 	}
 	return out
+}
+
+// GitLosses are the subcommands of git that may lose something.
+func GitLosses() (out []string) {
+	for _, f := range Standard().of("git").forms {
+		if f.loses != "" {
+			first, _, _ := strings.Cut(f.words, " ")
+			out = append(out, strings.Split(first, "|")...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // gitForms are the fewest words behind a subcommand of git that make it lose something.
@@ -83,8 +107,13 @@ func gitForms(sub string) (out [][]string) {
 // OutputForms are commands with one flag that writes a file, whose value stands last where
 // it takes one.
 func OutputForms() (out [][]string) {
-	for name, flags := range outputFlags {
-		for flag, kind := range flags {
+	for name, p := range Standard().programs {
+		for tok := range strings.FieldsSeq(p.takes) {
+			flag := tok[:strings.LastIndexByte(tok, '=')]
+			kind := p.outputs(flag)
+			if kind == 0 {
+				continue
+			}
 			words := []string{name}
 			switch name {
 			case "go":
@@ -113,9 +142,9 @@ func OutputForms() (out [][]string) {
 // program, as a command has them.
 func LaunchFlags() map[string][]string {
 	out := map[string][]string{}
-	for name, flags := range launchFlags() {
-		for _, f := range flags {
-			if f = strings.TrimSuffix(f, "*"); !strings.HasSuffix(f, "=") && f != "+" && f != "@" {
+	for name, p := range Standard().programs {
+		for f := range strings.FieldsSeq(p.runs) {
+			if f = strings.TrimSuffix(f, "*"); !strings.HasSuffix(f, "=") && f != "+" && f != "@" && f[0] != '!' {
 				out[name] = append(out[name], f)
 			}
 		}

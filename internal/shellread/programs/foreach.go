@@ -4,24 +4,13 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
-// perFile are programs that, started for each file that something finds, read it
-// and no other.
-var perFile = sync.OnceValue(func() map[string]bool {
-	return map[string]bool{
-		"cat": true, "head": true, "tail": true, "wc": true, "grep": true, "egrep": true, "fgrep": true, "ls": true, "stat": true, "file": true, "du": true, "nl": true, "cut": true, "sed": true, "awk": true,
-		"md5sum": true, "sha1sum": true, "sha256sum": true, "sha512sum": true, "cksum": true, "basename": true, "dirname": true, "echo": true, "readlink": true, "realpath": true,
-		"jq": true, "sort": true, "tac": true, "shasum": true, "b2sum": true,
-	}
-})
-
 // ReadsEach reports a program that, started with the name of a file, reads that file.
-func ReadsEach(name string) bool { return perFile()[name] }
+func ReadsEach(name string) bool { return Standard().is(name, eachFile) }
 
 // Found are the files whose names a command prints or hands to a program: the
 // reads that it takes to read them all.
@@ -103,7 +92,7 @@ func (u *Invocation) findRuns(rest, tests []Word) string {
 // returns why that is not all it does.
 func (u *Invocation) forEach(inner []Word, found Found) string {
 	name := inner[0].Text
-	if inner[0].Kind != Exact || !perFile()[name] || len(found.Reads) == 0 {
+	if inner[0].Kind != Exact || !u.r.Table.is(name, eachFile) || len(found.Reads) == 0 {
 		return name + " is not known to only read the files it is started with"
 	}
 	if found.flag {

@@ -123,7 +123,7 @@ func (u *Invocation) git(ws []Word) string {
 		}
 	}
 	u.moved = true
-	row, args := u.r.Table.findGit(rest)
+	row, args := u.r.Table.find("git", rest)
 	if row == nil {
 		return u.r.Table.unknownForm("git "+rest[0].Text, rest[1:])
 	}
@@ -152,7 +152,7 @@ func (t *Table) gitSpeaks(ws []Word) bool {
 			return true
 		}
 	case len(ws) == 2 && ws[1].Is("-h") && ws[0].Kind == Exact:
-		return t.git[ws[0].Text] != nil || slices.Contains([]string{"add", "am", "checkout", "cherry-pick", "clone", "commit", "fetch", "init", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert", "rm", "stash", "switch", "worktree"}, ws[0].Text)
+		return t.of("git").reads[ws[0].Text] != nil || slices.Contains([]string{"add", "am", "checkout", "cherry-pick", "clone", "commit", "fetch", "init", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert", "rm", "stash", "switch", "worktree"}, ws[0].Text)
 	case len(ws) == 2 && ws[0].Is("help"):
 		return ws[1].Is("-a") || ws[1].Is("--all") || ws[1].Is("-g") || ws[1].Is("--guides")
 	}
@@ -206,18 +206,6 @@ func (u *Invocation) gitFolders() string {
 		}
 	}
 	return ""
-}
-
-func (t *Table) findGit(ws []Word) (*command, []Word) {
-	if len(ws) > 1 && ws[1].Kind == Exact {
-		if row, ok := t.git[ws[0].Text+" "+ws[1].Text]; ok {
-			return row, ws[2:]
-		}
-	}
-	if row, ok := t.git[ws[0].Text]; ok {
-		return row, ws[1:]
-	}
-	return nil, nil
 }
 
 // Flags that several git commands share.
@@ -284,85 +272,6 @@ func (u *Invocation) touchBlob(file, src string) string {
 	}
 	return u.touch('p', Word{Kind: Exact, Text: file, Source: src})
 }
-
-var gitRows = sync.OnceValue(func() map[string]*command {
-	return map[string]*command{
-		"status":           {flags: "-sbvzu? --short --branch --no-branch --show-stash --porcelain? --long --verbose --untracked-files? --ignore-submodules? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames? --null", args: "l*"},
-		"diff":             {flags: "--cached --staged --merge-base --no-index -0123" + gitDiffFlags + " --base --ours --theirs", args: "p*", check: signed},
-		"log":              {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "p*", digits: true, check: signed},
-		"show":             {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "p*", digits: true, check: signed},
-		"whatchanged":      {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "p*", digits: true, check: signed},
-		"shortlog":         {flags: gitRevLong + " -nsecw? --numbered --summary --email --group=x --format=x", args: "p*", check: signed},
-		"blame":            {flags: "-bltfnscwpekhM?C? -L=x --root --show-stats --show-name --show-number --porcelain --line-porcelain --incremental --date=x --encoding=x --score-debug --show-email --abbrev? --ignore-rev=x --ignore-revs-file=p --color-lines --color-by-age --minimal --since=x --first-parent --reverse --progress --no-progress", args: "p*", min: 1},
-		"annotate":         {flags: "-bltfnscwpe -L=x --root --porcelain", args: "p*", min: 1},
-		"ls-files":         {flags: "-cdmoiksutzvft -x=x -X=p --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory --no-empty-directory --eol --exclude=x --exclude-from=p --exclude-standard --error-unmatch --full-name --abbrev? --deduplicate --format=x --resolve-undo --with-tree=x --sparse --debug", args: "l*"},
-		"ls-tree":          {flags: "-drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev? --format=x", args: "x l*"},
-		"cat-file":         {flags: "-tspe --batch? --batch-check? --batch-all-objects --buffer --unordered --allow-unknown-type --follow-symlinks -Z -z", args: "p*", check: func(u *Invocation) string { return u.gitBlobs() }},
-		"rev-parse":        {flags: "-q --verify --quiet --short? --abbrev-ref? --symbolic --symbolic-full-name --all --branches? --tags? --remotes? --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --show-superproject-working-tree --show-ref-format --show-object-format? --revs-only --no-revs --flags --no-flags --default=x --not --since=x --until=x --path-format=x --local-env-vars --git-path=x --sq --disambiguate=x --exclude=x --glob=x", args: "p*", check: func(u *Invocation) string { return u.gitBlobs() }},
-		"rev-list":         {flags: gitRevFlags + gitLogFlags + " --objects --objects-edge --quiet --timestamp --header --disk-usage? --no-object-names --object-names --in-commit-order --unpacked --use-bitmap-index", args: "x*", digits: true, check: signed},
-		"merge-base":       {flags: "-a --all --octopus --is-ancestor --independent --fork-point", args: "x*"},
-		"describe":         {flags: "--all --tags --contains --abbrev? --candidates=x --exact-match --debug --long --match=x --exclude=x --always --first-parent", args: "x*"},
-		"name-rev":         {flags: "--tags --refs=x --exclude=x --all --name-only --no-undefined --always", args: "x*"},
-		"for-each-ref":     {flags: "--count=x --shell --perl --python --tcl --exclude=x --stdin --omit-empty --include-root-refs" + gitRefFlags, args: "x*", check: signed},
-		"show-ref":         {flags: "-dqsh --head --heads --branches --tags --dereference --hash? --verify --quiet --abbrev? --exclude-existing? --exists", args: "x*"},
-		"show-branch":      {flags: "-ar --all --remotes --current --topo-order --date-order --sparse --more=x --list --merge-base --independent --no-name --sha1-name --topics --color? --no-color", args: "x*"},
-		"diff-tree":        {flags: "-rtmvs --root --stdin --no-commit-id --always --pretty? --format=x --merge-base" + gitDiffFlags, args: "p*", check: signed},
-		"diff-index":       {flags: "-m --cached --merge-base" + gitDiffFlags, args: "p*", check: signed},
-		"diff-files":       {flags: "-0123q --base --ours --theirs" + gitDiffFlags, args: "p*", check: signed},
-		"range-diff":       {flags: "--creation-factor=x --left-only --right-only --no-dual-color" + gitDiffFlags, args: "x*", check: signed},
-		"cherry":           {flags: "-v --abbrev?", args: "x*"},
-		"count-objects":    {flags: "-vH --verbose --human-readable"},
-		"check-ignore":     {flags: "-qvzn --quiet --verbose --non-matching --no-index", args: "l*"},
-		"check-attr":       {flags: "-az --all --cached", args: "x*"},
-		"check-ref-format": {flags: "--branch --allow-onelevel --no-allow-onelevel --refspec-pattern --normalize", args: "x*"},
-		"var":              {args: "x", min: 1},
-		"version":          {flags: "--build-options"},
-		"grep": {flags: "-inwvhHlLcoqazIEFGPWpe=x -A=x -B=x -C=x -m=x -f=p --cached --untracked --no-index --no-exclude-standard --exclude-standard --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --break --heading --show-function --after-context=x --before-context=x --context=x --function-context --max-count=x --threads=x --and --or --not --all-match --quiet --max-depth=x --recursive --no-recursive",
-			args: "x p*", given: "-e -f", here: "t", digits: true, check: func(u *Invocation) string { return u.gitBlobs() }},
-		"branch":         {flags: "-arvlq --all --remotes --list --verbose --show-current --abbrev? --no-abbrev --quiet" + gitRefFlags, args: "x*", check: branchLike("--list", "-l")},
-		"tag":            {flags: "-ln? --list" + gitRefFlags, args: "x*", check: branchLike("--list", "-l", "-n")},
-		"remote":         {flags: "-v --verbose"},
-		"remote get-url": {flags: "--push --all", args: "x", min: 1},
-		"stash list":     {flags: gitDiffFlags + gitRevFlags + gitLogFlags, check: signed},
-		"stash show":     {flags: gitDiffFlags, args: "x p*", check: stashShow},
-		"remote show": {flags: "-n", args: "x*", check: func(u *Invocation) string {
-			if len(u.args) > 0 && !u.has("-n") {
-				return "git remote show asks the other side"
-			}
-			return ""
-		}},
-		"clean":     {flags: "-ndxXqf -e=x --dry-run --exclude=x --quiet", args: "l*", check: oneOf("-n", "--dry-run")},
-		"apply":     {flags: "-Rzv -p=x -C=x --stat --numstat --summary --check --reverse --verbose --directory=x --include=x --exclude=x --ignore-whitespace --recount --unidiff-zero", args: "p*", check: oneOf("--stat", "--numstat", "--summary", "--check")},
-		"fsck":      {flags: "-v --verbose --no-dangling --dangling --full --no-full --strict --unreachable --connectivity-only --no-progress --root --tags --cache --no-reflogs --name-objects", args: "x*"},
-		"ls-remote": {early: true, flags: "-q --get-url", args: "x", check: oneOf("--get-url")},
-		"am":        {flags: "--show-current-patch?", check: oneOf("--show-current-patch")},
-
-		"sparse-checkout list": {}, "notes": {}, "rerere status": {}, "check-mailmap": {args: "x*", min: 1},
-		"config": {early: true, flags: "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --show-origin --show-scope --null --name-only --type=x --bool --int --path --bool-or-int --expiry-date --includes --no-includes --default=x", args: "x x", check: func(u *Invocation) string {
-			if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && strings.Contains(u.args[0].Text, ".") { // NAME alone is read, from whichever file
-				return configSecret(u)
-			}
-			return "this form of git config may write"
-		}},
-		"config get":        {early: true, flags: "-z --all --regexp --value=x --fixed-value --url=x --global --local --system --worktree --show-origin --show-scope --null --show-names --no-show-names --type=x --default=x --bool --int", args: "x", min: 1, check: configSecret},
-		"config list":       {flags: "-z --global --local --system --worktree --show-origin --show-scope --null --name-only --includes --no-includes"},
-		"reflog":            {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "x*", digits: true, check: reflogForm},
-		"reflog show":       {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "x*", digits: true, check: signed},
-		"reflog exists":     {args: "x"},
-		"reflog list":       {},
-		"worktree list":     {flags: "-vz --verbose --porcelain"},
-		"notes list":        {args: "x"},
-		"notes show":        {args: "x"},
-		"bisect log":        {},
-		"hash-object":       {flags: "-t=x --no-filters --literally", args: "p*", min: 1},
-		"symbolic-ref":      {flags: "-q --quiet --short --recurse --no-recurse", args: "x", min: 1},
-		"verify-pack":       {flags: "-vs --verbose --stat-only", args: "p*"},
-		"get-tar-commit-id": {},
-		"column":            {flags: "--mode=x --width=x --indent=x --nl=x --padding=x"},
-		"stripspace":        {flags: "-sc --strip-comments --comment-lines"},
-		"patch-id":          {flags: "--stable --unstable --verbatim"},
-	}
-})
 
 // stashShow refuses -u, which for this one adds files that git does not track: by
 // those that it tracks nobody can tell what they hold.

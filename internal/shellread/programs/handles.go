@@ -14,19 +14,15 @@ func (t *Table) Handles(name string, ws []Word) policy.Handling {
 	switch {
 	case name == "git":
 		return handlesGit(ws)
-	case runsNothing(name, ws), namesOnly[name]:
+	case runsNothing(name, ws), t.is(name, quiet):
 		return policy.HandlesQuietly
-	case t.handles[name] || t.changes[name] != nil || walkers[name] || packers[name]:
+	case t.is(name, handles|walker|packer), t.Changes(name):
 		return policy.HandlesAny
 	case (name == "source" || name == ".") && len(ws) > 1 && ws[1].Kind != Exact, name == "history", name == "fc":
 		return policy.HandlesAny
 	}
 	return policy.NoHandling
 }
-
-// namesOnly are programs that make, change and remove files, and neither print what is in
-// one nor give it another name.
-var namesOnly = map[string]bool{"chmod": true, "chown": true, "chgrp": true, "touch": true, "mkdir": true, "rmdir": true, "rm": true}
 
 // ofShell are what the shell does itself, with the letters of the flags by which that runs
 // something.
@@ -48,12 +44,6 @@ func runsNothing(name string, ws []Word) bool {
 		}
 		return len(w.Text) > 1 && w.Text[0] == '-' && strings.ContainsAny(w.Text[1:], letters)
 	}))
-}
-
-// packers are further programs that pack, split and encode files.
-var packers = map[string]bool{
-	"unzip": true, "cpio": true, "ar": true, "7zr": true, "unrar": true, "lzma": true, "lzip": true, "lzop": true, "brotli": true, "bunzip2": true, "unxz": true, "unzstd": true, "gunzip": true, "bzcat": true, "lzcat": true, "lz4cat": true, "gzcat": true, "uncompress": true,
-	"zgrep": true, "zegrep": true, "zfgrep": true, "xzgrep": true, "bzgrep": true, "zstdgrep": true, "zdiff": true, "zless": true, "zmore": true, "csplit": true, "uuencode": true, "basenc": true, "rev": true, "tac": true, "colordiff": true, "delta": true, "sdiff": true, "view": true, "pr": true, "install": true, "rename": true, "git-lfs": true, "batcat": true, "mlocate": true,
 }
 
 // quietly are git's subcommands that print no content of files, unless one of

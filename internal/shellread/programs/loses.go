@@ -3,7 +3,6 @@ package programs
 import (
 	"slices"
 	"strings"
-	"sync"
 )
 
 // loses is Loses as far as the words alone say it.
@@ -31,24 +30,18 @@ func loses(name string, ws []Word) string {
 		return startsRemoval(args, "-x", "-X", "--exec", "--exec-batch")
 	}
 	switch {
-	case destroyers[name]:
+	case Standard().is(name, destroyer):
 		return name + " destroys what cannot be brought back"
 	case strings.HasPrefix(name, "mkfs."):
 		return name + " destroys what is on the device"
-	case databases[name]:
+	case Standard().is(name, database):
 		return sqlLoses(args)
 	}
 	if verb, ok := strings.CutPrefix(name, "git-"); ok { // a program of git's own folder
 		return gitLoses(append([]Word{Lit(verb)}, args...))
 	}
-	return otherLoses(name, args)
+	return Standard().of(name).losing(name, args)
 }
-
-// destroyers are programs that do nothing else, databases those that are given statements.
-var (
-	destroyers = map[string]bool{"dropdb": true, "mkfs": true, "wipefs": true, "fdisk": true, "parted": true, "mkswap": true, "blkdiscard": true, "shutdown": true, "reboot": true, "halt": true, "poweroff": true}
-	databases  = map[string]bool{"psql": true, "mysql": true, "sqlite3": true, "mariadb": true, "mongosh": true, "mongo": true, "redis-cli": true, "sqlcmd": true, "cockroach": true, "clickhouse-client": true}
-)
 
 // Judged reports a program some form of which destroys something for good, or writes
 // settings that no word names.
@@ -57,7 +50,8 @@ func Judged(name string) bool {
 	case "adze", "git", "rm", "rsync", "zip", "kill", "find", "fd", "fdfind":
 		return true
 	}
-	return destroyers[name] || databases[name] || tars[name] || bins[name] || losses()[name] != nil || settingWriters()[name] != nil || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "git-")
+	p := Standard().of(name)
+	return p.is&(destroyer|database|tarLike|bin) != 0 || slices.ContainsFunc(p.forms, func(f form) bool { return f.loses != "" || f.sets != "" }) || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "git-")
 }
 
 // startsRemoval names a removal of every match, behind one of the flags.
@@ -97,51 +91,11 @@ func (f gitFlags) begins(prefixes ...string) bool {
 	})
 }
 
-// A gitLoss is a subcommand of git that destroys something, when it does, and what.
-type gitLoss struct {
-	when func(f gitFlags) bool
-	what string
-}
-
-var gitLosses = sync.OnceValue(func() map[string]gitLoss {
-	return map[string]gitLoss{
-		// Without -f it does so where clean.requireForce is off.
-		"clean":          {func(f gitFlags) bool { return !f.short("n") && !f.has("--dry-run") && !f.has("-h", "--help") }, "removes files that git does not know, for good"},
-		"reset":          {func(f gitFlags) bool { return f.has("--hard", "--merge") }, "--hard drops every change that is not committed"},
-		"checkout":       {func(f gitFlags) bool { return f.has("--", "--force", ".") || f.short("f") }, "of files drops their changes that are not committed"},
-		"restore":        {func(f gitFlags) bool { return !f.has("--staged", "-S") || f.has("--worktree", "-W") }, "drops changes that are not committed"},
-		"checkout-index": {func(f gitFlags) bool { return f.short("f") || f.has("--force") }, "of files drops their changes that are not committed"},
-		"read-tree":      {func(f gitFlags) bool { return f.has("--reset") && f.short("u") }, "--reset -u drops every change that is not committed"},
-		"rm": {func(f gitFlags) bool {
-			return (f.short("f") || f.has("--force")) && !f.has("--cached", "--dry-run") && !f.short("n")
-		}, "-f drops changes that are not committed"},
-		"worktree":  {func(f gitFlags) bool { return f.has("remove") && (f.short("f") || f.has("--force")) }, "remove --force drops changes in it that are not committed"},
-		"submodule": {func(f gitFlags) bool { return f.has("deinit", "update") && (f.short("f") || f.has("--force")) }, "--force drops changes in submodules that are not committed"},
-		"switch":    {func(f gitFlags) bool { return f.has("--discard-changes", "--force", "-f") }, "--discard-changes drops changes that are not committed"},
-		"push": {func(f gitFlags) bool {
-			return f.has("--force", "-f", "--force-with-lease", "--delete", "-d", "--mirror", "--prune") || f.short("f") || f.begins("+", ":")
-		}, "--force replaces what others may have"},
-		"branch": {func(f gitFlags) bool {
-			return f.short("D") || f.has("-d", "--delete") && f.has("-f", "--force")
-		}, "-D drops commits that are only on that branch"},
-		"stash":         {func(f gitFlags) bool { return f.has("drop", "clear") }, "drop or clear drops what was stashed"},
-		"reflog":        {func(f gitFlags) bool { return f.has("expire", "delete", "drop") }, "expire or delete drops the way back to lost commits"},
-		"filter-branch": {nil, "rewrites history"},
-		"filter-repo":   {nil, "rewrites history"},
-		"gc":            {func(f gitFlags) bool { return f.has("--prune") }, "drops objects for good"},
-		"prune":         {nil, "drops objects for good"},
-	}
-})
-
 func gitLoses(ws []Word) string {
 	if len(ws) == 0 || ws[0].Kind != Exact {
 		return ""
 	}
-	loss, ok := gitLosses()[ws[0].Text]
-	if !ok || loss.when != nil && !loss.when(Literals(ws[1:])) {
-		return ""
-	}
-	return "git " + ws[0].Text + " " + loss.what
+	return Standard().of("git").losing("git", ws)
 }
 
 // rmLoses names a recursive removal whose target is not known.

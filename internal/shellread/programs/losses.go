@@ -4,87 +4,44 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
-// A loss is a form of a program that destroys something which cannot be brought back:
-// these words among its first operands, in this order, and one of the flags.
-type loss struct {
-	words []string
-	flags []string // none means any
-	// removes means that the words alone say that something is removed, so that a rule
-	// which has them means the flags as well.
-	removes bool
-	what    string
-}
-
 const (
 	lostVolumes = "removes volumes with what is in them"
+	lostChanges = "drops changes that are not committed"
+	lostFiles   = "of files drops their changes that are not committed"
+	lostBranch  = "-D drops commits that are only on that branch"
+	lostObjects = "drops objects for good"
 	lostCloud   = "removes what runs there, for good"
 	lostData    = "drops data of a database for good"
 )
 
-var losses = sync.OnceValue(func() map[string][]loss {
-	volumes := []loss{
-		{words: []string{"volume", "prune"}, what: lostVolumes}, {words: []string{"volume", "rm"}, what: lostVolumes}, {words: []string{"volume", "remove"}, what: lostVolumes},
-		{words: []string{"system", "prune"}, flags: []string{"--volumes"}, removes: true, what: lostVolumes}, {words: []string{"compose", "down"}, flags: []string{"-v", "--volumes"}, what: lostVolumes},
-	}
-	destroy := []loss{{words: []string{"destroy"}, what: lostCloud}, {words: []string{"apply"}, flags: []string{"-destroy", "--destroy"}, what: lostCloud}}
-	database := []loss{{words: []string{"db:drop"}, what: lostData}, {words: []string{"db:reset"}, what: lostData}, {words: []string{"db:purge"}, what: lostData}}
-	return map[string][]loss{
-		"docker": volumes, "podman": volumes, "nerdctl": volumes,
-		"docker-compose": {{words: []string{"down"}, flags: []string{"-v", "--volumes"}, what: lostVolumes}},
-		"terraform":      destroy, "tofu": destroy, "terragrunt": destroy, "pulumi": {{words: []string{"destroy"}, what: lostCloud}}, "cdk": {{words: []string{"destroy"}, what: lostCloud}},
-		"aws":    {{words: []string{"s3", "rb"}, flags: []string{"--force"}, removes: true, what: lostCloud}, {words: []string{"s3", "rm"}, flags: []string{"--recursive"}, removes: true, what: lostCloud}},
-		"gsutil": {{words: []string{"rb"}, what: lostCloud}}, "gh": {{words: []string{"repo", "delete"}, what: "removes the repository for everybody"}},
-		"rails": database, "rake": database, "prisma": {{words: []string{"migrate", "reset"}, what: lostData}},
-		"npm": {{words: []string{"unpublish"}, what: "takes away what others may use"}}, "crontab": {{flags: []string{"-r"}, what: "removes all that is scheduled"}},
-	}
-})
-
-// otherLoses names what a form of losses destroys.
-func otherLoses(name string, args []Word) string {
-	for _, l := range losses()[name] {
-		if l.at(args) != nil {
-			return strings.Join(append([]string{name}, l.words...), " ") + " " + l.what
+// losing names what a form of the program destroys.
+func (p *program) losing(name string, args []Word) string {
+	for i := range p.forms {
+		f := &p.forms[i]
+		if f.loses == "" {
+			continue
+		}
+		if m, ok := p.match(f, args); ok {
+			for _, at := range m.words[:len(strings.Fields(f.words))] {
+				name += " " + args[at].Text
+			}
+			return name + " " + f.loses
 		}
 	}
 	return ""
 }
 
-// at are the places of the words, and of the flags unless the words alone say it, that
-// make a command this loss; nil when it is another one.
-func (l loss) at(args []Word) (at []int) {
-	found, given := 0, len(l.flags) == 0
-	for i, w := range args[:min(len(args), 20)] {
-		switch flag, _, _ := strings.Cut(w.Text, "="); {
-		case w.Kind != Exact:
-		case strings.HasPrefix(flag, "-"):
-			if slices.Contains(l.flags, flag) {
-				if given = true; !l.removes {
-					at = append(at, i)
-				}
-			}
-		case found < len(l.words) && i < 8 && w.Text == l.words[found]:
-			at = append(at, i)
-			found++
-		}
-	}
-	if !given || found < len(l.words) {
-		return nil
-	}
-	return at
-}
-
-// lossFlag reports a flag that makes a command one of losses, whose first word its
-// subcommand is: docker compose down -v. It is asked about as a loss, and is no other flag.
-func lossFlag(name string, args []Word, flag string) bool {
-	flag, _, _ = strings.Cut(flag, "=")
-	return slices.ContainsFunc(losses()[name], func(l loss) bool {
-		return len(l.words) > 0 && args[0].Is(l.words[0]) && slices.Contains(l.flags, flag) && l.at(args) != nil
+// lossFlag reports a flag that makes a command a form which loses something, whose first word
+// its subcommand is: docker compose down -v. It is asked about as a loss, and is no other flag.
+func (p *program) lossFlag(args []Word, flag Word) bool {
+	return slices.ContainsFunc(p.forms, func(f form) bool {
+		m, ok := p.match(&f, args)
+		return f.loses != "" && ok && len(m.words) > 0 && m.words[0] == 0 && p.given(&f, f.flags, []Word{flag}, true) != nil
 	})
 }
 
@@ -112,7 +69,7 @@ func (r *Recorder) Loses(name string, ws []Word, dirs []string) string {
 	}
 	for _, rest := range gitRests(ws[1:]) {
 		if rest[0].Is("checkout") && r.checksOutFile(ws, rest[1:], dirs) {
-			return "git checkout " + gitLosses()["checkout"].what
+			return "git checkout " + lostFiles
 		}
 	}
 	return ""
@@ -183,13 +140,6 @@ func (u *Invocation) isRef(name string) bool {
 	return false
 }
 
-// tars are the names of tar, bins are programs that remove what they are given, or put it
-// where it is removed.
-var (
-	tars = map[string]bool{"tar": true, "bsdtar": true, "gtar": true}
-	bins = map[string]bool{"trash": true, "trash-put": true, "rmtrash": true, "gtrash": true, "gio": true, "kioclient": true, "rimraf": true, "del": true, "del-cli": true, "rip": true}
-)
-
 // empties adds what a command removes besides what it is for: tar --remove-files,
 // rsync --delete, zip -m, trash.
 func (u *Invocation) empties(ws []Word) {
@@ -216,7 +166,7 @@ func (u *Invocation) empties(ws []Word) {
 		default:
 			return
 		}
-	case tars[u.name]:
+	case u.is(tarLike):
 		if !has("", "--remove-f") {
 			return
 		}
@@ -224,7 +174,7 @@ func (u *Invocation) empties(ws []Word) {
 		if !has("m", "--move") {
 			return
 		}
-	case bins[u.name]:
+	case u.is(bin):
 		if u.name == "gio" && (len(names) == 0 || !names[0].Is("trash") && !names[0].Is("remove")) {
 			return
 		}
@@ -242,7 +192,7 @@ func (u *Invocation) empties(ws []Word) {
 
 // UnpacksHere reports tar that unpacks where it runs.
 func UnpacksHere(name string, ws []Word) bool {
-	if !tars[name] || len(ws) < 2 {
+	if !Standard().is(name, tarLike) || len(ws) < 2 {
 		return false
 	}
 	unpacks := !strings.HasPrefix(ws[1].Text, "-") && strings.Contains(ws[1].Text, "x")

@@ -22,48 +22,45 @@ func LostWords(name string, ws []Word) (out []string) {
 }
 
 // lostAt are the places of those words, nil when no words say it.
-func lostAt(name string, ws []Word) []int {
+func lostAt(name string, ws []Word) (all []int) {
+	p, rests := Standard().of(name), [][]Word{ws[1:]}
 	if name == "git" {
-		return gitLostAt(ws)
+		rests = gitRests(ws[1:])
 	}
-	at, ok := []int(nil), true
-	if rows := losses()[name]; rows != nil {
-		for _, l := range rows {
-			for _, i := range l.at(ws[1:]) {
-				at = append(at, 1+i)
-			}
+	for _, rest := range rests {
+		from := len(ws) - len(rest)
+		at := p.lostAt(rest)
+		if at == nil && name == "git" && rest[0].Is("checkout") {
+			at = []int{0} // of a file, which no word says
 		}
-		ok = at != nil
-	} else if at, ok = needed(ws[1:], func(some []Word) bool { return loses(name, append(ws[:1:1], some...)) != "" }); ok {
-		for i := range at {
-			at[i]++
+		for _, i := range at {
+			all = append(all, 0, from+i)
 		}
 	}
+	if all != nil || slices.ContainsFunc(p.forms, func(f form) bool { return f.loses != "" }) {
+		return all
+	}
+	at, ok := needed(ws[1:], func(some []Word) bool { return loses(name, append(ws[:1:1], some...)) != "" })
 	if !ok {
 		return nil
 	}
-	return append(at, 0)
+	for _, i := range at {
+		all = append(all, 1+i)
+	}
+	return append(all, 0)
 }
 
-func gitLostAt(ws []Word) (all []int) {
-	for _, rest := range gitRests(ws[1:]) {
-		sub := len(ws) - len(rest)
-		if gitLoses(rest) == "" {
-			if rest[0].Is("checkout") { // of a file, which no word says
-				all = append(all, 0, sub)
+// lostAt are the places of the words that make a command a form which loses something.
+func (p *program) lostAt(args []Word) (at []int) {
+	for i := range p.forms {
+		f := &p.forms[i]
+		if m, ok := p.match(f, args); ok && f.loses != "" {
+			if at = append(at, m.words...); !f.plain {
+				at = append(at, m.flags...)
 			}
-			continue
-		}
-		at, ok := needed(rest[1:], func(some []Word) bool { return gitLoses(append(rest[:1:1], some...)) != "" })
-		if !ok {
-			return nil
-		}
-		all = append(all, 0, sub)
-		for _, i := range at {
-			all = append(all, sub+1+i)
 		}
 	}
-	return all
+	return at
 }
 
 // needed are the places of the words that lose something alone, or two together: none of

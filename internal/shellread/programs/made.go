@@ -165,7 +165,7 @@ func unescaped(p string) string {
 
 // linksMade notes the links that ln, cp and mv make, whatever else of them is known.
 func (u *Invocation) linksMade(ws []Word) {
-	row := u.r.Table.changes[u.name]
+	row := u.r.Table.of(u.name).changes
 	if row == nil || u.name != "ln" && u.name != "cp" && u.name != "mv" {
 		return
 	}

@@ -36,7 +36,7 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 
 // behindFlags are files that stand behind a flag for an output.
 func (u *Invocation) behindFlags(ws []Word) {
-	if outputFlags[u.name] != nil && u.name != "git" {
+	if u.r.Table.of(u.name).hasOutputs() && u.name != "git" {
 		u.written(ws)
 		return
 	}
@@ -148,10 +148,10 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 	operands, named := 0, false
 	told, alone := u.toldToWrite(ws), u.leavesAlone(ws)
 	for i, w := range ws[1:] {
-		if w.Kind == Pattern && walkers[u.name] {
+		if w.Kind == Pattern && u.is(walker) {
 			c.get(w, policy.Read{Tree: true})
 		}
-		if w.Kind == Pattern && (!NamesOnly(u.name) || u.r.Table.changes[u.name] != nil) {
+		if w.Kind == Pattern && (!NamesOnly(u.name) || u.r.Table.Changes(u.name)) {
 			c.getMatches(w, policy.Read{MayWrite: told[i+1], Edits: told[i+1] && !alone})
 		}
 		if w.Kind == Unknown || w.Kind == Number && w.Many {
@@ -170,12 +170,12 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 			text = val
 		}
 		name := Word{Kind: Exact, Text: strings.TrimPrefix(text, "@"), Source: w.Source}
-		tree := walkers[u.name] && u.folder(name)
+		tree := u.is(walker) && u.folder(name)
 		if !strings.HasPrefix(w.Text, "-") {
 			operands++
-			named = named || seekers[u.name] && operands > 1 && u.r.there(name, u.dirs)
+			named = named || u.is(seeker) && operands > 1 && u.r.there(name, u.dirs)
 		}
-		c.get(name, policy.Read{Tree: tree, List: namesOnly[u.name], MayWrite: told[i+1], Edits: told[i+1] && (!alone || outputFlag(ws[i], w))})
+		c.get(name, policy.Read{Tree: tree, List: u.is(quiet), MayWrite: told[i+1], Edits: told[i+1] && (!alone || outputFlag(ws[i], w))})
 	}
 	if u.name == "find" && slices.ContainsFunc(ws, func(w Word) bool { return strings.HasPrefix(w.Text, "-exec") || strings.HasPrefix(w.Text, "-ok") }) {
 		c.starts(ws[1:])
@@ -184,7 +184,7 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 	c.curlPatterns(ws)
 	c.fromList(ws)
 	c.eachFound(ws)
-	if seekers[u.name] && !named {
+	if u.is(seeker) && !named {
 		c.get(Lit("."), policy.Read{Tree: true})
 	}
 	c.given(ws)

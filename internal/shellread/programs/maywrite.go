@@ -14,9 +14,9 @@ func (u *Invocation) mayWrite(ws []Word) []policy.Action {
 	switch {
 	case u.name == "sed" || IsAwk(u.name):
 		c.inPrograms(ws[1:])
-	case copies[u.name]:
+	case u.is(copier):
 		c.destinations(ws[1:])
-	case containers[u.name]:
+	case u.is(container):
 		if at := slices.IndexFunc(ws, func(w Word) bool { return w.Is("cp") }); at > 0 {
 			c.destinations(ws[at+1:])
 		}
@@ -26,7 +26,7 @@ func (u *Invocation) mayWrite(ws []Word) []policy.Action {
 				c.eachWord([]Word{w})
 			}
 		}
-	case writers[u.name] || u.r.Table.changes[u.name] != nil:
+	case u.is(writer), u.r.Table.Changes(u.name):
 		var kept []Word
 		archives, made := packs(u.name, ws)
 		for i, w := range ws[1:] {
@@ -40,11 +40,6 @@ func (u *Invocation) mayWrite(ws []Word) []policy.Action {
 	}
 	return append(c.Actions, u.MayRead(ws)...)
 }
-
-var (
-	containers = map[string]bool{"docker": true, "podman": true, "nerdctl": true, "kubectl": true, "oc": true}
-	copies     = map[string]bool{"cp": true, "mv": true, "install": true, "ln": true, "rsync": true, "scp": true}
-)
 
 // inPrograms adds the words of sed's and awk's programs, which may name files.
 func (u *Invocation) inPrograms(ws []Word) {
@@ -106,7 +101,7 @@ func (u *Invocation) findTargets(ws []Word) {
 		if !strings.HasPrefix(w.Text, "-exec") && !strings.HasPrefix(w.Text, "-ok") || i+1 == len(ws) {
 			continue
 		}
-		if name := Base(ws[i+1].Text); u.r.Table.changes[name] == nil && !writers[name] || copies[name] {
+		if name := Base(ws[i+1].Text); !u.r.Table.Changes(name) && !u.r.Table.is(name, writer) || u.r.Table.is(name, copier) {
 			continue
 		}
 		for _, from := range ws[:i] {
@@ -130,9 +125,6 @@ func (u *Invocation) mayTouch(w Word) {
 func extracts(ws []Word) bool {
 	return ws[0].Is("--extract") || ws[0].Is("--get") || ws[0].Kind == Exact && !strings.HasPrefix(ws[0].Text, "--") && strings.Contains(ws[0].Text, "x") && strings.Trim(ws[0].Text, "-xzjJvkpmofaC") == ""
 }
-
-// writers are programs that may write any file they are told of.
-var writers = map[string]bool{"tar": true, "unzip": true, "zip": true, "split": true, "csplit": true, "xxd": true, "patch": true, "mkfifo": true, "mknod": true, "perl": true, "yq": true, "busybox": true, "install": true, "zstd": true}
 
 // eachWord adds each operand, and each value of a flag, as written.
 func (u *Invocation) eachWord(ws []Word) {

@@ -7,19 +7,6 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// onlyRead are programs that write no file they are told of, besides those in the
-// table none of whose flags does.
-var onlyRead = map[string]bool{
-	"rg": true, "jq": true, "man": true, "bat": true, "ag": true, "ack": true, "less": true, "more": true, "ps": true,
-	"ssh-add": true, "shellcheck": true, "yamllint": true, "actionlint": true, "hadolint": true, "jsonlint": true,
-}
-
-// readingFlags are flags whose value a program only reads.
-var readingFlags = map[string][]string{
-	"ssh": {"-i", "-F"}, "scp": {"-i", "-F"}, "sftp": {"-i", "-F"}, "kubectl": {"--kubeconfig"}, "helm": {"--kubeconfig"},
-	"docker": {"-f", "--file"}, "make": {"-f", "--file"}, "npm": {"--userconfig"}, "pre-commit": {"-c", "--config"},
-}
-
 // folderFlags name the folder in which what a program starts is run.
 var folderFlags = []string{"-C", "-D", "--chdir", "--directory", "--working-directory", "--cwd"}
 
@@ -34,12 +21,12 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 	if StandardPath(ws[0].Text) && u.OnlyReads() {
 		return told
 	}
-	script := policy.Runner(u.name) && !editors[u.name] && !ownFiles[u.name] && u.name != "make" && u.name != "just" // the first operand is what it runs
+	script := policy.Runner(u.name) && !u.is(editor|writesFirst) && u.name != "make" && u.name != "just" // the first operand is what it runs
 	for i := 1; i < len(ws) && strings.HasPrefix(ws[i].Text, "-"); i++ {
 		script = script && !strings.ContainsAny(ws[i].Text, " (;/\"'`") // what it runs stands there
 	}
 	first := 1
-	if len(ws) > 2 && slices.Contains(fileRunners, u.name+" "+ws[1].Text) {
+	if len(ws) > 2 && u.r.Table.of(u.name).form(ws[1:2], func(f *form) bool { return f.script }).script {
 		first, script = 2, true
 	}
 	archives, made := packs(u.name, ws)
@@ -60,7 +47,7 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 			continue
 		}
 		switch {
-		case slices.Contains(readingFlags[u.name], before), u.excluded(ws, i):
+		case strings.IndexByte(taken(u.r.Table.of(u.name).takes, before), takesRead) >= 0, u.excluded(ws, i):
 		case script && (before == "-o" || before == "--output"): // time -o, strace -o
 			told[i] = true
 		case slices.Contains(folderFlags, before):
@@ -73,9 +60,6 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 	}
 	return told
 }
-
-// fileRunners are forms whose first operand is what they run.
-var fileRunners = []string{"uv run", "poetry run", "pipenv run", "pdm run", "rye run", "hatch run", "deno run", "bun run", "go run"}
 
 // excluded reports a word that says what an archive or a copy leaves out.
 func (u *Invocation) excluded(ws []Word, i int) bool {
@@ -98,9 +82,6 @@ func gluedOutput(text string) bool {
 
 // OnlyReads reports whether the program writes no file that it is told of.
 func (u *Invocation) OnlyReads() bool {
-	row := u.r.Table.reads[u.name]
-	return onlyRead[u.name] || row != nil && row.safe
+	row := u.r.Table.of(u.name).row
+	return u.is(reader) || row != nil && row.safe
 }
-
-// editors are interpreters that change the file they are given.
-var editors = map[string]bool{"vim": true, "vi": true, "nvim": true, "ed": true, "ex": true, "emacs": true}

@@ -111,32 +111,19 @@ func (u *Invocation) Fed(text string, ws []Word) {
 // TakesNames reports a program that reads the files which its standard input, or a file
 // with names, names: some only with a flag for that.
 func TakesNames(name string, args []string) bool {
-	flags := slices.Concat(listsNames()[name], programFlags[name])
-	return includes[name] || stdinNames[name] || name != "git" && slices.ContainsFunc(flags, func(f string) bool {
+	p := Standard().of(name)
+	flags := slices.Concat(flagsTaking(p.takes, takesList), flagsTaking(p.takes, takesCode))
+	return p.is&(includer|listed) != 0 || name != "git" && slices.ContainsFunc(flags, func(f string) bool {
 		return slices.ContainsFunc(args, func(a string) bool {
 			return strings.HasPrefix(a, f) || len(f) == 2 && f[0] == '-' && clustered(a, f[1])
 		})
 	})
 }
 
-// includes are compilers and others that read what their input includes.
-var includes = map[string]bool{
-	"gcc": true, "g++": true, "cc": true, "c++": true, "clang": true, "clang++": true, "cpp": true, "tcc": true, "as": true, "nasm": true, "m4": true, "protoc": true, "tex": true, "latex": true, "pdflatex": true, "groff": true, "nroff": true, "troff": true,
-}
-
-// programFlags are flags whose value is a file with what the program does: files may be
-// named in it.
-var programFlags = map[string][]string{
-	"curl": {"-K", "--config"}, "wget": {"-i", "--input-file"}, "sed": {"-f", "--file"}, "awk": {"-f", "--file"}, "gawk": {"-f", "--file"}, "mawk": {"-f"}, "jq": {"-f", "--from-file"},
-}
-
 // takesCode reports a program that takes code, or commands of its own.
 func (u *Invocation) takesCode() bool {
-	return u.name != "ssh" && (policy.Runner(u.name) || RunsText(u.name) || interpreters[u.name])
+	return u.name != "ssh" && (policy.Runner(u.name) || u.is(takesScripts|interpreter))
 }
-
-// interpreters are further programs that do.
-var interpreters = map[string]bool{"psql": true, "mysql": true, "sqlite3": true, "patch": true, "gnuplot": true, "octave": true, "R": true, "jshell": true}
 
 // gluedValues are what may be the value of a flag in a word of short ones: it stands
 // behind the first letter or a further one (-Fx, -qFx), behind a sign (-d@x), and behind

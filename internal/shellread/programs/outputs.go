@@ -7,51 +7,33 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// What a flag that writes takes.
-const (
-	takesNothing = iota
-	takesFile    // a file that is written
-	takesFolder  // a folder in which a file is written whose name comes from elsewhere
-	namesItself  // nothing: such a file is written in the current folder
-)
-
-// outputFlags are, of programs with launchFlags, the flags that write files and do nothing
-// else. A rule that names such a flag means that.
-var outputFlags = map[string]map[string]int{
-	"curl": {"-o": takesFile, "--output": takesFile, "-D": takesFile, "--dump-header": takesFile, "-c": takesFile, "--cookie-jar": takesFile, "--trace": takesFile, "--trace-ascii": takesFile, "-O": namesItself, "--remote-name": namesItself, "--remote-name-all": namesItself},
-	"wget": {"-O": takesFile, "--output-document": takesFile, "-o": takesFile, "--output-file": takesFile, "-P": takesFolder},
-	"sort": {"-o": takesFile, "--output": takesFile}, "shuf": {"-o": takesFile, "--output": takesFile}, "iconv": {"-o": takesFile, "--output": takesFile}, "tree": {"-o": takesFile}, "go": {"-o": takesFile},
-	"git": {"-o": takesFile, "--output": takesFile}, "eslint": {"-o": takesFile, "--output-file": takesFile}, "psql": {"-o": takesFile, "--output": takesFile, "-L": takesFile, "--log-file": takesFile},
-	"find": {"-delete": takesNothing, "-fprint": takesFile, "-fprint0": takesFile, "-fls": takesFile},
-}
-
 // An output is one such flag in a command: the word that names it, with the sign of equality
 // where its value is glued to it, its kind and its value.
 type output struct {
 	flag  string
-	kind  int
+	kind  byte
 	value Word
 }
 
 // outputsOf are the flags of a command that write files, and its other words; ok is false
 // when what one of them takes is not known.
-func outputsOf(kinds map[string]int, name string, ws []Word) (found []output, rest []Word, ok bool) {
+func outputsOf(kinds func(flag string) byte, b bundle, ws []Word) (found []output, rest []Word, ok bool) {
 	rest = append(rest, ws[0])
 	for i := 1; i < len(ws); i++ {
 		w := ws[i]
 		flag, val, glued := strings.Cut(w.Text, "=")
-		kind, known := kinds[flag]
+		kind := kinds(flag)
 		switch {
 		case w.Is("--"):
 			return found, append(rest, ws[i:]...), true
-		case known || w.Kind != Exact || glued:
+		case kind != 0 || w.Kind != Exact || glued:
 		default: // -sSLo, -Cweb
-			if after, several := bundled(name, w.Text); several {
-				kind, known = kinds["-"+w.Text[len(w.Text)-len(after)-1:len(w.Text)-len(after)]]
+			if after, several := b.holds(w.Text); several {
+				kind = kinds("-" + w.Text[len(w.Text)-len(after)-1:len(w.Text)-len(after)])
 				val, glued, flag = after, after != "", w.Text
 			}
 		}
-		if !known || w.Kind != Exact || glued && (kind == takesNothing || kind == namesItself) {
+		if kind == 0 || w.Kind != Exact || glued && (kind == takesNothing || kind == namesItself) {
 			rest = append(rest, w)
 			continue
 		}
@@ -72,11 +54,31 @@ func outputsOf(kinds map[string]int, name string, ws []Word) (found []output, re
 	return found, rest, true
 }
 
+// outputs is what a flag of the program takes that writes files and does nothing else; 0 for
+// any other.
+func (p *program) outputs(flag string) byte {
+	return kindOf(taken(p.takes, flag), "wfniW", "wfniw")
+}
+
+// hasOutputs reports a program with such flags.
+func (p *program) hasOutputs() bool {
+	return slices.ContainsFunc(strings.Fields(p.takes), func(tok string) bool { return p.outputs(tok[:strings.LastIndexByte(tok, '=')]) != 0 })
+}
+
+// kindOf is the first of some letters that a flag has, as another letter; 0 for none.
+func kindOf(letters, some, as string) byte {
+	if i := strings.IndexAny(some, letters); letters != "" && i >= 0 {
+		return as[i]
+	}
+	return 0
+}
+
 // NamedOutputs are the words of the flags for which a rule with a wildcard does not cover a
 // command, when all they do is write files: a rule that has them as well does. They are nil
 // when something else speaks against it.
 func (t *Table) NamedOutputs(name string, ws []Word) (flags []string) {
-	found, rest, ok := outputsOf(outputFlags[name], name, ws)
+	p := t.of(name)
+	found, rest, ok := outputsOf(p.outputs, p.bundle, ws)
 	if !ok || len(found) == 0 || t.Beyond(name, rest) != "" || OpenWord(ws) != "" || ValueBeyond(name, rest[1:]) != "" {
 		return nil
 	}
@@ -99,10 +101,10 @@ func (t *Table) SpelledFlags(name string, ws []Word) (first int, behind []Word) 
 	if name == "git" || OpenWord(ws) != "" {
 		return 0, nil
 	}
-	rest := ws[:1:1]
+	p, rest := t.of(name), ws[:1:1]
 	for i := 1; i < len(ws); i++ {
 		w := ws[i]
-		if _, several := bundled(name, w.Text); w.Kind != Exact || several || !matches(launchFlags()[name], name, w.Text) {
+		if _, several := p.bundle.holds(w.Text); w.Kind != Exact || several || !matches(p.runs, w.Text) {
 			rest = append(rest, w)
 			continue
 		}
@@ -127,7 +129,8 @@ func (t *Table) SpelledFlags(name string, ws []Word) (first int, behind []Word) 
 
 // written adds the files that such flags write.
 func (u *Invocation) written(ws []Word) {
-	found, rest, _ := outputsOf(outputFlags[u.name], u.name, ws)
+	p := u.r.Table.of(u.name)
+	found, rest, _ := outputsOf(p.outputs, p.bundle, ws)
 	for _, o := range found {
 		switch o.kind {
 		case takesFile:

@@ -10,25 +10,8 @@ import (
 // together with a letter that takes one (-am text).
 type prose struct {
 	letters string
-	names   []string
+	names   string // divided by blanks
 	alone   string
-}
-
-// proses are those of git, gh and npm. A flag whose value is a file (-F, --body-file,
-// gh pr create -T) is in none of them, nor is one that takes no value (gh pr review
-// --comment), and -m is something else in git branch, am, rebase, revert and cherry-pick.
-var proses = map[string]prose{
-	"git commit": {"m", []string{"message", "author", "date"}, "aeinopqsvz"}, "git commit-tree": {"m", nil, ""}, "git tag": {"m", []string{"message"}, "aefs"},
-	"git merge": {"m", []string{"message"}, "enqv"}, "git stash push": {"m", []string{"message"}, "akpqu"}, "git stash store": {"m", []string{"message"}, "q"},
-	"git notes add": {"m", []string{"message"}, "f"}, "git notes append": {"m", []string{"message"}, ""},
-
-	"gh pr create": {"tblarm", []string{"title", "body", "label", "assignee", "reviewer", "milestone"}, "dew"}, "gh pr edit": {"tbm", []string{"title", "body", "milestone"}, ""},
-	"gh pr comment": {"b", []string{"body"}, "ew"}, "gh pr review": {"b", []string{"body"}, "acr"}, "gh pr close": {"c", []string{"comment"}, "d"}, "gh pr merge": {"tb", []string{"subject", "body"}, "dmrs"},
-	"gh issue create": {"tblam", []string{"title", "body", "label", "assignee", "milestone"}, "ew"}, "gh issue edit": {"tbm", []string{"title", "body", "milestone"}, ""},
-	"gh issue comment": {"b", []string{"body"}, "ew"}, "gh issue close": {"c", []string{"comment"}, ""},
-	"gh release create": {"tn", []string{"title", "notes"}, "dp"}, "gh release edit": {"tn", []string{"title", "notes"}, ""},
-
-	"npm version": {"m", []string{"message", "preid"}, ""}, "npm publish": {"", []string{"tag", "otp", "access"}, ""},
 }
 
 // Prose are the words of a command that are prose.
@@ -86,15 +69,17 @@ func (u *Invocation) proseRow(ws []Word) (prose, int) {
 		}
 		at = len(ws) - len(rests[0])
 	}
-	for n := 2; n > 0; n-- {
-		if at+n > len(ws) || slices.ContainsFunc(ws[at:at+n], func(w Word) bool { return w.Kind != Exact }) {
-			continue
-		}
-		if row, ok := proses[u.name+" "+strings.Join(Literals(ws[at:at+n]), " ")]; ok {
-			return row, at + n
+	best, n := prose{}, 0
+	p := u.r.Table.of(u.name)
+	for i := range p.forms {
+		if f := &p.forms[i]; f.says != nil && f.begins(ws[at:]) > n {
+			best, n = *f.says, f.begins(ws[at:])
 		}
 	}
-	return prose{}, 0
+	if n == 0 {
+		return best, 0
+	}
+	return best, at + n
 }
 
 // takes reports whether a word is a flag that takes prose: here, in the same word, or
@@ -102,7 +87,7 @@ func (u *Invocation) proseRow(ws []Word) (prose, int) {
 func (p prose) takes(text string) (here, next bool) {
 	if name, ok := strings.CutPrefix(text, "--"); ok {
 		name, _, glued := strings.Cut(name, "=")
-		known := slices.Contains(p.names, name)
+		known := slices.Contains(strings.Fields(p.names), name)
 		return known && glued, known && !glued
 	}
 	if len(text) < 2 || text[0] != '-' {

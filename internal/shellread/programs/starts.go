@@ -11,7 +11,7 @@ import (
 // for (docker exec, npx).
 func (t *Table) Starts(name string, ws []Word) (words int, program bool) {
 	args := ws[1:]
-	if len(args) == 0 || beyondFlags(name, ownFlags(name, args)) != "" {
+	if len(args) == 0 || t.beyondFlags(name, ownFlags(name, args)) != "" {
 		return 0, false
 	}
 	switch name {
@@ -23,25 +23,25 @@ func (t *Table) Starts(name string, ws []Word) (words int, program bool) {
 	if args[0].Kind != Exact || strings.HasPrefix(args[0].Text, "-") {
 		return 0, false
 	}
-	sub := launchWords()[name+" "+args[0].Text]
-	if slices.Contains(sub, "*") {
-		return 2, running[args[0].Text]
+	sub := t.of(name).running(args[0])
+	if slices.Contains(strings.Fields(sub), "*") {
+		return 2, runners[args[0].Text]
 	}
 	at := 0
 	for i, w := range args[1:] {
 		switch {
-		case w.Kind != Exact || !matches(sub, name, w.Text):
+		case w.Kind != Exact || !matches(sub, w.Text):
 		case at > 0 || strings.HasPrefix(w.Text, "-"):
 			return 0, false
 		default:
 			at = i + 3
 		}
-		if at > 0 && running[w.Text] && name != "git" {
+		if at > 0 && runners[w.Text] && name != "git" {
 			return at, true // what follows is the command
 		}
 	}
 	return at, false
 }
 
-// running are subcommands that run the words behind them.
-var running = map[string]bool{"exec": true, "run": true, "x": true, "dlx": true, "debug": true}
+// runners are subcommands that run the words behind them.
+var runners = map[string]bool{"exec": true, "run": true, "x": true, "dlx": true, "debug": true}

@@ -29,14 +29,17 @@ func TestFlagsAgree(t *testing.T) {
 			}
 		}
 	}
-	for name, row := range Standard().reads {
-		check(name, row)
-	}
-	for name, row := range gitRows() {
-		check("git "+name, row)
-	}
-	for name, row := range changeRows() {
-		check(name+" (changes)", &row.command)
+	for name, p := range Standard().programs {
+		check(name, p.row)
+		for sub, row := range p.reads {
+			check(name+" "+sub, row)
+		}
+		for sub, row := range p.shows {
+			check(name+" "+sub, row)
+		}
+		if p.changes != nil {
+			check(name+" (changes)", &p.changes.command)
+		}
 	}
 }
 

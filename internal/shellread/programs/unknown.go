@@ -4,7 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -106,8 +105,8 @@ func fit(rel, full, head, tail string) bool {
 // unknownOperand adds what an operand that is not known may name to a program that
 // is known to read or write what it is given. nth is its place among the operands.
 func (u *Invocation) unknownOperand(w Word, nth int) {
-	changes := u.r.Table.changes[u.name] != nil || copies[u.name] || writers[u.name] || slices.ContainsFunc(wholes()[u.name], func(f whole) bool { return f.writes })
-	row := u.r.Table.reads[u.name]
+	changes := u.r.Table.Changes(u.name) || u.is(copier|writer) || u.r.Table.of(u.name).changesFolders()
+	row := u.r.Table.of(u.name).row
 	if !changes && (row == nil || !row.reads()) {
 		return
 	}
@@ -131,19 +130,11 @@ func operandKind(row *command, nth int) byte {
 	return kinds[min(nth, len(kinds)-1)][0]
 }
 
-// listsNames are flags whose value is a file that holds further names.
-var listsNames = sync.OnceValue(func() map[string][]string {
-	return map[string][]string{
-		"tar": {"-T", "--files-from"}, "bsdtar": {"-T"}, "sort": {"--files0-from"}, "wc": {"--files0-from"}, "du": {"--files0-from"}, "find": {"-files0-from"}, "rsync": {"--files-from"},
-		"xargs": {"-a", "--arg-file"}, "zip": {"-@"}, "cat": {"@"}, "git": {"--pathspec-from-file", "--stdin-paths", "--stdin"}, "parallel": {"-a", "::::", "--arg-file"}, "7z": {"@"}, "cscope": {"-i"}, "ctags": {"-L"}, "rg": {"--files-from"},
-	}
-})
-
 // fromList adds all files of the folder for a command that takes the names of those
 // it reads from elsewhere: from its standard input or from a file.
 func (u *Invocation) fromList(ws []Word) {
-	some := stdinNames[u.name]
-	for _, f := range listsNames()[u.name] {
+	some := u.is(listed)
+	for _, f := range flagsTaking(u.r.Table.of(u.name).takes, takesList) {
 		some = some || slices.ContainsFunc(ws[1:], func(w Word) bool {
 			if w.Kind != Exact {
 				return strings.HasPrefix(w.Source, f+"=") // --files0-from=<(…)
@@ -160,9 +151,6 @@ func (u *Invocation) fromList(ws []Word) {
 func clustered(text string, c byte) bool {
 	return len(text) > 1 && text[0] == '-' && text[1] != '-' && strings.IndexByte(text, c) > 0
 }
-
-// stdinNames are programs that read the names of files from their standard input.
-var stdinNames = map[string]bool{"cpio": true, "bsdcpio": true, "pax": true, "afio": true}
 
 // mayName adds what a word that is not known may name.
 func (u *Invocation) mayName(w Word, write bool) {

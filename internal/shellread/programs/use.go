@@ -1,9 +1,9 @@
 package programs
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -120,16 +120,16 @@ func (u *Invocation) ReadOnly(ws []Word) string {
 	if u.name == "git" {
 		return u.git(ws[1:])
 	}
-	if len(ws) == 2 && (ws[1].Is("--version") || ws[1].Is("--help")) && speakers()[u.name] {
+	if len(ws) == 2 && (ws[1].Is("--version") || ws[1].Is("--help")) && u.is(speaker) {
 		return ""
 	}
 	ws = u.composeFiles(ws)
 	row, rest := u.r.Table.find(u.name, oldStyle(u.name, ws[1:]))
 	if row == nil {
-		if u.r.Table.subcommands[u.name] {
+		if len(u.r.Table.of(u.name).reads) > 0 {
 			return u.r.Table.unknownForm(u.name, ws[1:])
 		}
-		if u.r.Table.changes[u.name] != nil {
+		if u.r.Table.Changes(u.name) {
 			return u.name + " changes files"
 		}
 		return u.name + " is not known to be read-only"
@@ -155,29 +155,14 @@ func (t *Table) unknownForm(name string, args []Word) string {
 
 // group reports whether there are rows for subcommands of a form.
 func (t *Table) group(form string) bool {
-	rows := t.reads
-	verb, git := strings.CutPrefix(form, "git ")
-	if git {
-		form, rows = verb, t.git
-	}
-	for key := range rows {
-		if strings.HasPrefix(key, form+" ") {
+	name, sub, _ := strings.Cut(form, " ")
+	for key := range t.of(name).reads {
+		if sub == "" || strings.HasPrefix(key, sub+" ") {
 			return true
 		}
 	}
 	return false
 }
-
-// speakers are programs that are not in the table but say what they are, and no
-// more, when that is all they are asked.
-var speakers = sync.OnceValue(func() map[string]bool {
-	return map[string]bool{
-		"make": true, "cmake": true, "gcc": true, "g++": true, "cc": true, "clang": true, "ld": true, "node": true, "npm": true, "pip": true, "pip3": true, "uv": true, "python": true, "python3": true,
-		"ruby": true, "perl": true, "php": true, "java": true, "psql": true, "mysql": true, "sqlite3": true, "curl": true, "wget": true, "ssh": true, "rsync": true, "docker": true, "podman": true, "kubectl": true, "helm": true,
-		"terraform": true, "aws": true, "gcloud": true, "gh": true, "bash": true, "zsh": true, "cp": true, "mv": true, "rm": true, "mkdir": true, "touch": true, "tee": true, "xargs": true, "timeout": true, "nice": true, "env": true,
-		"ffmpeg": true, "protoc": true, "openssl": true, "vim": true, "nvim": true, "tmux": true, "shellcheck": true, "ldd": true, "envsubst": true, "watch": true, "golangci-lint": true, "staticcheck": true, "gpg": true, "ruff": true, "black": true, "mypy": true, "shfmt": true,
-	}
-})
 
 func (u *Invocation) hold(row *command, rest []Word) string {
 	u.row = row
@@ -199,31 +184,23 @@ func (u *Invocation) hold(row *command, rest []Word) string {
 }
 
 // find takes the longest run of leading words that has a row.
-func (t *Table) find(name string, rest []Word) (*command, []Word) {
-	var best *command
-	left := rest
-	if row := t.row(name); row != nil {
-		best = row
+func (t *Table) find(name string, rest []Word) (row *command, left []Word) {
+	p := t.of(name)
+	key := ""
+	row, left = p.row, rest
+	if row == nil {
+		row = p.shows[""]
 	}
-	key := name
 	for i, w := range rest {
 		if w.Kind != Exact || i == 3 {
 			break
 		}
-		key += " " + w.Text
-		if row := t.row(key); row != nil {
-			best, left = row, rest[i+1:]
+		key = strings.TrimPrefix(key+" "+w.Text, " ")
+		if r := cmp.Or(p.reads[key], p.shows[key]); r != nil {
+			row, left = r, rest[i+1:]
 		}
 	}
-	return best, left
-}
-
-// row is what stands in the table for the words of a command's name.
-func (t *Table) row(key string) *command {
-	if row := t.reads[key]; row != nil {
-		return row
-	}
-	return t.forms[key]
+	return row, left
 }
 
 // operands turns the operands into the paths they read.

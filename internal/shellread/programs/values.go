@@ -11,7 +11,7 @@ import (
 // not speak of: one that is more than a value where a shell or make reads it, and one of a
 // variable or a flag that names a program, or the flags of one.
 func ValueBeyond(program string, args []Word) string {
-	if takesTexts[program] || policy.Runner(program) && !targets[program] {
+	if t := Standard(); t.is(program, takesTexts) || policy.Runner(program) && !t.is(program, ownNames) {
 		return ""
 	}
 	for i, w := range args {
@@ -42,12 +42,6 @@ func ValueBeyond(program string, args []Word) string {
 		}
 	}
 	return ""
-}
-
-// takesTexts are programs that run no shell on what their words say: queries, messages,
-// addresses and the like may hold any sign.
-var takesTexts = map[string]bool{
-	"git": true, "gh": true, "glab": true, "curl": true, "wget": true, "http": true, "jq": true, "yq": true, "sed": true, "psql": true, "mysql": true, "sqlite3": true, "mongosh": true, "redis-cli": true, "aws": true, "gcloud": true, "az": true, "find": true, "grep": true, "rg": true,
 }
 
 // namesProgram reports a variable that by custom names a program or has flags for one.

@@ -1,7 +1,7 @@
 package programs
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,69 +9,38 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// What further flags take that a rule for a program means, as long as it lies in the folders
-// of the session: what the program does there, it does as well behind cd, or with what it
-// finds there by itself.
-const (
-	takesPlace   = namesItself + 1 + iota // a file or folder that it reads, or works in
-	takesSetting                          // NAME=VALUE of a setting, where a value may be such a place
-	takesOff                              // what it is to do without: no:NAME
-	takesNowhere                          // a file that is written, and must be none
-	takesText                             // what it is told in a language of its own
-	takesMount                            // a folder that a container is shown
-)
-
-// placeFlags are such flags, by program. The programs of those that take a place, or a file
-// that is written, run the project's code in any case: a file of settings of another program
-// (curl -K) could make it write where it likes, and a rule for one that only reads, asks or
-// fetches (sort, psql, curl) does not mean that it changes files.
-var placeFlags = map[string]map[string]int{
-	"make": {"-f": takesPlace, "--file": takesPlace, "--makefile": takesPlace, "-C": takesPlace, "--directory": takesPlace, "-I": takesPlace, "--include-dir": takesPlace},
-	"npm":  {"--prefix": takesPlace, "-C": takesPlace}, "pnpm": {"-C": takesPlace, "--dir": takesPlace}, "yarn": {"--cwd": takesPlace}, "bun": {"--cwd": takesPlace},
-	"cargo": {"--manifest-path": takesPlace, "-C": takesPlace}, "go": {"-C": takesPlace, "-o": takesFile}, "git": {"-C": takesPlace}, "terraform": {"-chdir": takesPlace}, "mvn": {"-f": takesPlace, "--file": takesPlace}, "gradle": {"-p": takesPlace, "--project-dir": takesPlace},
-	"uv": {"--directory": takesPlace, "--project": takesPlace}, "poetry": {"-C": takesPlace, "--directory": takesPlace}, "composer": {"-d": takesPlace, "--working-dir": takesPlace}, "just": {"-f": takesPlace, "--justfile": takesPlace, "-d": takesPlace, "--working-directory": takesPlace},
-	"pytest": {"-c": takesPlace, "--config-file": takesPlace, "--rootdir": takesPlace, "--confcutdir": takesPlace, "-p": takesOff, "-o": takesSetting, "--override-ini": takesSetting},
-	"eslint": {"-c": takesPlace, "--config": takesPlace, "-f": takesPlace, "--format": takesPlace, "-o": takesFile, "--output-file": takesFile}, "prettier": {"--config": takesPlace}, "jest": {"-c": takesPlace, "--config": takesPlace},
-	"psql": {"-c": takesText, "--command": takesText, "-f": takesPlace, "--file": takesPlace}, "mysql": {"-e": takesText, "--execute": takesText}, "mariadb": {"-e": takesText, "--execute": takesText},
-	"git commit": {"-F": takesPlace, "--file": takesPlace, "-t": takesPlace, "--template": takesPlace},
-	"docker run": mounts, "docker create": mounts, "podman run": mounts, "podman create": mounts,
-}
-
-var mounts = map[string]int{"-v": takesMount, "--volume": takesMount, "--mount": takesMount}
-
-// placesOf are placeFlags of a command.
-func placesOf(name string, ws []Word) map[string]int {
-	if len(ws) > 1 && placeFlags[name+" "+ws[1].Text] != nil {
-		return placeFlags[name+" "+ws[1].Text]
+// places is what a flag of a command takes that a rule for the program means; 0 for any other.
+func (t *Table) places(name string, ws []Word) func(flag string) byte {
+	p := t.of(name)
+	takes := p.takes
+	if f := p.form(ws[1:min(len(ws), 2)], func(f *form) bool { return f.takes != "" }); f.takes != "" {
+		takes = f.takes
 	}
-	return placeFlags[name]
+	return func(flag string) byte { return kindOf(taken(takes, flag), "psotmW", "psotmw") }
 }
 
 // placed takes the flags out of a command that only say where it works, what it is told in
 // its own language and which files it makes: a rule for the rest means it with them, where
 // places lie in the folders of the session. ok is false when there are none, or one takes
 // what is not known.
-func placed(name string, ws []Word) (rest, places []Word, ok bool) {
+func (t *Table) placed(name string, ws []Word) (rest, places []Word, ok bool) {
 	if at := packageAt(name, ws); at > 0 {
-		inner, places, ok := placed(Base(ws[at].Text), ws[at:])
+		inner, places, ok := t.placed(Base(ws[at].Text), ws[at:])
 		return slices.Concat(ws[:at], inner), places, ok
 	}
-	kinds := map[string]int{}
-	for flag, kind := range outputFlags[name] {
-		if kind == takesFile {
-			kinds[flag] = takesNowhere
-		}
+	p, meant := t.of(name), t.places(name, ws)
+	kinds := func(flag string) byte {
+		return cmp.Or(meant(flag), kindOf(taken(p.takes, flag), "wW", string([]byte{takesNowhere, takesNowhere})))
 	}
-	maps.Copy(kinds, placesOf(name, ws))
 	end := len(ws)
 	if name == "git" { // -C of its commands is another flag
 		_, sub, _ := gitSplit(ws[1:])
 		end -= len(sub)
 	}
-	found, rest, ok := outputsOf(kinds, name, ws[:end])
+	found, rest, ok := outputsOf(kinds, p.bundle, ws[:end])
 	if end < len(ws) && ok {
-		form := name + " " + ws[end].Text
-		more, words, known := outputsOf(placeFlags[form], form, ws[end:])
+		f := p.form(ws[end:end+1], func(f *form) bool { return f.takes != "" })
+		more, words, known := outputsOf(func(flag string) byte { return kindOf(taken(f.takes, flag), "psotmW", "psotmw") }, f.bundle, ws[end:])
 		found, rest, ok = append(found, more...), append(rest, words...), known
 	}
 	if len(found) == 0 || !ok {
@@ -192,7 +161,7 @@ func mounted(text string) (from, to string, ok bool) {
 // Shown is what a container is told, with the names that folders of this machine have here,
 // and the folder in which it may be done; nil where it is shown none.
 func (u *Invocation) Shown(ws []Word) (inside []Word, dir string) {
-	found, rest, ok := outputsOf(placesOf(u.name, ws), u.name, ws)
+	found, rest, ok := outputsOf(u.r.Table.places(u.name, ws), u.r.Table.of(u.name).bundle, ws)
 	for _, o := range found {
 		from, to, known := mounted(o.value.Text)
 		var at []target
@@ -234,7 +203,7 @@ func renamed(text, from, to string) string {
 // Without is a command without such flags, as a rule for the rest of it means it, and what
 // they name, resolved in each folder that it may stand for; nil when there are none.
 func (u *Invocation) Without(ws []Word) (rest []Word, places []string) {
-	rest, named, ok := placed(u.name, ws)
+	rest, named, ok := u.r.Table.placed(u.name, ws)
 	if !ok || len(u.dirs) == 0 {
 		return nil, nil
 	}
@@ -260,13 +229,13 @@ func (u *Invocation) Without(ws []Word) (rest []Word, places []string) {
 // shown adds, for rules that forbid, what a container is given of folders, and what flags
 // name that read.
 func (u *Invocation) shown(ws []Word) {
-	found, _, _ := outputsOf(placesOf(u.name, ws), u.name, ws)
+	found, _, _ := outputsOf(u.r.Table.places(u.name, ws), u.r.Table.of(u.name).bundle, ws)
 	for _, o := range found {
 		switch more, ok := o.places(); {
 		case o.kind == takesMount:
 			for _, w := range more {
-				u.wholeFolder(whole{}, w)
-				u.wholeFolder(whole{writes: true}, w)
+				u.wholeFolder(&form{}, w)
+				u.wholeFolder(&form{edits: "*"}, w)
 			}
 		case o.kind == takesPlace && ok:
 			for _, w := range more {
