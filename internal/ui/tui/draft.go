@@ -128,7 +128,7 @@ func (m *Model) found(l Lost) []effect {
 			if n := len(l.Images); n > 0 {
 				without = ", without its " + story.Plural(n, "image")
 			}
-			where := "is in the history (" + m.keys.Hint(keymap.HistoryOlder) + ")"
+			where := "is in the history (" + m.keys.Hint(keymap.EditUp) + ")"
 			if m.screen.plain {
 				where = "was: “" + l.Entry.Text + "”"
 			}

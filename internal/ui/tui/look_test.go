@@ -209,7 +209,7 @@ func TestAnInterruptedCompaction(t *testing.T) {
 	r = newRig(t, 80, 24)
 	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "s"}, After: 3}, nil})
 	r.event(event.InputAccepted{ID: "i", Text: "do it"}, event.TurnStarted{ID: "t"}, over)
-	r.hasNot("Enter goes on with it").keys("enter", "enter")
+	r.hasNot("Enter with an empty prompt goes on with it").keys("enter", "enter")
 	if got, sent := last[op.Prompt](r); sent {
 		t.Errorf("sent %q", got.Text)
 	}

@@ -251,10 +251,10 @@ func (m *Model) ready() []effect {
 	m.queue = m.waited()
 	if u := m.st.Deferred(); u != nil && len(m.queue) == 0 {
 		m.cutOff = true
-		m.note("info", "A hook put the last call off, and it waits. Enter goes on with it.", "")
+		m.note("info", "A hook put the last call off. Enter with an empty prompt goes on with it.", "")
 	}
 	if end := m.st.Turn.End; m.s.After > 0 && end.How == event.Interrupted && end.Reason != event.InterruptedSummary && !m.turn.running {
-		how := "Enter goes on with it."
+		how := "Enter with an empty prompt goes on with it."
 		if len(m.queue) > 0 {
 			how = "Enter sends what waits."
 		} else {

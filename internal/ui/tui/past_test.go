@@ -124,13 +124,13 @@ func TestAHugePastIsBounded(t *testing.T) {
 	}
 }
 
-// Where a hook put the last call off, Enter goes on with it.
+// Where a hook put the last call off, Enter with an empty prompt goes on with it.
 func TestEnterGoesOnWithWhatWasPutOff(t *testing.T) {
 	es := longLog(1, 1)[:3] // up to the reply that calls
 	es = append(es, event.Event{Seq: 4, Time: start, Body: event.TurnEnded{ID: "t0", How: event.Done, Reason: event.ToolDeferred}})
 	for _, late := range []bool{false, true} {
 		r, _ := resume(t, es, late)
-		r.has("A hook put the last call off, and it waits. Enter goes on with it.", "put off").hasNot("interrupted")
+		r.has("A hook put the last call off. Enter with an empty prompt goes on with it.", "put off").hasNot("interrupted")
 		r.ops = nil
 		r.keys("enter")
 		if want := []op.Op{op.Prompt{ID: "id1"}}; !cmp.Equal(r.ops, want) {

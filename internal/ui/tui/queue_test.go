@@ -94,7 +94,7 @@ func TestQueueOfAnEarlierProcess(t *testing.T) {
 		r.do(openedMsg{&Session{Facts: ask.Facts{Dir: "~/src/calc", Model: "m/x"}, After: event.Seq(len(es))}, nil})
 		return r.event(es...).has("› then test", "before the next prompt", "› then ship", "takes it back", "Enter sends what waits")
 	}
-	r := begin().hasNot("Enter goes on with it")
+	r := begin().hasNot("Enter with an empty prompt goes on with it")
 	if u, sent := last[op.Unqueue](r); sent {
 		t.Errorf("taken back by itself: %+v", u)
 	}
