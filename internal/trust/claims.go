@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
@@ -30,8 +32,11 @@ type Claim struct {
 // no file that counts has more. Who says yes has to see all of it.
 const maxClaim = 2 << 20
 
+// maxWhat bounds what a thing is called, in characters.
+const maxWhat = 100
+
 func claim(file string, line int, what, format string, args ...any) Claim {
-	return Claim{clip.Visible(file), line, clip.Line(clip.Visible(what), 100), clip.Line(clip.VisibleText(fmt.Sprintf(format, args...)), maxClaim)}
+	return Claim{clip.Visible(file), line, clip.Line(clip.Visible(what), maxWhat), clip.Line(clip.VisibleText(fmt.Sprintf(format, args...)), maxClaim)}
 }
 
 // Claims lists what the verdict's files want, by file.
@@ -89,6 +94,10 @@ func (v Verdict) settings() []Claim {
 	claimed := map[string]bool{}
 	for _, c := range cfg.Claims {
 		claimed[c.File] = true
+		if c.Key == "hooks" {
+			out = append(out, eachHook(rel(c.File), c)...)
+			continue
+		}
 		out = append(out, claim(rel(c.File), c.Line, c.Key, "%s", c.Text))
 	}
 	for _, f := range cfg.Files {
@@ -100,6 +109,69 @@ func (v Verdict) settings() []Claim {
 		}
 	}
 	return out
+}
+
+// eachHook has a claim for each hook of a settings file, with all that it says. Where one
+// does not have the plain form of hooks, all stand there as they are written.
+func eachHook(file string, c config.Claim) (out []Claim) {
+	as := []Claim{claim(file, c.Line, c.Key, "%s", c.Text)}
+	var events map[string][]map[string]json.RawMessage
+	if json.Unmarshal([]byte(c.Text), &events) != nil {
+		return as
+	}
+	for _, event := range slices.Sorted(maps.Keys(events)) {
+		for _, group := range events[event] {
+			var list []map[string]json.RawMessage
+			var matcher string
+			fields := 1
+			if m, ok := group["matcher"]; ok {
+				if fields++; json.Unmarshal(m, &matcher) != nil {
+					return as
+				}
+			}
+			if json.Unmarshal(group["hooks"], &list) != nil || len(group) != fields {
+				return as
+			}
+			what := strings.TrimSpace("hook " + event + " " + matcher)
+			for _, h := range list {
+				text, ok := runs(h)
+				if !ok || len(what) > maxWhat {
+					return as
+				}
+				out = append(out, claim(file, c.Line, what, "%s", text))
+			}
+		}
+	}
+	if len(out) == 0 {
+		return as
+	}
+	return out
+}
+
+// runs is a hook in words: its command, and what else is set of it. ok is false where a
+// name may be read as another one.
+func runs(h map[string]json.RawMessage) (text string, ok bool) {
+	var parts []string
+	var command, kind string
+	for name := range h {
+		for _, known := range []string{"command", "type"} {
+			if name != known && strings.EqualFold(name, known) {
+				return "", false
+			}
+		}
+	}
+	if json.Unmarshal(h["type"], &kind) == nil && kind == "command" && json.Unmarshal(h["command"], &command) == nil {
+		if clip.Line(clip.VisibleText(command), maxClaim) != command { // a line of it would read otherwise
+			command = string(h["command"])
+		}
+		parts = append(parts, "runs: "+command)
+		delete(h, "command")
+		delete(h, "type")
+	}
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		parts = append(parts, name+": "+string(h[name]))
+	}
+	return strings.Join(parts, "; "), true
 }
 
 // memory is config.Files over what was read.

