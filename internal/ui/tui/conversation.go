@@ -36,6 +36,7 @@ type conversation struct {
 
 	past   bool        // what is folded happened in an earlier run
 	headed bool        // the first line was printed
+	head   string      // what was printed first, while nothing stands below it
 	last   *story.Item // that was printed
 	pager  *pager      // the transcript in full screen
 	scroll *pager      // the conversation, when adze has the whole screen

@@ -340,6 +340,12 @@ func TestTrustOpensAnew(t *testing.T) {
 	if err := o.first(t.Context()); err != nil || !granted {
 		t.Error(err, granted)
 	}
+	if r.open(); strings.Count(r.text(), "/help for keys") != 1 {
+		t.Errorf("not one first line:\n%s", r.text())
+	}
+	if r.event(event.InputAccepted{ID: "a", Text: "hello"}).has("hello").open(); strings.Count(r.text(), "/help for keys") != 2 {
+		t.Errorf("a session that is opened below another has no first line:\n%s", r.text())
+	}
 }
 
 func askedEdit() event.Asked {

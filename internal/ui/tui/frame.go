@@ -27,7 +27,11 @@ func (m *Model) flush() []draw.Line {
 	}
 	if !m.headed {
 		m.headed = true
-		out = append(out, m.header()...)
+		head := append(m.header(), nil)
+		if draw.TextOf(head) == m.head {
+			head = nil
+		}
+		out = append(out, head...)
 		skip := max(len(m.story.Items)-recent, 0)
 		what := fmt.Sprintf("%d earlier items", skip)
 		if m.shownAfter > 0 { // how many there are is not known yet
@@ -39,9 +43,11 @@ func (m *Model) flush() []draw.Line {
 			if p.Plain {
 				how += " all"
 			}
-			out = append(out, nil, draw.L(draw.S(fmt.Sprintf("  %s %s (%s shows all)", p.Sign(draw.Ellipsis), what, how), draw.Quiet)).Truncate(p.Cols(), p.O))
+			out = append(out, draw.L(draw.S(fmt.Sprintf("  %s %s (%s shows all)", p.Sign(draw.Ellipsis), what, how), draw.Quiet)).Truncate(p.Cols(), p.O), nil)
 		}
-		out = append(out, nil)
+		if len(out) > 0 {
+			m.head = draw.TextOf(out)
+		}
 	}
 	st := m.story
 	for st.Printed < len(st.Items) {
@@ -52,6 +58,7 @@ func (m *Model) flush() []draw.Line {
 			}
 			break
 		}
+		m.head = ""
 		out = append(out, m.whole(it, p, m.spoken.typed)...)
 		for _, f := range it.Figures {
 			m.placed = append(m.placed, placing{len(out), f})
