@@ -77,8 +77,8 @@ type Ctx struct {
 	Dir     string     // where the session works
 	Mode    policy.Mode
 	Running bool // a turn does
-	Draft   bool // something stands in the prompt box
 	Held    bool // somebody is typing, and no key counts for the dialog yet
+	Aside   bool // what is typed goes on in the prompt that stands half written in the box, not here
 	Editor  bool // there is one for a text, and one for files
 	Files   bool
 }
@@ -165,7 +165,12 @@ type Paper struct{ story.Paper }
 // hinted is what a dialog says in its lower border: its keys, or that none counts
 // yet.
 func (c Ctx) hinted(keys string) draw.Line {
-	if c.Held {
+	switch on := " " + c.Sign(draw.Middot) + " what you type goes into your prompt"; {
+	case c.Aside && c.Held:
+		return draw.L(draw.S("the arrows choose here"+on, draw.Attention))
+	case c.Aside:
+		return draw.L(draw.S("Enter answers"+on, draw.Quiet))
+	case c.Held:
 		return draw.L(draw.S("waits for a pause in your typing", draw.Attention))
 	}
 	return draw.L(draw.S(keys, draw.Quiet))

@@ -226,9 +226,6 @@ func (d *Menu) View(c Ctx, rows int) ([]draw.Line, term.Cursor) {
 	if n := len(d.found); n > room {
 		hint = fmt.Sprintf("%d of %d", d.at+1, n) + sep(p, hint)
 	}
-	if d.Careful && c.Draft {
-		hint = "the arrows and Enter choose, the rest is your prompt's"
-	}
 	return p.Boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(d.Heading), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), c.hinted(hint)), cur
 }
 
@@ -248,11 +245,8 @@ func (d *Menu) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 		return nil, false
 	}
 	if d.Careful || d.Yields {
-		switch types := c.Pressed.Types(); {
-		case types: // a letter has no other meaning here
+		if c.Pressed.Types() { // a letter has no other meaning here
 			return nil, false
-		case a.IsEdit() && a != keymap.EditUp && a != keymap.EditDown && c.Draft:
-			return []Effect{Keys{[]keymap.Key{c.Pressed}}}, true
 		}
 		d.digit = keymap.Key{}
 	}
@@ -359,7 +353,7 @@ func (d *Menu) Typed(c Ctx, k keymap.Key) []Effect {
 	case !d.Fixed:
 	case d.Careful || d.Yields:
 		if k.Types() {
-			return d.prompted(c, k)
+			return d.prompted(k)
 		}
 		return nil
 	case i >= 0 && i < len(d.found): // it marks, in every dialog: an Enter that follows it must not be left for the next one
@@ -388,12 +382,11 @@ func (d *Menu) Paste(text string) bool {
 }
 
 // prompted takes a key that types, in front of choices that nobody looked for: it begins a
-// prompt, or goes on with one. So does a digit where something stands in the box; else it
-// marks a choice, and is the beginning of a prompt when more is typed.
-func (d *Menu) prompted(c Ctx, k keymap.Key) []Effect {
+// prompt. A digit marks a choice, and is the beginning of a prompt when more is typed.
+func (d *Menu) prompted(k keymap.Key) []Effect {
 	begun, was := d.digit, d.was
 	d.digit = keymap.Key{}
-	if i := digit(k); i >= 0 && i < len(d.found) && begun.Text == "" && !c.Draft {
+	if i := digit(k); i >= 0 && i < len(d.found) && begun.Text == "" {
 		d.digit, d.was = k, d.at
 		return d.mark(i)
 	}

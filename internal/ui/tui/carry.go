@@ -55,7 +55,7 @@ func (m *Model) open(d dialog.Dialog) {
 func (m *Model) around() dialog.Ctx {
 	return dialog.Ctx{
 		Paper: m.paper(), Keys: m.keys, Pressed: m.pressed, Rows: m.screen.size.Rows, Dir: m.folder(), Mode: m.mode(), Running: m.turn.running,
-		Draft: !m.box.Empty(), Held: m.holds(), Editor: m.host.Edit != nil, Files: m.host.EditFile != nil && m.host.ReadFile != nil,
+		Held: m.holds(), Aside: m.drafted() || m.drafts() && !fields(m.first()), Editor: m.host.Edit != nil, Files: m.host.EditFile != nil && m.host.ReadFile != nil,
 	}
 }
 

@@ -14,14 +14,12 @@ const (
 	// typingPause is how long the keyboard must have been quiet when somebody was
 	// typing as a dialog came up.
 	typingPause = 500 * time.Millisecond
-	// draftPause is how long, where a prompt stands half written in the box: people
-	// stop to think in the middle of one.
-	draftPause = 2 * time.Second
 )
 
 // dialogs are those that are open, the most urgent first: that one is seen. Keys count
 // for it only when a person can have meant them for it; until then they go on into the
-// prompt box.
+// prompt box. Where a prompt stands half written there, however long somebody thinks about
+// it, keys are the prompt's until an arrow takes the dialog, and what types is even then.
 type dialogs struct {
 	shown   []dialog.Dialog
 	guarded guarded
@@ -35,6 +33,7 @@ type guarded struct {
 	painted time.Time // when the terminal had it, zero before
 	quiet   bool      // the keyboard was, for long enough
 	listens bool      // and the terminal had a frame since, with what was typed until then
+	taken   bool      // by an arrow, since something was typed
 	held    bool      // a key came that it did not take
 	writing bool      // something stood in the prompt box before
 }
@@ -125,11 +124,7 @@ func (s *dialogs) listensAt() time.Time {
 		return time.Time{}
 	}
 	at := g.painted.Add(guard)
-	pause := typingPause
-	if s.writes() {
-		pause = draftPause
-	}
-	if typed := s.keyed.Add(pause); typed.After(at) {
+	if typed := s.keyed.Add(typingPause); typed.After(at) {
 		return typed
 	}
 	return at
@@ -144,34 +139,48 @@ func (s *dialogs) listen(now time.Time) {
 
 // early reports whether a key may have been meant for what was seen before the
 // dialog: it was not painted, or not for long, or the person is in the middle
-// of typing, however long that takes. Keys that no prompt needs are meant for choices
-// that are seen.
+// of typing, however long that takes. Arrows are meant for a dialog that is seen; so are
+// Esc and Ctrl+C for choices.
 func (s *dialogs) early(d dialog.Dialog, k keymap.Key, now time.Time) bool {
 	if !d.Kind().Asks {
 		return false
 	}
 	g := s.guards(d)
 	_, chooses := d.(*menu)
-	if chooses && (k.Name == "down" || k.Name == "up" || k.Name == "esc" || k.Mod == keymap.Ctrl && k.Name == "c") && !g.painted.IsZero() && !now.Before(g.painted.Add(guard)) {
-		g.quiet, g.listens, g.held = true, true, false
+	takes := k.Name == "down" || k.Name == "up" || chooses && (k.Name == "esc" || k.Mod == keymap.Ctrl && k.Name == "c")
+	if takes && (chooses || s.writes()) && !g.painted.IsZero() && !now.Before(g.painted.Add(guard)) {
+		g.quiet, g.listens, g.held, g.taken = true, true, false, true
 	}
-	if g.listens {
+	if g.listens && !s.drafted() && !(s.drafts() && !fields(d) && types(k)) {
 		return false
 	}
-	g.quiet, g.held = false, true
+	g.quiet, g.listens, g.held, g.taken = false, false, true, false
 	return true
 }
+
+// types reports whether a key changes a prompt that stands in the box.
+func types(k keymap.Key) bool {
+	return k.Types() || k.Name == "backspace" || k.Mod == keymap.Ctrl && (k.Name == "w" || k.Name == "u" || k.Name == "j")
+}
+
+// fields reports whether a text is written in a dialog.
+func fields(d dialog.Dialog) bool { return d.In()[0] == keymap.Edit }
+
+// drafted reports whether all keys are the prompt's that stands half written in the box.
+func (s *dialogs) drafted() bool { return s.drafts() && !s.guards(s.first()).taken }
 
 // hold has the first dialog take no key until somebody stops typing.
 func (s *dialogs) hold() {
 	if s.waitsForPerson() {
 		g := s.guards(s.first())
-		g.quiet, g.listens, g.held = false, false, true
+		g.quiet, g.listens, g.held, g.taken = false, false, true, false
 	}
 }
 
-// holds reports whether the first dialog waits for the end of what somebody is typing.
-func (s *dialogs) holds() bool { return s.waitsForPerson() && s.guards(s.first()).held }
+// holds reports whether keys go to the prompt while the first dialog asks.
+func (s *dialogs) holds() bool {
+	return s.waitsForPerson() && (s.guards(s.first()).held || s.drafted())
+}
 
 // drafts reports whether a prompt stands half written in the box while the first dialog
 // asks: it stays in view.

@@ -19,7 +19,7 @@ func (m *Model) tooSoon(k keymap.Key) []effect {
 		return m.interrupt()
 	case k.Mod == keymap.Ctrl && k.Name == "c":
 		return m.interruptOrQuit()
-	case k.Types(), k.Name == "backspace", k.Name == "enter", k.Mod == keymap.Ctrl && (k.Name == "w" || k.Name == "u" || k.Name == "j"):
+	case types(k), k.Name == "enter":
 		// Without a session nothing can be sent, and the dialog is about that.
 		if m.box.Key(k) == edit.Submitted && m.guarded.writing && !m.box.Empty() && m.s != nil {
 			m.guarded.writing = false

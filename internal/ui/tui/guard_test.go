@@ -39,32 +39,62 @@ func TestStrayKeysAnswerNothing(t *testing.T) {
 	r.event(asked("c", "rm -r /", verdict()))
 	r.keys("'ing ") // before it is painted
 	r.shown()
-	for range 100 { // and on, for as long as it takes
-		r.now = r.now.Add(draftPause - time.Millisecond)
-		r.do(tickMsg{})
-		r.shown().keys("'1", "shift+tab", "down").unanswered()
+	for range 100 { // and on, with pauses to think
+		r.pass(time.Minute).keys("'1", "shift+tab").unanswered()
 	}
-	r.has("waits for a pause in your typing", "› 111")
+	r.has("the arrows choose here · what you type goes into your prompt", "› 111")
 	if got := r.m.box.Text(); got != "I was typing "+strings.Repeat("1", 100) {
 		t.Errorf("what was typed became %q", got)
 	}
-	r.now = r.now.Add(draftPause)
-	if at := r.m.wake(); !at.Equal(r.now) {
-		t.Errorf("it wakes at %s, not %s", at, r.now)
-	}
-	r.keys("enter").unanswered() // nobody was told yet that it listens
+	r.pass(time.Minute).keys("enter").unanswered() // it was meant for the prompt
 	if p, _ := last[op.Prompt](r); !strings.HasPrefix(p.Text, "I was typing 1") {
 		t.Errorf("what was being typed was not sent: %+v", p)
 	}
-	r.now = r.now.Add(draftPause)
+	r.has("waits for a pause in your typing")
+	r.now = r.now.Add(typingPause)
+	if at := r.m.wake(); !at.Equal(r.now) {
+		t.Errorf("it wakes at %s, not %s", at, r.now)
+	}
 	r.do(tickMsg{})
-	r.keys("'1").unanswered() // the frame that says so is on its way
-	r.pass(draftPause).hasNot("waits for a pause").keys("enter")
+	r.keys("enter").unanswered() // the frame that says that it listens is on its way
+	r.pass(typingPause).hasNot("waits for a pause").keys("enter")
 	if a, ok := last[op.Answer](r); !ok || !a.Allow {
 		t.Error("it cannot be answered any more")
 	}
-	if got := r.m.box.Text(); got != "1" {
+	if got := r.m.box.Text(); got != "" {
 		t.Errorf("the box has %q", got)
+	}
+}
+
+// While a prompt stands half written in the box, Enter is no answer, however long somebody
+// thinks, and what is typed goes on in it: an arrow takes the dialog, for the next Enter.
+func TestDraftsAnswerNothing(t *testing.T) {
+	for name, b := range map[string]event.Asked{
+		"permission": asked("c", "rm -rf .git build", verdict()),
+		"question":   {Call: "q", View: survey2},
+		"plan":       {Call: "p", View: plan},
+		"page":       {Call: "f", View: view.Form{Server: "x", Message: "m", URL: "https://example.com/"}},
+		"cost":       {Call: "x", Title: "dear", About: event.AboutCost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := func() *rig {
+				return newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}).keys("'also update the docs").event(b).pass(time.Minute)
+			}
+			r := begin().keys("' and tests").unanswered().pass(time.Minute).keys("enter").unanswered()
+			if p, _ := last[op.Prompt](r); p.Text != "also update the docs and tests" || len(r.m.shown) != 1 {
+				t.Errorf("sent %q, %d dialogs", p.Text, len(r.m.shown))
+			}
+			r = begin().keys("up").has("Enter answers · what you type goes into your prompt").keys("' y1").has("the arrows choose here").pass(time.Minute).keys("enter").unanswered()
+			if p, _ := last[op.Prompt](r); p.Text != "also update the docs y1" {
+				t.Errorf("sent %q", p.Text)
+			}
+			r = begin()
+			r.do(pasteMsg{"!"})
+			r.keys("up", "enter").hasNot("the arrows choose here")
+			if r.m.box.Text() != "also update the docs!" || name != "question" && len(r.m.shown) > 0 {
+				t.Errorf("the prompt is %q, %d dialogs", r.m.box.Text(), len(r.m.shown))
+			}
+		})
 	}
 }
 
@@ -115,7 +145,7 @@ func TestHeldDialogsSaySo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 80, 24).open().event(b).shown().hasNot("waits for a pause")
 			r.keys("'so").do(pasteMsg{" on"})
-			r.has("waits for a pause in your typing", "› so on").pass(typingPause).has("waits for a pause in your typing").pass(draftPause).hasNot("waits for a pause").has("› so on")
+			r.has("the arrows choose here", "› so on").pass(time.Minute).has("the arrows choose here", "› so on").keys("up").hasNot("the arrows choose here").has("› so on")
 			if r.m.box.Text() != "so on" {
 				t.Errorf("the box has %q", r.m.box.Text())
 			}
@@ -195,7 +225,7 @@ func TestPromptsChooseNothing(t *testing.T) {
 				if len(r.m.shown) != 1 || r.m.first() != was || len(r.effects) > effects {
 					t.Fatalf("%d dialogs, %d effects", len(r.m.shown), len(r.effects)-effects)
 				}
-				r.has("waits for a pause in your typing", "› "+text).pass(draftPause).has("the arrows and Enter choose", "› "+text)
+				r.has("the arrows choose here", "› "+text).pass(time.Minute).keys("enter").has("the arrows choose here", "› "+text)
 				r.keys("backspace").has("› "+text[:len(text)-1]).keys("'"+text[len(text)-1:], "down")
 				if now, _ := was.(*menu).Now(); now.Name != r.answer(1) || r.m.box.Text() != text {
 					t.Errorf("%q is marked, the prompt is %q", now.Name, r.m.box.Text())
