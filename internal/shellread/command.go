@@ -286,7 +286,7 @@ func (r *reader) loses(prog string, ws []word, dirs []string) (what string, word
 	_, renamed := programs.GitRenamed(ws, r.gitEnv())
 	if what = r.Loses(prog, ws, dirs); what != "" {
 		if renamed == "" {
-			words = programs.LostWords(prog, ws)
+			words = r.Table.LostWords(prog, ws)
 		}
 		return what, words
 	}

@@ -75,3 +75,19 @@ func TestLosesAll(t *testing.T) {
 		}
 	}
 }
+
+// TestLosesByFlags: git's flags of one letter stand together, and the value of one is no
+// further flag.
+func TestLosesByFlags(t *testing.T) {
+	f := newFixture()
+	for _, command := range []string{"git clean -fd -enode_modules", "git clean -fdx -e '*.html'", "git clean -fden", "git restore -sSOME a.txt", "git switch -fd main", "git branch -fd x", "git branch -df x", "git rm -rf src"} {
+		if v := decide(t, f, command, policy.Bypass); v.Effect != policy.Ask || v.Check != policy.CheckRemoval {
+			t.Errorf("%q: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+		}
+	}
+	for _, command := range []string{"git clean -fdn", "git clean -ndx", "git clean --dry-run -fd", "git restore --staged a.txt", "git rm -rfn src", "git branch -d x", "git submodule update --init"} {
+		if v := decide(t, f, command, policy.Bypass); v.Check == policy.CheckRemoval {
+			t.Errorf("%q: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+		}
+	}
+}

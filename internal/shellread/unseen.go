@@ -39,9 +39,9 @@ func (r *reader) heldActions(e policy.Exec, ws []word, st state) {
 		}
 		ws, e.Argv, st.dirs = shown, programs.Literals(shown), []string{dir}
 	}
-	want := programs.Judged
+	want := r.Table.Judged
 	if e.Holds == policy.HoldsSurely {
-		want = func(name string) bool { return programs.Judged(name) || r.known(name) || r.Table.Changes(name) }
+		want = func(name string) bool { return r.Table.Judged(name) || r.known(name) || r.Table.Changes(name) }
 	}
 	e.Held(want, func(argv []string, surely bool) bool {
 		from := len(r.Actions)

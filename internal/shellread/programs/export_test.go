@@ -17,7 +17,7 @@ type Form struct {
 func LossForms() (out []Form) {
 	for name, p := range Standard().programs {
 		for _, f := range p.forms {
-			if f.loses == "" || name == "git" {
+			if f.loses == "" || name == "git" || name == "find" { // find removes a folder, which is asked about as such
 				continue
 			}
 			for _, words := range spelled(strings.TrimPrefix(f.words, "… ")) {
@@ -34,10 +34,7 @@ func LossForms() (out []Form) {
 				}
 			}
 		}
-		switch {
-		case p.is&destroyer != 0:
-			out = append(out, Form{Program: name})
-		case p.is&database != 0:
+		if p.is&takesTexts != 0 && p.lost != nil && p.forms == nil {
 			out = append(out, Form{name, []string{"x", "DROP TABLE a"}, []string{"DROP TABLE a"}})
 		}
 	}
@@ -85,7 +82,7 @@ func gitForms(sub string) (out [][]string) {
 		for _, w := range some {
 			ws = append(ws, Lit(w))
 		}
-		return gitLoses(ws) != ""
+		return Standard().of("git").losing("git", ws) != ""
 	}
 	if lose() {
 		return [][]string{{}}
@@ -150,4 +147,20 @@ func LaunchFlags() map[string][]string {
 		}
 	}
 	return out
+}
+
+// WithJJ is a table with git's neighbour jj, as somebody would add it.
+func WithJJ() *Table {
+	quiet := oneOf("--ignore-working-copy")
+	return newTable([]program{{
+		names: "jj", runs: "--config* --config-file* --tool*",
+		reads: rows{
+			"log":       {flags: "-n=x -r=x -p --no-graph --ignore-working-copy", args: "x*", check: quiet},
+			"file show": {flags: "-r=x --ignore-working-copy", args: "x*", check: quiet},
+		},
+		forms: []form{
+			{words: "util", runs: "exec"}, {words: "config set|unset|edit", sets: "~/.config/jj/config.toml"}, {words: "describe", says: &prose{"m", "message", ""}},
+			{words: "op abandon", loses: "drops the way back to lost commits"}, {words: "git push", flags: "--deleted", loses: "removes branches that others may have"},
+		},
+	}})
 }

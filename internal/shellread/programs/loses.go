@@ -6,62 +6,49 @@ import (
 )
 
 // loses is Loses as far as the words alone say it.
-func loses(name string, ws []Word) string {
-	args := ws[1:]
-	switch name {
-	case "git":
-		for _, rest := range gitRests(args) {
-			if what := gitLoses(rest); what != "" {
-				return what
-			}
+func (t *Table) loses(name string, ws []Word) string {
+	name, p, rests := t.judged(name, ws)
+	for _, rest := range rests {
+		if what := p.losing(name, rest); what != "" {
+			return what
 		}
-	case "rm":
-		return rmLoses(args)
-	case "kill":
-		return killLoses(args)
-	case "find":
-		for _, w := range args {
-			if w.Is("-delete") {
-				return "find -delete removes every match for good"
-			}
-		}
-		return startsRemoval(args, "-exec", "-execdir", "-ok", "-okdir")
-	case "fd", "fdfind":
-		return startsRemoval(args, "-x", "-X", "--exec", "--exec-batch")
 	}
+	return ""
+}
+
+// judged is the record that says what a command loses, and the words that may stand behind
+// the program. mkfs and git have programs for their forms: mkfs.ext4, git-push.
+func (t *Table) judged(name string, ws []Word) (as string, p *program, rests [][]Word) {
+	verb, part := strings.CutPrefix(name, "git-")
 	switch {
-	case Standard().is(name, destroyer):
-		return name + " destroys what cannot be brought back"
+	case name == "git":
+		return name, t.of(name), gitRests(ws[1:])
+	case part && t.programs[name] == nil:
+		return "git", t.of("git"), [][]Word{append([]Word{Lit(verb)}, ws[1:]...)}
 	case strings.HasPrefix(name, "mkfs."):
-		return name + " destroys what is on the device"
-	case Standard().is(name, database):
-		return sqlLoses(args)
+		return name, t.of("mkfs"), [][]Word{ws[1:]}
 	}
-	if verb, ok := strings.CutPrefix(name, "git-"); ok { // a program of git's own folder
-		return gitLoses(append([]Word{Lit(verb)}, args...))
-	}
-	return Standard().of(name).losing(name, args)
+	return name, t.of(name), [][]Word{ws[1:]}
 }
 
 // Judged reports a program some form of which destroys something for good, or writes
 // settings that no word names.
-func Judged(name string) bool {
-	switch name {
-	case "adze", "git", "rm", "rsync", "zip", "kill", "find", "fd", "fdfind":
-		return true
-	}
-	p := Standard().of(name)
-	return p.is&(destroyer|database|tarLike|bin) != 0 || slices.ContainsFunc(p.forms, func(f form) bool { return f.loses != "" || f.sets != "" }) || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "git-")
+func (t *Table) Judged(name string) bool {
+	p := t.of(name)
+	return p.is&(tarLike|bin) != 0 || p.lost != nil || slices.ContainsFunc(p.forms, func(f form) bool { return f.loses != "" || f.sets != "" }) ||
+		name == "adze" || name == "rsync" || name == "zip" || strings.HasPrefix(name, "git-") || strings.HasPrefix(name, "mkfs.")
 }
 
 // startsRemoval names a removal of every match, behind one of the flags.
-func startsRemoval(args []Word, flags ...string) string {
-	for i, w := range args[:max(0, len(args)-1)] {
-		if slices.Contains(flags, w.Text) && args[i+1].Kind == Exact && slices.Contains([]string{"rm", "shred", "unlink"}, Base(args[i+1].Text)) {
-			return w.Text + " " + args[i+1].Text + " removes every match for good"
+func startsRemoval(flags ...string) func(args []Word) string {
+	return func(args []Word) string {
+		for i, w := range args[:max(0, len(args)-1)] {
+			if slices.Contains(flags, w.Text) && args[i+1].Kind == Exact && slices.Contains([]string{"rm", "shred", "unlink"}, Base(args[i+1].Text)) {
+				return w.Text + " " + args[i+1].Text + " removes every match for good"
+			}
 		}
+		return ""
 	}
-	return ""
 }
 
 // A gitFlags are the words behind git's subcommand, by what they may be.
@@ -91,20 +78,8 @@ func (f gitFlags) begins(prefixes ...string) bool {
 	})
 }
 
-func gitLoses(ws []Word) string {
-	if len(ws) == 0 || ws[0].Kind != Exact {
-		return ""
-	}
-	return Standard().of("git").losing("git", ws)
-}
-
 // rmLoses names a recursive removal whose target is not known.
 func rmLoses(args []Word) string {
-	for _, w := range args {
-		if w.Is("--no-preserve-root") {
-			return "rm --no-preserve-root may remove everything on this system"
-		}
-	}
 	if !mayRecurse(args) {
 		return ""
 	}

@@ -15,11 +15,12 @@ const (
 	lostFiles   = "of files drops their changes that are not committed"
 	lostBranch  = "-D drops commits that are only on that branch"
 	lostObjects = "drops objects for good"
+	lostAll     = "destroys what cannot be brought back"
 	lostCloud   = "removes what runs there, for good"
 	lostData    = "drops data of a database for good"
 )
 
-// losing names what a form of the program destroys.
+// losing names what the words behind the program destroy.
 func (p *program) losing(name string, args []Word) string {
 	for i := range p.forms {
 		f := &p.forms[i]
@@ -32,6 +33,9 @@ func (p *program) losing(name string, args []Word) string {
 			}
 			return name + " " + f.loses
 		}
+	}
+	if p.lost != nil {
+		return p.lost(args)
 	}
 	return ""
 }
@@ -64,7 +68,7 @@ func (r *Recorder) Loses(name string, ws []Word, dirs []string) string {
 	if i := slices.IndexFunc(ws[1:], func(w Word) bool { return w.Each != "" }); i >= 0 && (name == "rm" || name == "unlink" || name == "shred") {
 		return name + " removes every file that " + ws[1+i].Each + " prints, for good"
 	}
-	if what := loses(name, ws); what != "" || name != "git" {
+	if what := r.Table.loses(name, ws); what != "" || name != "git" {
 		return what
 	}
 	for _, rest := range gitRests(ws[1:]) {

@@ -9,8 +9,8 @@ const maxLostWords = 80
 // LostWords are the words by which a command destroys something for good, the program
 // first, in the order in which they stand there: a rule that has all of them means the
 // loss. They are nil when no words say it, or some that are needed are not known.
-func LostWords(name string, ws []Word) (out []string) {
-	at := lostAt(name, ws)
+func (t *Table) LostWords(name string, ws []Word) (out []string) {
+	at := t.lostAt(name, ws)
 	slices.Sort(at)
 	for _, i := range slices.Compact(at) {
 		if ws[i].Kind != Exact {
@@ -22,45 +22,41 @@ func LostWords(name string, ws []Word) (out []string) {
 }
 
 // lostAt are the places of those words, nil when no words say it.
-func lostAt(name string, ws []Word) (all []int) {
-	p, rests := Standard().of(name), [][]Word{ws[1:]}
-	if name == "git" {
-		rests = gitRests(ws[1:])
-	}
+func (t *Table) lostAt(name string, ws []Word) (all []int) {
+	_, p, rests := t.judged(name, ws)
 	for _, rest := range rests {
-		from := len(ws) - len(rest)
-		at := p.lostAt(rest)
-		if at == nil && name == "git" && rest[0].Is("checkout") {
-			at = []int{0} // of a file, which no word says
+		at, ok := p.lostAt(rest)
+		if !ok && name == "git" && rest[0].Is("checkout") {
+			at, ok = []int{0}, true // of a file, which no word says
 		}
 		for _, i := range at {
-			all = append(all, 0, from+i)
+			all = append(all, len(ws)-len(rest)+i)
+		}
+		if ok {
+			all = append(all, 0)
 		}
 	}
-	if all != nil || slices.ContainsFunc(p.forms, func(f form) bool { return f.loses != "" }) {
-		return all
-	}
-	at, ok := needed(ws[1:], func(some []Word) bool { return loses(name, append(ws[:1:1], some...)) != "" })
-	if !ok {
-		return nil
-	}
-	for _, i := range at {
-		all = append(all, 1+i)
-	}
-	return append(all, 0)
+	return all
 }
 
-// lostAt are the places of the words that make a command a form which loses something.
-func (p *program) lostAt(args []Word) (at []int) {
+// lostAt are the places of the words that make a command lose something.
+func (p *program) lostAt(args []Word) (at []int, ok bool) {
 	for i := range p.forms {
 		f := &p.forms[i]
-		if m, ok := p.match(f, args); ok && f.loses != "" {
-			if at = append(at, m.words...); !f.plain {
+		if m, fits := p.match(f, args); fits && f.loses != "" {
+			if at, ok = append(at, m.words...), true; !f.plain {
 				at = append(at, m.flags...)
 			}
 		}
 	}
-	return at
+	if p.lost == nil || p.lost(args) == "" {
+		return at, ok
+	}
+	more, ok := needed(args, func(some []Word) bool { return p.lost(some) != "" })
+	if !ok {
+		return nil, false
+	}
+	return append(at, more...), true
 }
 
 // needed are the places of the words that lose something alone, or two together: none of

@@ -28,6 +28,8 @@ type program struct {
 	// the row of that where it is not always so.
 	helped string
 	help   *command
+	// lost names what its words destroy where that is no matter of forms.
+	lost func(args []Word) string
 }
 
 // Rows are forms of a program that only read, by their subcommands.
@@ -95,8 +97,6 @@ const (
 	manager                         // it starts programs and scripts of a project alike
 	tarLike                         // it is tar
 	bin                             // it removes what it is given, or puts it where it is removed
-	destroyer                       // it destroys what cannot be brought back, and does nothing else
-	database                        // it is given statements of a database
 	verbFirst                       // its subcommand is the first of the words that are held against what it loses
 	clusters                        // its flags of one letter stand together, and long ones may be cut short
 )

@@ -14,7 +14,7 @@ func otherPrograms() []program {
 		{names: "apt-cache", is: namesOthers, reads: rows{"policy": {args: "x*"}, "search": {flags: "-nf --names-only", args: "x*"}, "show": {args: "x*"}}},
 		{names: "basenc colordiff delta mlocate pr sdiff uuencode view", is: packer},
 		{names: "bash zsh", is: speaker, reads: rows{"--version": {}}},
-		{names: "blkdiscard fdisk halt mkfs mkswap parted poweroff reboot shutdown wipefs", is: destroyer},
+		{names: "blkdiscard fdisk halt mkfs mkswap parted poweroff reboot shutdown wipefs", forms: []form{{loses: lostAll}}},
 		{names: "brew", is: namesOthers,
 			reads: rows{
 				"--version": {},
