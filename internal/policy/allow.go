@@ -108,10 +108,17 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		}
 	case Net, Person:
 	}
-	if c.req.Sandboxed && !c.attended(a) {
+	if c.req.Sandboxed && !c.attended(a) && !c.wouldFail(a) {
 		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: CheckSandbox, Part: part(a)}, true
 	}
 	return Verdict{}, false
+}
+
+// wouldFail reports whether a call that was read, and runs nothing that could be more, cannot
+// do in the sandbox what it is for: a question comes first, as a yes opens the path for it.
+func (c *call) wouldFail(a Action) bool {
+	w, ok := a.(Write)
+	return ok && w.Barred && !c.mixed && !c.inDirs(w.Path)
 }
 
 // attended reports whether a person is asked about an action that the sandbox alone

@@ -68,8 +68,8 @@ func (n Needs) IsZero() bool {
 func needs(r Rules, q Request, all []Judged, effect Effect) Needs {
 	n := Needs{Pinned: readOrEdits(q.Actions)}
 	var outside []Folder
-	free := effect != Allow || n.Pinned || !unasked(all, CheckSandbox, CheckMode)
-	looked := map[string]bool{} // a long script writes the same paths over and over
+	beside := effect == Allow && unasked(all, CheckSandbox) // it would have open what others may write
+	looked := map[string]bool{}                             // a long script writes the same paths over and over
 	for _, j := range all {
 		a, v := j.Action, j.Verdict
 		if v.Effect == Allow && v.Check == CheckSandbox {
@@ -78,11 +78,8 @@ func needs(r Rules, q Request, all []Judged, effect Effect) Needs {
 		if w, ok := a.(Write); ok && (w.Opens || w.takesRepository(v)) {
 			n.Folders = append(n.Folders, Folder{Path: w.Path, Gone: w.Remove})
 		}
-		if w, ok := a.(Write); ok && shellTool(q.Tool) && w.outside(r, v) {
-			at := Folder{Path: w.opened(n.Pinned), Shut: !free && !v.namesPath()}
-			if !slices.Contains(outside, at) {
-				outside = append(outside, at)
-			}
+		if w, ok := a.(Write); ok && shellTool(q.Tool) && w.outside(r, v, n.Pinned) {
+			outside = append(outside, Folder{Path: w.opened(n.Pinned), Shut: beside && !n.Pinned && !v.namesPath()})
 		}
 		if w, ok := a.(Write); ok && !w.Maybe && (w.Own || !looked[w.Path]) {
 			why, _ := protected(r, w.Path)
@@ -106,18 +103,26 @@ func needs(r Rules, q Request, all []Judged, effect Effect) Needs {
 			n.Writable = append(n.Writable, m.Path)
 		}
 	}
-	if effect == Allow && unasked(all, CheckSandbox) { // it would have them open, too
+	if beside {
 		n.Writable, n.Settings, n.Folders = nil, nil, nil
 	}
-	n.Folders = append(n.Folders, outside...)
+	for _, at := range outside {
+		if !slices.ContainsFunc(n.Folders, func(f Folder) bool { return f.Path == at.Path }) {
+			n.Folders = append(n.Folders, at)
+		}
+	}
 	return n
 }
 
-// outside reports whether somebody allows to change a path, a person who is asked or a rule,
-// that commands cannot change otherwise.
-func (w Write) outside(r Rules, v Verdict) bool {
+// outside reports whether somebody allows to change a path that commands cannot change
+// otherwise: a person who is asked, a rule, or a mode that allows all of a call that was read.
+func (w Write) outside(r Rules, v Verdict, exact bool) bool {
 	here := func(dir string) bool { return Within(dir, w.Path, r.FoldCase) }
-	return !w.Maybe && !w.Mention && !w.Opens && !w.Own && w.Path != filepath.Dir(w.Path) && v.Check != CheckSandbox && !slices.ContainsFunc(r.Dirs, here) && !slices.ContainsFunc(r.Writable, here)
+	switch {
+	case w.Maybe, w.Mention, w.Opens, w.Own, w.Path == filepath.Dir(w.Path), v.Check == CheckSandbox, v.Check == CheckMode && !exact:
+		return false
+	}
+	return !slices.ContainsFunc(r.Dirs, here) && !slices.ContainsFunc(r.Writable, here)
 }
 
 // opened is what has to be open for a write: the folder that the path is in, because files

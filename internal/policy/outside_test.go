@@ -9,11 +9,16 @@ import (
 // opened for that call, the folder that it is in where all of the call was read. What nobody
 // spoke of is not, and what a rule for the command allows only beside what was allowed as well.
 func TestOutside(t *testing.T) {
-	cp := Exec{Argv: []string{"cp", "a", "/x/f"}, Edits: true}
 	build := Exec{Argv: []string{"make"}, Why: "it runs programs"}
 	status := Exec{Argv: []string{"git", "status"}, ReadOnly: true}
 	f := Write{Path: "/x/f", Asked: "/x/f"}
-	with := func(change func(*Write)) Write { w := f; change(&w); return w }
+	cp := func(changes ...func(*Write)) Exec {
+		w := f
+		for _, change := range changes {
+			change(&w)
+		}
+		return Exec{Argv: []string{"cp", "a", "/x/f"}, Edits: true, Touches: []Action{w}}
+	}
 	in, itself := []Folder{{Path: "/x"}}, []Folder{{Path: "/x/f"}}
 	for name, c := range map[string]struct {
 		as        []Action
@@ -22,23 +27,23 @@ func TestOutside(t *testing.T) {
 		sandboxed bool
 		want      []Folder
 	}{
-		"a person is asked, of a call that was read": {as: []Action{cp, f, f, status}, want: in},
-		"of one that was not":                        {as: []Action{cp, f, build}, want: itself},
-		"something in a folder":                      {as: []Action{cp, with(func(w *Write) { w.Within = true })}, want: itself},
-		"at the top":                                 {as: []Action{cp, with(func(w *Write) { w.Path = "/f" })}, want: []Folder{{Path: "/f"}}},
-		"the top itself":                             {as: []Action{cp, with(func(w *Write) { w.Path = "/" })}},
-		"only perhaps":                               {as: []Action{cp, with(func(w *Write) { w.Maybe = true })}},
-		"settings of a program":                      {as: []Action{cp, with(func(w *Write) { w.Own = true })}},
-		"in the session's folder":                    {as: []Action{cp, with(func(w *Write) { w.Path = "/w/f" })}},
-		"in the scratch folder":                      {as: []Action{cp, with(func(w *Write) { w.Path = "/s/f" })}},
-		"the sandbox alone allows it":                {as: []Action{cp, f}, sandboxed: true},
-		"a rule for the path":                        {as: []Action{cp, f}, rule: "Edit(//x/**)", sandboxed: true, want: in},
-		"beside what nobody allowed":                 {as: []Action{cp, f, build}, rule: "Edit(//x/**)", sandboxed: true, want: itself},
-		"a rule for all paths":                       {as: []Action{cp, f, build}, rule: "Edit", sandboxed: true, want: []Folder{{Path: "/x/f", Shut: true}}},
-		"a rule for the command":                     {as: []Action{cp, f}, rule: "Bash(cp:*)", sandboxed: true, want: in},
-		"that, beside what nobody allowed":           {as: []Action{cp, f, build}, rule: "Bash(cp:*)", sandboxed: true, want: []Folder{{Path: "/x/f", Shut: true}}},
-		"the mode":                                   {as: []Action{cp, f}, mode: Bypass, sandboxed: true, want: in},
-		"the mode, beside what it allows as well":    {as: []Action{cp, f, build}, mode: Bypass, sandboxed: true, want: []Folder{{Path: "/x/f", Shut: true}}},
+		"a person is asked, of a call that was read": {as: []Action{cp(), f, status}, want: in},
+		"of one that was not":                        {as: []Action{cp(), build}, want: itself},
+		"something in a folder":                      {as: []Action{cp(func(w *Write) { w.Within = true })}, want: itself},
+		"at the top":                                 {as: []Action{cp(func(w *Write) { w.Path = "/f" })}, want: []Folder{{Path: "/f"}}},
+		"the top itself":                             {as: []Action{cp(func(w *Write) { w.Path = "/" })}},
+		"only perhaps":                               {as: []Action{cp(func(w *Write) { w.Maybe = true })}},
+		"settings of a program":                      {as: []Action{cp(func(w *Write) { w.Own = true })}},
+		"in the session's folder":                    {as: []Action{cp(func(w *Write) { w.Path = "/w/f" })}},
+		"in the scratch folder":                      {as: []Action{cp(func(w *Write) { w.Path = "/s/f" })}},
+		"the sandbox alone allows it":                {as: []Action{cp()}, sandboxed: true},
+		"a rule for the path":                        {as: []Action{cp()}, rule: "Edit(//x/**)", sandboxed: true, want: in},
+		"beside what nobody allowed":                 {as: []Action{cp(), build}, rule: "Edit(//x/**)", sandboxed: true, want: itself},
+		"a rule for all paths":                       {as: []Action{cp(), build}, rule: "Edit", sandboxed: true, want: []Folder{{Path: "/x/f", Shut: true}}},
+		"a rule for the command":                     {as: []Action{cp()}, rule: "Bash(cp:*)", sandboxed: true, want: in},
+		"that, beside what nobody allowed":           {as: []Action{cp(), build}, rule: "Bash(cp:*)", sandboxed: true, want: []Folder{{Path: "/x/f", Shut: true}}},
+		"the mode":                                   {as: []Action{cp()}, mode: Bypass, sandboxed: true, want: in},
+		"the mode, beside what it allows as well":    {as: []Action{cp(), build}, mode: Bypass, sandboxed: true},
 	} {
 		r := Rules{Dir: "/w", Dirs: []string{"/w"}, Writable: []string{"/s"}, Home: "/h"}
 		if c.rule != "" {

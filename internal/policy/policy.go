@@ -190,6 +190,9 @@ type (
 		// let it do only a part of that: git in a subfolder of its work tree, git worktree
 		// remove. What allows the command opens the folder for it (Needs.Folders).
 		Opens bool
+		// Barred means that commands in the sandbox cannot write Path, unless it is opened
+		// for them (Needs.Folders).
+		Barred bool
 		// Own means that the program which is run keeps its settings there (git
 		// config): what allows the command, a rule or the mode bypassPermissions,
 		// allows this as well, although it is protected.

@@ -117,7 +117,18 @@ const unixSocket = "using a unix socket; sandbox.network.allow_unix_sockets can 
 const protectedWhy = ": it is protected, as it steers other programs"
 
 // outsideWhy ends what is said of a path that is in no writable folder.
-const outsideWhy = ": it is outside the writable folders; sandbox.filesystem.allow_write can allow it"
+const outsideWhy = ": it is outside the writable folders; a call that only reads and changes files is asked about, and may do so after a yes; sandbox.filesystem.allow_write allows it to all"
+
+// temporaryWhy ends what is said of a temporary file.
+const temporaryWhy = ": commands have a folder of their own for temporary files, $TMPDIR"
+
+// shutWhy ends what is said of a path that is in no writable folder.
+func shutWhy(path string) string {
+	if in := filepath.Dir(path); in == "/tmp" || in == "/var/tmp" {
+		return temporaryWhy
+	}
+	return outsideWhy
+}
 
 // gitElsewhere ends what is said of a git folder that a .git leads to.
 const gitElsewhere = ": this .git leads to a folder that does not lead back here, and is read-only in the sandbox"
@@ -285,7 +296,7 @@ func explainLine(line string, p Policy) string {
 		case slices.Contains(p.Writable, n.at) && !exists(n.at):
 			return does + n.said + absentWhy
 		case !paths.WithinAny(p.Writable, n.at):
-			return does + n.said + outsideWhy
+			return does + n.said + shutWhy(n.at)
 		}
 	}
 	if ro {

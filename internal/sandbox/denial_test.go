@@ -26,6 +26,7 @@ func TestExplain(t *testing.T) {
 		{2, "/usr/bin/sh: 1: cannot create .git/config: Read-only file system", "creating .git/config: it is protected"},
 		{1, "/usr/bin/touch: cannot touch '/etc/x': Read-only file system", "writing /etc/x: it is outside"},
 		{1, "/etc/x: Read-only file system", "writing /etc/x: it is outside"},
+		{1, "bash: line 1: /tmp/x: Read-only file system", "writing /tmp/x: commands have a folder of their own for temporary files, $TMPDIR"},
 		{1, "rm: cannot remove '/usr/share/doc/x': Read-only file system", "removing /usr/share/doc/x: it is outside"},
 		{2, "/opt/mytool: 2: cannot create /opt/out.txt: Read-only file system", "creating /opt/out.txt: it is outside"},
 		{1, "cp: cannot create regular file '/nowhere/out': Read-only file system", "creating /nowhere/out: sandbox.filesystem.allow_write names it, and it is not there"},

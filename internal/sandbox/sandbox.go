@@ -438,7 +438,7 @@ func (p Policy) openable(needs policy.Needs) (open policy.Needs, closed []string
 		switch {
 		case paths.WithinAny(p.Writable, at) && !f.Gone:
 		case f.Shut, paths.WithinAny(slices.Concat(p.Hidden, p.denied, kernelFolders), at), at == "/", !exists(at), real(at) != at, // a link came there meanwhile
-			!needs.Pinned && paths.WithinAny(needs.Writable, at):
+			!needs.Pinned && !f.Gone && paths.WithinAny(needs.Writable, at):
 			closed = append(closed, f.Path)
 		default:
 			f.Path = at

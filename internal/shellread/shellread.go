@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/programs"
 	"github.com/adze-agent/adze/internal/shellread/world"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Bounds of what is read exactly (permissions.md). Past them a script is
@@ -166,6 +167,7 @@ func (r *reader) finish(end state) Script {
 		r.Actions = []policy.Action{policy.None{}}
 	}
 	r.reportUnpinned()
+	r.bar(r.Actions)
 	s := Script{Actions: r.Actions, ReadOnly: !r.Unclear && !r.Unsafe, Sets: r.sets, Pulls: r.Pulls}
 	s.Any = r.sourced
 	for a := range policy.All(r.Actions) {
@@ -176,6 +178,31 @@ func (r *reader) finish(end state) Script {
 		s.Dir = end.dirs[0]
 	}
 	return s
+}
+
+// bar marks what commands in the sandbox cannot write.
+func (r *reader) bar(as []policy.Action) {
+	for i, a := range as {
+		if e, ok := a.(policy.Exec); ok {
+			r.bar(e.Touches)
+		}
+		if w, ok := a.(policy.Write); ok && r.World.Writes != nil && !r.World.Writes(w.Path) && !r.private(w.Path) {
+			w.Barred = true
+			as[i] = w
+		}
+	}
+}
+
+// private reports whether a path is one of which commands in the sandbox have their own: a
+// device, or a temporary file. A failure says where those go, which needs nobody's answer.
+func (r *reader) private(at string) bool {
+	for _, dir := range []string{"/tmp/", "/var/tmp/"} {
+		if rest, in := strings.CutPrefix(at, dir); in {
+			name, _, _ := strings.Cut(rest, "/")
+			return len(r.Glob(world.EscapeGlob(dir+name))) == 0
+		}
+	}
+	return paths.WithinAny([]string{"/dev", "/proc"}, at)
 }
 
 // leaves notes a variable that is set, wherever: in a shell of its own it is nobody

@@ -125,7 +125,8 @@ type runner struct {
 	tasks   *Tasks
 	mu      sync.Mutex // guards the fields below
 	exports exports
-	resumed sync.Once // fills exports with those of the first Env
+	failed  struct{ command, why string } // the last one that the sandbox made fail
+	resumed sync.Once                     // fills exports with those of the first Env
 	shell   string
 }
 
@@ -166,7 +167,7 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 		if b.Stays != nil && b.Stays() {
 			return tool.Plan{}, errors.New("the settings of this machine let no command run outside the sandbox; leave dangerously_disable_sandbox out")
 		}
-		p.Actions = append(p.Actions, policy.Person{Why: "it asks to run outside the sandbox", Soft: true})
+		p.Actions = append(p.Actions, policy.Person{Why: "it asks to run outside the sandbox" + b.before(in.Command), Soft: true})
 	}
 	p.Sandboxed = b.Wrap != nil && !in.NoSandbox && b.Passes != nil && b.Passes()
 	return p, nil
@@ -285,7 +286,7 @@ func (b *runner) blame(in input, r *tool.Result) {
 	if why == "" {
 		return
 	}
-	if r.Text = join(r.Text, []string{b.goOn(why)}); t.Note != "" && t.Note != fmt.Sprintf("exit code %d", t.Exit) {
+	if r.Text = join(r.Text, []string{b.goOn(in.Command, why)}); t.Note != "" && t.Note != fmt.Sprintf("exit code %d", t.Exit) {
 		t.Note += "; "
 	} else {
 		t.Note = ""
@@ -301,17 +302,31 @@ const Blocked = "the sandbox blocked this: "
 // "" when that is not why.
 func (b *runner) blocked(command string, exit int, output string) string {
 	if why := b.Denial(command, exit, output); why != "" {
-		return b.goOn(why)
+		return b.goOn(command, why)
 	}
 	return ""
 }
 
 // goOn says what the sandbox blocked, and what the model can do.
-func (b *runner) goOn(why string) string {
+func (b *runner) goOn(command, why string) string {
+	b.mu.Lock()
+	b.failed.command, b.failed.why = command, why
+	b.mu.Unlock()
 	if b.Stays != nil && b.Stays() {
 		return Blocked + why + ". Here no command can run outside the sandbox; if it is needed, tell the user"
 	}
 	return Blocked + why + ". If it is needed, say why, and ask to run it with dangerously_disable_sandbox"
+}
+
+// before says what the sandbox kept a command from when it ran last; "" when it did not.
+func (b *runner) before(command string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failed.why == "" || b.failed.command != command {
+		return ""
+	}
+	why, _, _ := strings.Cut(b.failed.why, ";")
+	return ", which blocked it before: " + why
 }
 
 // goneDir reports a working directory that was deleted.
