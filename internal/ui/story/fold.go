@@ -35,13 +35,15 @@ func (s *Story) Apply(e event.Event) {
 	case event.TurnStarted:
 		s.running, s.Reply, s.live, s.began = true, len(s.Items), false, false
 	case event.ReplyStarted:
-		s.Reply, s.live, s.began = len(s.Items), true, true
+		s.Reply, s.live, s.began, s.doubt = len(s.Items), true, true, false
 	case event.TextDelta:
 		s.delta(Spoke, b.At, b.S, e.Time)
 	case event.ThinkingDelta:
 		s.delta(Thought, b.At, b.S, e.Time)
 	case event.PartDone:
 		s.part(b.Part, e.Time)
+	case event.Waiting:
+		s.doubt = true
 	case event.Retracted:
 		s.retract(b.Why, e.Time)
 	case event.Replied:
@@ -83,7 +85,7 @@ func (s *Story) Apply(e event.Event) {
 	case event.ModelChanged:
 		s.changed(e, "model: "+b.Model, b.Why)
 	case event.Resumed, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged,
-		event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Waiting, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding, event.ToolInputDelta:
+		event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding, event.ToolInputDelta:
 		// shown elsewhere, or not at all
 	}
 }

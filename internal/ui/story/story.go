@@ -100,6 +100,7 @@ type Story struct {
 	Reply int  // the first item of the reply that is being made
 	live  bool // that reply came as deltas
 	began bool // the beginning of a reply was heard in this turn
+	doubt bool // that reply broke off: what it said stays only if no other comes
 	ByID  map[string]*Call
 	// Printed is how many items were handed to the terminal's scrollback. They
 	// do not change any more.
@@ -122,7 +123,7 @@ func (s *Story) Note(at time.Time, level, text, hint string) {
 // Ready reports whether item i can be printed for good.
 func (s *Story) Ready(i int) bool {
 	it := s.Items[i]
-	if it.Drawing > 0 {
+	if it.Drawing > 0 || s.doubt && s.live && i >= s.Reply && it.Kind != Noted {
 		return false
 	}
 	if it.Kind != Called {

@@ -226,3 +226,28 @@ func TestNotesOfARetoldReply(t *testing.T) {
 		t.Errorf("%q, not %q", got, want)
 	}
 }
+
+// What a reply said that broke off is not printed for good until it is known whether
+// another comes.
+func TestNothingInDoubtIsPrinted(t *testing.T) {
+	for name, c := range map[string]struct {
+		then []event.Body
+		want string
+	}{
+		"another comes": {[]event.Body{event.Retracted{}, event.ReplyStarted{}, event.TextDelta{S: "whole"}, event.PartDone{Part: llm.Text{S: "whole"}}}, "● whole\n"},
+		"none comes":    {[]event.Body{event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "half"}}}}}, "● half\n"},
+		"it is over":    {[]event.Body{event.TurnEnded{How: event.Done}}, "● half\n"},
+	} {
+		s, p := story.New(), story.Paper{O: draw.Options{Width: 70}}
+		for _, b := range []event.Body{event.TurnStarted{ID: "t"}, event.ReplyStarted{}, event.TextDelta{S: "half"}, event.PartDone{Part: llm.Text{S: "half"}}, event.Waiting{}} {
+			s.Apply(event.Event{Body: b})
+		}
+		got := draw.TextOf(s.Next(p))
+		for _, b := range c.then {
+			s.Apply(event.Event{Body: b})
+		}
+		if got += draw.TextOf(s.Next(p)); got != c.want {
+			t.Errorf("%s: %q, not %q", name, got, c.want)
+		}
+	}
+}

@@ -297,6 +297,13 @@ func TestNotesDoNotEndTheWriting(t *testing.T) {
 	r.has("An answer.", "Writing").hasNot("Thinking")
 }
 
+// Why a request is sent again counts more than what was spent.
+func TestWhyItWaitsIsSeen(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, event.ReplyStarted{}, event.TextDelta{S: strings.Repeat("word ", 200)},
+		event.Waiting{Attempt: 3, Max: 3, For: 4 * time.Second, Err: "the connection was closed"})
+	r.pass(2 * time.Second).has("Again in 2 s (3 of 3): the connection was closed · 2 s · Esc interrupts")
+}
+
 // A todo list that is done goes with the turn in which it was.
 func TestDoneListsLeave(t *testing.T) {
 	list := func(call string, s view.TaskStatus) event.Body {

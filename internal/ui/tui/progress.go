@@ -53,7 +53,7 @@ func (m *Model) spinner(p dialog.Paper) draw.Line {
 		}
 	}
 	room := p.Cols() - 2 - draw.Width(took+tokens+stop)
-	if room < draw.Width(verb) && p.Cols() < 60 { // how to stop it counts more
+	if room < draw.Width(verb) && (p.Cols() < 60 || m.turn.waiting != nil) { // how to stop it, and what went wrong, count more
 		room, tokens = room+draw.Width(tokens), ""
 	}
 	head := draw.L(draw.S(verb, draw.Accent)).Truncate(max(room, p.Cols()/4), p.O)
