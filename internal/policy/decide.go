@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -55,6 +56,7 @@ func Judge(r Rules, m Mode, q Request) (Verdict, []Judged) {
 	}
 	if out.Effect == Ask {
 		out.Suggest, out.Parts = suggestAll(all), pieces(all)
+		out.Loses = slices.ContainsFunc(all, func(j Judged) bool { return j.loses(r) })
 		if r.ManagedOnly { // no rule that somebody adds would count
 			out.Suggest = nil
 		}
@@ -62,6 +64,20 @@ func Judge(r Rules, m Mode, q Request) (Verdict, []Judged) {
 	out.Needs = needs(r, q, all, out.Effect)
 	out.Needs.keep(r, hiding(r, m, q), all)
 	return out, all
+}
+
+// loses reports whether an action takes away what is nowhere else, also where a rule or
+// another check settled it.
+func (j Judged) loses(r Rules) bool {
+	switch a := j.Action.(type) {
+	case Exec:
+		return a.Loses != ""
+	case Write:
+		takes := a.Remove && a.Tree && !a.Moved && (filepath.Base(a.Path) == ".git" || a.repository() != "")
+		return j.Check == CheckRemoval || takes || vital(r, a) != "" || device(a.Path) != ""
+	case Read, Opaque, Net, Call, Spawn, Skill, Person, None:
+	}
+	return false
 }
 
 // graver is strictest; of two questions it takes the one that the fewest may

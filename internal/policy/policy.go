@@ -349,6 +349,9 @@ type Verdict struct {
 	Part string `json:"part,omitempty"`
 	// Suggest are the exact rules that "always" would save.
 	Suggest []string `json:"suggest,omitempty"`
+	// Loses says of a question that the call may take something away for good, whichever
+	// check asks: a yes is never the first answer.
+	Loses bool `json:"loses,omitempty"`
 	// Parts, of a question, are all the things the call would do, in their
 	// order, for a dialog to list. At most maxPieces: those that need nobody
 	// are left out first.

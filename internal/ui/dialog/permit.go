@@ -82,7 +82,7 @@ func newPermit(q event.Asked, running []string) *permit {
 	if len(d.rules) > 0 {
 		d.answers = []int{yes, yesRule, no}
 	}
-	if q.Verdict.Check == policy.CheckRemoval { // an Enter that was meant for something else does no harm
+	if q.Verdict.Loses { // an Enter that was meant for something else does no harm
 		d.at = len(d.answers) - 1
 	}
 	return d

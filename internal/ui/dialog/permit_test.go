@@ -17,7 +17,7 @@ import (
 func TestPermitKeys(t *testing.T) {
 	command := event.Asked{Call: "7", Tool: "Bash", View: view.Terminal{Command: "git push"}, Verdict: policy.Verdict{Effect: policy.Ask, Suggest: []string{"Bash(git push:*)"}}}
 	removal, edit := command, command
-	removal.Verdict.Check = policy.CheckRemoval
+	removal.Verdict.Loses = true
 	edit.View = view.Diff{Path: "a"}
 	yes, no, interrupt := Answer{Answer: op.Answer{Allow: true}}, Answer{}, Interrupt{}
 	rule := Answer{Answer: op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}, Keep: op.ForSession}}

@@ -61,7 +61,7 @@ func (d *permit) passage(p Paper, width int, dir string) passage {
 			}
 		}
 	}
-	if _, command := d.q.View.(view.Terminal); command && !some { // it asks as a whole
+	if d.runs() && !some { // it asks as a whole
 		for i := range what {
 			t.claims[i] = of
 		}
@@ -201,6 +201,10 @@ func (t passage) scroll(p Paper, off *Reading, rows int) []draw.Line {
 	return append(append(p.Scrolled(t.lines[:t.why-1], off, rows-len(why)-1), nil), why...)
 }
 
+// runs reports whether a command is asked about: what asks in it is named among the
+// reasons. Of a change, each line asks.
+func (d *permit) runs() bool { _, is := d.q.View.(view.Terminal); return is }
+
 // read is the passage as far as it is read. Where something that asks is not seen, the
 // answer that is marked at first is not the yes.
 func (d *permit) read(p Paper, t passage, rows int) []draw.Line {
@@ -214,7 +218,7 @@ func (d *permit) read(p Paper, t passage, rows int) []draw.Line {
 	}
 	out, hidden, first := t.fold(p, rows)
 	d.hides = first
-	if hidden > 0 && !d.moved {
+	if cut := len(t.lines) > rows && first < t.why; (hidden > 0 || cut && !d.runs()) && !d.moved {
 		d.at = len(d.answers) - 1
 	}
 	return out

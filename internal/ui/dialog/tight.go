@@ -92,7 +92,10 @@ func (d *permit) tight(c Ctx, rows int) ([]draw.Line, term.Cursor) {
 	d.hides = 0
 	if room := rows - min(len(d.answers), rows-1); len(body) > room && !d.whole && !d.scrolls {
 		var must int
-		if body, must = t.heaviestFirst(); must > room && !d.moved {
+		if body, must = t.heaviestFirst(); !d.runs() {
+			must = max(must, t.why-1)
+		}
+		if must > room && !d.moved {
 			d.at = len(d.answers) - 1
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -162,10 +161,10 @@ func TestDialogBehindTheTranscript(t *testing.T) {
 	}
 }
 
-// Where something would be lost for good, Enter alone is no yes.
+// Where something would be lost for good, or a change is not seen whole, Enter alone is no yes.
 func TestLossIsNoAtFirst(t *testing.T) {
 	v := verdict()
-	v.Check = policy.CheckRemoval
+	v.Loses = true
 	r := newRig(t, 80, 24).open().event(asked("c", "git push --force", v)).pass(time.Second).keys("enter")
 	if a, ok := last[op.Answer](r); ok && a.Allow {
 		t.Errorf("it was allowed: %+v", a)
@@ -173,6 +172,17 @@ func TestLossIsNoAtFirst(t *testing.T) {
 	r = newRig(t, 80, 24).open().event(asked("c", "git push --force", v)).pass(time.Second).keys("'1", "enter")
 	if a, ok := last[op.Answer](r); !ok || !a.Allow {
 		t.Errorf("a chosen yes is none: %+v", a)
+	}
+}
+
+func TestCutChangeIsNoAtFirst(t *testing.T) {
+	for n, yes := range map[int]bool{3: true, 200: false} {
+		b := askedEdit()
+		b.View = view.Code{S: strings.Repeat("a line\n", n)}
+		r := newRig(t, 80, 24).open().event(b).pass(time.Second).keys("enter")
+		if a, ok := last[op.Answer](r); ok != yes || a.Allow != yes {
+			t.Errorf("%d lines: answered %t, %t", n, ok, a.Allow)
+		}
 	}
 }
 
