@@ -78,7 +78,7 @@ var noTags = strings.NewReplacer("<", `\u003c`, ">", `\u003e`)
 func describe(a policy.Action) map[string]any {
 	switch a := a.(type) {
 	case policy.Exec:
-		if a.Maybe {
+		if a.Sure >= policy.Possible {
 			return map[string]any{"may_run": a.Argv}
 		}
 		m := map[string]any{"runs": a.Argv, "in": a.Dir}

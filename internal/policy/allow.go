@@ -66,7 +66,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if c.mixed && a.Unpinned != "" {
 			break
 		}
-		if a.Inside {
+		if a.Sure == Inside {
 			return Verdict{Effect: Allow, Reason: "no rule speaks against it", Check: CheckMaybe, Part: part(a)}, true
 		}
 		if a.ReadOnly && a.Beyond == "" {

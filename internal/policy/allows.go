@@ -207,7 +207,7 @@ func (c *call) allNamed(a Opaque) bool {
 	found := false
 	for _, x := range c.req.Actions {
 		e, ok := x.(Exec)
-		if !ok || e.Maybe || !slices.Contains(e.Env, a.Sets) {
+		if !ok || e.Sure >= Possible || !slices.Contains(e.Env, a.Sets) {
 			continue
 		}
 		found = slices.ContainsFunc(c.rules.by[Allow], func(rule compiledRule) bool {
@@ -255,7 +255,7 @@ func (c *call) spokenOf(a Exec) bool {
 	}
 	for i := range c.rules.by[Allow] {
 		for _, r := range c.rules.by[Allow][i].allows {
-			if p, ok := r.covering(a); ok && p.says(a.Lost) || a.Inside && r.meant(a) {
+			if p, ok := r.covering(a); ok && p.says(a.Lost) || a.Sure != Certain && r.meant(a) {
 				return true
 			}
 		}

@@ -297,11 +297,11 @@ func (c *call) unseen(a Action) (Verdict, bool) {
 func maybe(a Action) bool {
 	switch a := a.(type) {
 	case Exec:
-		return a.Maybe
+		return a.Sure >= Possible
 	case Write:
-		return a.Maybe
+		return a.Sure >= Possible
 	case Read:
-		return a.Mention
+		return a.Sure >= Possible
 	case Opaque, Net, Call, Spawn, Skill, Person, None:
 	}
 	return false
@@ -319,7 +319,7 @@ type owner struct {
 // within is the call while it looks at what a command touches.
 func (c *call) within(e Exec) *call {
 	in := *c
-	in.owner, in.suggests = owner{owned: true, pure: e.ReadOnly || e.Edits || e.Maybe}, suggestExec(e)
+	in.owner, in.suggests = owner{owned: true, pure: e.ReadOnly || e.Edits || e.Sure >= Possible}, suggestExec(e)
 	if rule := c.find(Allow, e); rule != nil {
 		in.covered, in.flagged = rule, len(e.Outputs) > 0 && !c.spelledOut(e)
 	}
@@ -332,7 +332,7 @@ func (c *call) ruled() bool {
 	for a := range All(c.req.Actions) {
 		switch a := a.(type) {
 		case Exec:
-			if !a.Maybe && c.find(Allow, a) == nil {
+			if a.Sure < Possible && c.find(Allow, a) == nil {
 				return false
 			}
 			commands = true
@@ -368,14 +368,14 @@ func (c *call) immune(a Action) (Verdict, bool) {
 			return Verdict{Effect: Ask, Reason: a.Loses, Check: CheckRemoval, Part: part(a)}, true
 		}
 	case Read:
-		if why := foreign(a.Asked); why != "" && !a.Mention {
+		if why := foreign(a.Asked); why != "" && a.Sure == Certain {
 			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: CheckPath, Part: a.Path}, true
 		}
 		if a.MayWrite && !c.req.Sandboxed { // the sandbox keeps it from that
 			return c.protectedMention(a)
 		}
 	case Write:
-		if why := foreign(a.Asked); why != "" && !a.Maybe {
+		if why := foreign(a.Asked); why != "" && a.Sure == Certain {
 			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: CheckPath, Part: a.Path}, true
 		}
 		if a.Opens && c.req.Sandboxed && c.mode != Bypass && c.covered == nil {

@@ -98,7 +98,7 @@ func requests() (out []policy.Request) {
 		one(policy.Exec{Argv: []string{"make", "all"}, Beyond: "it runs what -x names", Loose: true}),
 		one(policy.Exec{Argv: []string{"bundle", "exec", "rspec"}, Beyond: "it runs what is behind it", Through: 2}),
 		one(policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loses: "it drops changes"}),
-		one(policy.Exec{Argv: []string{"rm", "x"}, Maybe: true}), one(exec("/usr/bin/rm", "x")), one(exec(`C:\bin\RM.exe`, "x")),
+		one(policy.Exec{Argv: []string{"rm", "x"}, Sure: policy.Possible}), one(exec("/usr/bin/rm", "x")), one(exec(`C:\bin\RM.exe`, "x")),
 		one(policy.Exec{Argv: []string{"env", "x"}, Also: [][]string{{"rm", "x"}}}),
 		one(policy.Exec{Argv: []string{"make", "all"}, Unseen: "what it runs is not known"}),
 		one(policy.Exec{Argv: []string{"make", "all"}, Unseen: "what it runs is not known", Loose: true}),
@@ -108,7 +108,7 @@ func requests() (out []policy.Request) {
 		[]policy.Action{policy.Exec{Argv: []string{"git", "status"}, ReadOnly: true, Unpinned: "git runs what its settings say"}, mk},
 		[]policy.Action{policy.Exec{Argv: []string{"git", "status"}, ReadOnly: true, Unpinned: "git runs what its settings say"}, ls},
 		[]policy.Action{policy.Exec{Argv: []string{"git", "apply"}, Edits: true, Unpinned: "git runs what its settings say"}, mk},
-		[]policy.Action{mk, policy.Exec{Argv: []string{"rm", "x"}, Maybe: true}}, []policy.Action{mk, exec("go", "vet")},
+		[]policy.Action{mk, policy.Exec{Argv: []string{"rm", "x"}, Sure: policy.Possible}}, []policy.Action{mk, exec("go", "vet")},
 		one(policy.Touching(mk, read("a.go", nil))), one(policy.Touching(mk, read("/etc/hosts", nil))),
 		one(policy.Touching(mk, read("secret", func(r *policy.Read) { r.Tree = true }))), one(policy.Touching(mk, read(".env", nil))),
 		one(policy.Touching(mk, write("a.go", nil))), one(policy.Touching(cp, write("a.go", nil))),
@@ -122,13 +122,13 @@ func requests() (out []policy.Request) {
 		[]policy.Action{policy.Opaque{Source: "$x", Why: "x is not known"}, write(".git/config", nil)}, []policy.Action{read(".env", nil), write("/w", func(w *policy.Write) { w.Remove, w.Tree = true, true })},
 		[]policy.Action{policy.Opaque{Source: "$x", Why: "x is not known"}, policy.Person{Why: "a person decides"}}, []policy.Action{mk, read(".env", nil)},
 		[]policy.Action{mk, policy.Person{Why: "it runs outside", Soft: true}}, []policy.Action{mk, policy.Opaque{Source: "$x"}, policy.Person{Why: "it runs outside", Soft: true}},
-		[]policy.Action{policy.Exec{Argv: []string{"rm", "x"}, Maybe: true}, policy.Person{Why: "it runs outside", Soft: true}}, one(policy.Person{Why: "it runs outside", Soft: true}),
+		[]policy.Action{policy.Exec{Argv: []string{"rm", "x"}, Sure: policy.Possible}, policy.Person{Why: "it runs outside", Soft: true}}, one(policy.Person{Why: "it runs outside", Soft: true}),
 		one(read("src", func(r *policy.Read) { r.MayWrite = true })), one(read(".git/config", func(r *policy.Read) { r.MayWrite = true })), one(read("/usr/bin/gcc", func(r *policy.Read) { r.MayWrite = true })),
-		one(read(".git/config", func(r *policy.Read) { r.MayWrite, r.Mention = true, true })), one(read("secret/a", func(r *policy.Read) { r.Mention = true })), one(read("prod/a", func(r *policy.Read) { r.Mention = true })),
-		one(policy.Read{Path: "/x", Asked: `\\host\x`, Mention: true}), one(read("secret", func(r *policy.Read) { r.Mention = true })), one(read("prod", func(r *policy.Read) { r.Mention = true })),
+		one(read(".git/config", func(r *policy.Read) { r.MayWrite, r.Sure = true, policy.Possible })), one(read("secret/a", func(r *policy.Read) { r.Sure = policy.Possible })), one(read("prod/a", func(r *policy.Read) { r.Sure = policy.Possible })),
+		one(policy.Read{Path: "/x", Asked: `\\host\x`, Sure: policy.Possible}), one(read("secret", func(r *policy.Read) { r.Sure = policy.Possible })), one(read("prod", func(r *policy.Read) { r.Sure = policy.Possible })),
 		one(read("prod/a", func(r *policy.Read) { r.Edits = true })), one(read("prod", func(r *policy.Read) { r.Edits = true })), one(read("src/a.go", func(r *policy.Read) { r.Edits = true })),
-		one(read(".", func(r *policy.Read) { r.Mention, r.Tree, r.Below = true, true, below("", "src/a", "secret/a") })), one(read(".", func(r *policy.Read) { r.Mention, r.Tree, r.Below = true, true, linked })), one(read(".", func(r *policy.Read) { r.Mention, r.Tree, r.Below = true, true, below("it is large") })), one(read("src", func(r *policy.Read) { r.Mention, r.Tree, r.Below = true, true, below("it is large") })),
-		one(write(".", func(w *policy.Write) { w.Mention, w.Within, w.Below = true, true, below("", "src/a", "prod/a") })), one(write(".", func(w *policy.Write) { w.Mention, w.Within, w.Below = true, true, below("it is large") })),
+		one(read(".", func(r *policy.Read) { r.Sure, r.Tree, r.Below = policy.Possible, true, below("", "src/a", "secret/a") })), one(read(".", func(r *policy.Read) { r.Sure, r.Tree, r.Below = policy.Possible, true, linked })), one(read(".", func(r *policy.Read) { r.Sure, r.Tree, r.Below = policy.Possible, true, below("it is large") })), one(read("src", func(r *policy.Read) { r.Sure, r.Tree, r.Below = policy.Possible, true, below("it is large") })),
+		one(write(".", func(w *policy.Write) { w.Sure, w.Within, w.Below = policy.Guessed, true, below("", "src/a", "prod/a") })), one(write(".", func(w *policy.Write) { w.Sure, w.Within, w.Below = policy.Guessed, true, below("it is large") })),
 		one(read(".", func(r *policy.Read) { r.Tree, r.Below = true, below("", "a.go", "b.go") })), one(read(".", func(r *policy.Read) { r.Tree, r.Below = true, below("", "a.go", ".env") })),
 		one(read(".", func(r *policy.Read) { r.Tree, r.Below = true, below("", "later/a", "secret/a") })), one(read(".", func(r *policy.Read) { r.Tree, r.Below = true, below("it is large", "a.go") })),
 		one(read(".", func(r *policy.Read) { r.Tree, r.Below = true, linked })), one(read(".", func(r *policy.Read) { r.Tree, r.List, r.Below = true, true, below("", ".env") })),
@@ -142,9 +142,9 @@ func requests() (out []policy.Request) {
 		one(read("%x%", nil)), one(read("SECRET/a", nil)), one(read("a\x00b", nil)), one(policy.Read{Path: home + "/x", Asked: "~/x"}))
 	list("Edit", one(write("a.go", nil)), one(write("src/a.go", nil)), one(write("prod/a", nil)), one(write("/w/lib/a.go", nil)), one(write("/etc/hosts", nil)), one(write("/scratch/a", nil)), one(write("/readable/a", nil)),
 		one(write("/notes/a.md", nil)), one(write("/notes/a.txt", nil)), one(write("/notes/a.md", func(w *policy.Write) { w.Blind = true })), one(write("/notes/a.md", func(w *policy.Write) { w.Remove = true })), one(write("/notes/a.md", func(w *policy.Write) { w.Tree = true })),
-		one(write("a.go", func(w *policy.Write) { w.Blind = true })), one(write("src/a.go", func(w *policy.Write) { w.Blind = true })), one(write("prod/a", func(w *policy.Write) { w.Maybe = true })), one(write("%x%", func(w *policy.Write) { w.Maybe = true })), one(write(".git/config", func(w *policy.Write) { w.Maybe = true })),
+		one(write("a.go", func(w *policy.Write) { w.Blind = true })), one(write("src/a.go", func(w *policy.Write) { w.Blind = true })), one(write("prod/a", func(w *policy.Write) { w.Sure = policy.Possible })), one(write("%x%", func(w *policy.Write) { w.Sure = policy.Possible })), one(write(".git/config", func(w *policy.Write) { w.Sure = policy.Possible })),
 		one(write("src/a", func(w *policy.Write) { w.Remove = true })), one(write("src", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("src", func(w *policy.Write) { w.Tree = true })), one(write("src", func(w *policy.Write) { w.Remove, w.Tree, w.Moved = true, true, true })),
-		one(write("secret", func(w *policy.Write) { w.Remove, w.Tree, w.Moved = true, true, true })), one(write("secret", func(w *policy.Write) { w.Remove, w.Tree, w.Moved, w.Maybe = true, true, true, true })), one(write("secret", func(w *policy.Write) { w.Remove, w.Moved = true, true })),
+		one(write("secret", func(w *policy.Write) { w.Remove, w.Tree, w.Moved = true, true, true })), one(write("secret", func(w *policy.Write) { w.Remove, w.Tree, w.Moved, w.Sure = true, true, true, policy.Possible })), one(write("secret", func(w *policy.Write) { w.Remove, w.Moved = true, true })),
 		one(write(".git/config", nil)), one(write(".github/workflows/x.yml", nil)), one(write("Jenkinsfile", nil)), one(write("build/hooks.path", nil)), one(policy.Write{Path: dir + "/elsewhere", Asked: ".git/config"}), one(write("/etc/crontab", nil)), one(policy.Write{Path: home + "/.bashrc", Asked: "~/.bashrc"}),
 		removed("out", standing(true, "out/a")), removed(".", standing(true, "a.go")), removed(".", standing(false, "a.go")), removed(".", standing(false, "prod/a")), removed("prod", standing(true)), removed("prod", standing(false)), one(write(".", func(w *policy.Write) { w.Within, w.Standing = true, standing(true, "a.go") })),
 		one(write("/w/project", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("/w", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("/w/lib", func(w *policy.Write) { w.Remove, w.Tree = true, true })), one(write("/opt", func(w *policy.Write) { w.Remove, w.Tree = true, true })),
@@ -181,6 +181,12 @@ func describe(q policy.Request) string {
 					facts = append(facts, name)
 				}
 			case f.IsZero(), name == "Touches":
+			case name == "Sure":
+				said := "Maybe"
+				if _, read := a.(policy.Read); read || f.Interface() == policy.Guessed {
+					said = "Mention"
+				}
+				facts = append(facts, said)
 			case f.Kind() == reflect.Bool:
 				facts = append(facts, name)
 			case name == "Standing":

@@ -41,7 +41,7 @@ func hiding(r Rules, m Mode, q Request) Hide {
 		switch a := a.(type) {
 		case Exec:
 			exact := a.ReadOnly || a.Edits
-			if !a.Maybe && !exact && a.Handles == NoHandling {
+			if a.Sure < Possible && !exact && a.Handles == NoHandling {
 				return HideValues
 			}
 			git = git || len(a.Argv) > 0 && a.Argv[0] == "git"
@@ -52,9 +52,9 @@ func hiding(r Rules, m Mode, q Request) Hide {
 			}
 			shows = shows || readsUnseen(a)
 		case Read:
-			shows = shows || !a.List && !a.Mention && (a.Tree || a.Elsewhere)
+			shows = shows || !a.List && a.Sure < Possible && (a.Tree || a.Elsewhere)
 		case Write:
-			writes = writes || !a.Maybe && !a.Mention && r.holdsSecrets(a.Path)
+			writes = writes || a.Sure < Possible && r.holdsSecrets(a.Path)
 		case Net, Call, Spawn, Skill, Person, None:
 		}
 	}
@@ -71,7 +71,7 @@ func hiding(r Rules, m Mode, q Request) Hide {
 
 // handlesUnnamed reports a command that may show what is in files that no action names.
 func handlesUnnamed(a Exec) bool {
-	return !a.Maybe && !a.ReadOnly && !a.Edits && a.Handles == HandlesAny
+	return a.Sure < Possible && !a.ReadOnly && !a.Edits && a.Handles == HandlesAny
 }
 
 // readsUnseen reports a part that may read files which no action names, in a redirect say.
@@ -134,7 +134,7 @@ func shown(r Rules, all []Judged) (out []string) {
 	for _, j := range all {
 		m, ok := j.Action.(Read)
 		switch {
-		case !ok || m.List || m.Mention || m.Elsewhere || m.Given:
+		case !ok || m.List || m.Sure == Possible || m.Elsewhere || m.Given:
 		case !m.Tree && r.secret(m), m.Tree && j.Check == CheckRule:
 			out = append(out, m.Path)
 		}

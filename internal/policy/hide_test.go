@@ -42,7 +42,7 @@ func TestHide(t *testing.T) {
 		"packing":                              {as: []Action{zip, tree}, want: "allow", hide: HideAll},
 		"a secret by name":                     {as: []Action{grep, env()}, want: "ask", hide: HideValues, shown: []string{"/w/.env"}},
 		"a secret by name, beside a tree":      {as: []Action{grep, env(), tree}, want: "ask", hide: HideAll, shown: []string{"/w/.env"}},
-		"names that come from elsewhere":       {as: []Action{cat, env(func(r *Read) { r.Mention, r.Code = true, true })}, want: "allow", hide: HideAll},
+		"names that come from elsewhere":       {as: []Action{cat, env(func(r *Read) { r.Sure, r.Code = Possible, true })}, want: "allow", hide: HideAll},
 		"git, which shows nothing":             {as: []Action{add}, want: "allow", hide: HideValues},
 		"git, which shows something":           {as: []Action{add, show}, want: "allow", hide: HideUntracked},
 		"git beside a tree":                    {as: []Action{add, grep, tree}, want: "allow", hide: HideUntracked},
@@ -63,7 +63,7 @@ func TestHide(t *testing.T) {
 		"a variable, read exactly":             {as: []Action{grep, Opaque{Source: "export X=1", Whole: true}}, want: "allow", hide: HideValues},
 		"a program, and a name not known":      {as: []Action{npm, Opaque{Source: "< $x"}}, want: "allow", hide: HideValues},
 		"a file that is not known, or written": {as: []Action{grep, write, Opaque{Source: "< $x"}}, want: "ask", hide: HideValues},
-		"a part that may mean something else":  {as: []Action{cat, Exec{Argv: []string{"x"}, Maybe: true}}, want: "allow", hide: HideAll},
+		"a part that may mean something else":  {as: []Action{cat, Exec{Argv: []string{"x"}, Sure: Possible}}, want: "allow", hide: HideAll},
 		"where the secrets of a tree are many": {as: []Action{grep, many()}, want: "ask", hide: HideAll},
 	} {
 		mode := c.mode

@@ -81,7 +81,7 @@ func needs(r Rules, q Request, all []Judged, effect Effect) Needs {
 		if w, ok := a.(Write); ok && shellTool(q.Tool) && w.outside(r, v, n.Pinned) {
 			outside = append(outside, Folder{Path: w.opened(n.Pinned), Shut: beside && !n.Pinned && !v.namesPath()})
 		}
-		if w, ok := a.(Write); ok && !w.Maybe && (w.Own || !looked[w.Path]) {
+		if w, ok := a.(Write); ok && w.Sure == Certain && (w.Own || !looked[w.Path]) {
 			why, _ := protected(r, w.Path)
 			switch {
 			case why != "" && w.Own:
@@ -91,7 +91,7 @@ func needs(r Rules, q Request, all []Judged, effect Effect) Needs {
 			}
 			looked[w.Path] = looked[w.Path] || !w.Own
 		}
-		if w, ok := a.(Write); ok && w.Below != nil && !w.Within && !w.Mention {
+		if w, ok := a.(Write); ok && w.Below != nil && !w.Within && w.Sure != Guessed {
 			for _, p := range w.Below.Paths { // what git brings, or an archive holds
 				if why, _ := protected(r, p.Path); why != "" && !looked[p.Path] {
 					n.Writable = append(n.Writable, p.Path)
@@ -119,7 +119,7 @@ func needs(r Rules, q Request, all []Judged, effect Effect) Needs {
 func (w Write) outside(r Rules, v Verdict, exact bool) bool {
 	here := func(dir string) bool { return Within(dir, w.Path, r.FoldCase) }
 	switch {
-	case w.Maybe, w.Mention, w.Opens, w.Own, w.Path == filepath.Dir(w.Path), v.Check == CheckSandbox, v.Check == CheckMode && !exact:
+	case w.Sure != Certain, w.Opens, w.Own, w.Path == filepath.Dir(w.Path), v.Check == CheckSandbox, v.Check == CheckMode && !exact:
 		return false
 	}
 	return !slices.ContainsFunc(r.Dirs, here) && !slices.ContainsFunc(r.Writable, here)
@@ -154,7 +154,7 @@ func unasked(all []Judged, by ...Check) bool {
 // takesRepository reports whether a folder with a git repository is removed by somebody's
 // leave, of whom it was asked or whose rule names it.
 func (w Write) takesRepository(v Verdict) bool {
-	return w.Remove && w.Tree && !w.Moved && !w.Maybe && (v.Check == CheckRemoval || v.Check == CheckRule) && w.repository() != ""
+	return w.Remove && w.Tree && !w.Moved && w.Sure == Certain && (v.Check == CheckRemoval || v.Check == CheckRule) && w.repository() != ""
 }
 
 // set adds what a program writes of its settings.
@@ -174,7 +174,7 @@ func (n *Needs) set(w Write) {
 func foreignProgram(a Action) bool {
 	switch a := a.(type) {
 	case Exec:
-		return !a.Maybe && !(a.ReadOnly && a.Beyond == "" && a.Unpinned == "") && (len(a.Argv) == 0 || a.Argv[0] != "git" || a.Unseen != "")
+		return a.Sure < Possible && !(a.ReadOnly && a.Beyond == "" && a.Unpinned == "") && (len(a.Argv) == 0 || a.Argv[0] != "git" || a.Unseen != "")
 	case Opaque:
 		return true
 	case Read, Write, Net, Call, Spawn, Skill, Person, None:
@@ -189,7 +189,7 @@ func readOrEdits(as []Action) bool {
 	for a := range All(as) {
 		switch a := a.(type) {
 		case Exec:
-			if !a.Maybe && !a.ReadOnly && !a.Edits {
+			if a.Sure < Possible && !a.ReadOnly && !a.Edits {
 				return false
 			}
 			commands = true

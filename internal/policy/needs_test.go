@@ -12,10 +12,10 @@ func TestNeeds(t *testing.T) {
 	build := Exec{Argv: []string{"make"}, Why: "it runs programs"}
 	z := Write{Path: "/w/z", Asked: "z"}
 	conf := Write{Path: "/w/.git/config", Asked: ".git/config"}
-	maybe := Exec{Argv: []string{"x"}, Maybe: true}
+	maybe := Exec{Argv: []string{"x"}, Sure: Possible}
 	given := Read{Path: "/w/.git/config", Asked: ".git/config", MayWrite: true}
 	mayBe := given
-	mayBe.Mention = true
+	mayBe.Sure = Possible
 	named := given
 	named.MayWrite = false
 	push := Exec{Argv: []string{"git", "push", "-u"}, Handles: HandlesQuietly}
@@ -36,7 +36,7 @@ func TestNeeds(t *testing.T) {
 		"in the sandbox":                   {as: []Action{build}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"in the sandbox for nothing":       {as: []Action{status}, sandboxed: true, want: Needs{Pinned: true, Hide: HideValues}},
 		"a protected path":                 {as: []Action{build, conf, conf}, want: Needs{Writable: []string{"/w/.git/config"}}},
-		"a protected path, only perhaps":   {as: []Action{build, Write{Path: "/w/.git/config", Maybe: true}}},
+		"a protected path, only perhaps":   {as: []Action{build, Write{Path: "/w/.git/config", Sure: Possible}}},
 		"a protected path of an edit tool": {as: []Action{conf}, want: Needs{Writable: []string{"/w/.git/config"}}},
 		"a protected path that is given":   {as: []Action{build, given, given}, want: Needs{Writable: []string{"/w/.git/config"}}},
 		"one that is named in code":        {as: []Action{build, mayBe}, want: Needs{Writable: []string{"/w/.git/config"}}},

@@ -32,7 +32,7 @@ func TestOutside(t *testing.T) {
 		"something in a folder":                      {as: []Action{cp(func(w *Write) { w.Within = true })}, want: itself},
 		"at the top":                                 {as: []Action{cp(func(w *Write) { w.Path = "/f" })}, want: []Folder{{Path: "/f"}}},
 		"the top itself":                             {as: []Action{cp(func(w *Write) { w.Path = "/" })}},
-		"only perhaps":                               {as: []Action{cp(func(w *Write) { w.Maybe = true })}},
+		"only perhaps":                               {as: []Action{cp(func(w *Write) { w.Sure = Possible })}},
 		"settings of a program":                      {as: []Action{cp(func(w *Write) { w.Own = true })}},
 		"in the session's folder":                    {as: []Action{cp(func(w *Write) { w.Path = "/w/f" })}},
 		"in the scratch folder":                      {as: []Action{cp(func(w *Write) { w.Path = "/s/f" })}},

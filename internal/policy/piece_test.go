@@ -14,7 +14,7 @@ func TestParts(t *testing.T) {
 		Touching(Exec{Argv: []string{"cat", "link"}, Dir: "/w", ReadOnly: true}, Read{Path: "/etc/passwd", Asked: "link"}),
 		Exec{Argv: []string{"make", "a b"}, Dir: "/w", Why: "make runs programs"}, Write{Path: "/w/x", Remove: true}, Opaque{Source: "$(x)", Why: "why"},
 		Net{Host: "h", URL: "https://h/p"}, Call{Server: "s", Tool: "t"}, Spawn{Agent: "a"}, Skill{Name: "k"}, None{},
-		Exec{Argv: []string{"make", "a b"}, Dir: "/w", Why: "make runs programs"}, Exec{Argv: []string{"rm"}, ReadOnly: true, Inside: true},
+		Exec{Argv: []string{"make", "a b"}, Dir: "/w", Why: "make runs programs"}, Exec{Argv: []string{"rm"}, ReadOnly: true, Sure: Inside},
 		Touching(Exec{Argv: []string{"cp", "a", "b"}, Dir: "/w", Edits: true}, Read{Path: "/w/a", Asked: "a"}, Write{Path: "/w/b", Asked: "b"}),
 	}
 	v := Decide(rules, Default, Request{Tool: "Bash", Actions: as})

@@ -78,13 +78,7 @@ type (
 		Loose bool
 		// Open says what is known of those words.
 		Open []Open
-		// Maybe means that the words of another command may mean this one. It
-		// is there for what forbids or asks, and needs no approval of its own.
-		Maybe bool
-		// Inside, of one that is ReadOnly, means that another command would start it, or
-		// a function that may be called: that one needs the approval, and this one is
-		// there for what forbids or asks.
-		Inside bool
+		Sure Sureness
 		// Pipe is the pipeline that it is part of, 0 for none, and Stage its place there: what
 		// stands in a substitution among the words of a command comes before that.
 		Pipe, Stage int
@@ -100,9 +94,6 @@ type (
 		Starts, Elsewhere bool
 		// Lost, when Loses is set, are the words by which a rule says that this is meant.
 		Lost []string
-		// Guess, of one that is Maybe, means that nobody knows whether the program runs
-		// its words at all: what a rule forbids is a question then.
-		Guess bool
 	}
 	// Opaque is a script, or a part of one, that could not be read exactly.
 	Opaque struct {
@@ -145,16 +136,16 @@ type (
 		// Edits means that nobody knows that the program leaves alone what it is given:
 		// a rule that denies to edit Path makes it a question.
 		Edits bool
-		// Mention means that the path stands inside of a word, in code or behind a
-		// flag: nothing but MayWrite is judged.
-		Mention bool
+		// Sure is Possible of a path that stands inside of a word, in code or behind a flag:
+		// nothing but MayWrite is judged.
+		Sure Sureness
 		// Given means that what is read goes to a program of the same call, and nothing
 		// else of the call shows it.
 		Given bool
-		// Code, of a Mention, means that what the path stands in is given to a program
+		// Code, of what is Possible, means that what the path stands in is given to a program
 		// that reads files by the names in it.
 		Code bool
-		// Kept, of a Mention, means that the repository takes in what it names though git
+		// Kept, of what is Possible, means that the repository takes in what it names though git
 		// ignores that, and all who may read the repository can read it from there.
 		Kept bool
 		// Below, of a Tree, are the files that would be read; nil when nobody looked.
@@ -176,12 +167,10 @@ type (
 		// Blind means that what is written comes out of a pipe: acceptEdits
 		// does not cover it.
 		Blind bool
-		Maybe bool // as in Exec
+		// Sure is Guessed of what a word that is not known may name, among what is Below.
+		Sure Sureness
 		// Makes means that Path is made as an empty folder, where it is not there.
 		Makes bool
-		// Mention, with Within, means that a word which is not known may name what is
-		// Below: nothing but rules that forbid count.
-		Mention bool
 		// Below are further paths that are written or removed with this one.
 		Below *Below
 		// Within means that something below Path is written, not known what.
@@ -243,6 +232,23 @@ type (
 	}
 	// None touches nothing outside the session.
 	None struct{}
+)
+
+// Sureness says how sure it is that something happens when a call runs.
+type Sureness int
+
+// From the surest. What is not Certain is there for what forbids or asks, and needs no
+// approval of its own.
+const (
+	Certain Sureness = iota
+	// Inside: another command would start it, or a function that may be called, and needs
+	// the approval.
+	Inside
+	// Possible: the words of another command may mean it.
+	Possible
+	// Guessed: nobody knows whether words which may mean it are run at all, so that what a
+	// rule forbids is a question.
+	Guessed
 )
 
 // All yields actions, behind each command what it touches.

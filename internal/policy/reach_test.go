@@ -207,21 +207,21 @@ func TestWhatMayBeMeant(t *testing.T) {
 		boxed      bool
 		want       policy.Effect
 	}{
-		{"may be read", "deny Read(secrets/**)", policy.Read{Path: dir, Tree: true, Mention: true, Below: below}, false, policy.Ask},
-		{"may be read, not written", "deny Edit(secrets/**)", policy.Read{Path: dir, Tree: true, Mention: true, Below: below}, false, policy.Allow},
-		{"may be written", "deny Edit(secrets/**)", policy.Write{Path: dir, Within: true, Maybe: true, Mention: true, Below: below}, false, policy.Ask},
-		{"may be written, not read", "deny Read(secrets/**)", policy.Write{Path: dir, Within: true, Maybe: true, Mention: true, Below: below}, false, policy.Allow},
-		{"another file", "deny Read(other/**)", policy.Read{Path: dir, Tree: true, Mention: true, Below: below}, false, policy.Allow},
-		{"in the sandbox", "deny Read(secrets/**)", policy.Read{Path: dir, Tree: true, Mention: true, Below: below}, true, policy.Allow},
-		{"too many to look at", "deny Read(secrets/**)", policy.Read{Path: dir, Tree: true, Mention: true, Below: short}, false, policy.Ask},
-		{"too many, elsewhere", "deny Read(//opt/**)", policy.Read{Path: dir, Tree: true, Mention: true, Below: short}, false, policy.Allow},
-		{"a folder that is named", "deny Read(secrets/**)", policy.Read{Path: dir + "/secrets", Mention: true}, false, policy.Ask},
+		{"may be read", "deny Read(secrets/**)", policy.Read{Path: dir, Tree: true, Sure: policy.Possible, Below: below}, false, policy.Ask},
+		{"may be read, not written", "deny Edit(secrets/**)", policy.Read{Path: dir, Tree: true, Sure: policy.Possible, Below: below}, false, policy.Allow},
+		{"may be written", "deny Edit(secrets/**)", policy.Write{Path: dir, Within: true, Sure: policy.Guessed, Below: below}, false, policy.Ask},
+		{"may be written, not read", "deny Read(secrets/**)", policy.Write{Path: dir, Within: true, Sure: policy.Guessed, Below: below}, false, policy.Allow},
+		{"another file", "deny Read(other/**)", policy.Read{Path: dir, Tree: true, Sure: policy.Possible, Below: below}, false, policy.Allow},
+		{"in the sandbox", "deny Read(secrets/**)", policy.Read{Path: dir, Tree: true, Sure: policy.Possible, Below: below}, true, policy.Allow},
+		{"too many to look at", "deny Read(secrets/**)", policy.Read{Path: dir, Tree: true, Sure: policy.Possible, Below: short}, false, policy.Ask},
+		{"too many, elsewhere", "deny Read(//opt/**)", policy.Read{Path: dir, Tree: true, Sure: policy.Possible, Below: short}, false, policy.Allow},
+		{"a folder that is named", "deny Read(secrets/**)", policy.Read{Path: dir + "/secrets", Sure: policy.Possible}, false, policy.Ask},
 		{"a word of a program nobody knows", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets/x", Edits: true}, false, policy.Ask},
 		{"and its folder", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets", Edits: true}, false, policy.Ask},
 		{"in the sandbox it cannot", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets/x", Edits: true}, true, policy.Allow},
-		{"a folder that is named in the sandbox", "deny Read(secrets/**)", policy.Read{Path: dir + "/secrets", Mention: true}, true, policy.Allow},
-		{"a file that is named, and may not be edited", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets/x", Mention: true}, false, policy.Ask},
-		{"too many outside, and nothing may be read", "deny Read", policy.Read{Path: "/opt", Tree: true, Mention: true, Below: short}, false, policy.Ask},
+		{"a folder that is named in the sandbox", "deny Read(secrets/**)", policy.Read{Path: dir + "/secrets", Sure: policy.Possible}, true, policy.Allow},
+		{"a file that is named, and may not be edited", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets/x", Sure: policy.Possible}, false, policy.Ask},
+		{"too many outside, and nothing may be read", "deny Read", policy.Read{Path: "/opt", Tree: true, Sure: policy.Possible, Below: short}, false, policy.Ask},
 		{"another name of a folder, by what was asked", "deny Read(secrets/**)", policy.Read{Path: "/opt/x", Asked: dir + "/secrets/../secrets/x"}, false, policy.Deny},
 		{"one that leaves it alone", "deny Edit(secrets/**)", policy.Read{Path: dir + "/secrets/x"}, false, policy.Allow},
 	} {
@@ -236,11 +236,11 @@ func TestWhatMayBeMeant(t *testing.T) {
 // TestSecretsNamedInCode: a secret that code names which reads files by name is a
 // question, where no rule allows to read it. A name elsewhere is none.
 func TestSecretsNamedInCode(t *testing.T) {
-	env := policy.Read{Path: dir + "/.env", Asked: ".env", Mention: true, Code: true}
-	link := policy.Read{Path: dir + "/notes", Asked: "notes", Named: dir + "/.env", Mention: true, Code: true}
+	env := policy.Read{Path: dir + "/.env", Asked: ".env", Sure: policy.Possible, Code: true}
+	link := policy.Read{Path: dir + "/notes", Asked: "notes", Named: dir + "/.env", Sure: policy.Possible, Code: true}
 	word := env
 	word.Code = false
-	plain := policy.Read{Path: dir + "/a.go", Asked: "a.go", Mention: true, Code: true}
+	plain := policy.Read{Path: dir + "/a.go", Asked: "a.go", Sure: policy.Possible, Code: true}
 	for _, c := range []struct {
 		name  string
 		rules []string

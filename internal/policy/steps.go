@@ -44,7 +44,7 @@ func (c *call) one(a Action) (v Verdict) {
 
 func (c *call) mentioned(a Action) (Verdict, bool) {
 	r, ok := a.(Read)
-	if !ok || !r.Mention {
+	if !ok || r.Sure == Certain {
 		return Verdict{}, false
 	}
 	if v, ok := c.immune(r); ok {
@@ -64,7 +64,7 @@ func (c *call) denied(a Action) (Verdict, bool) {
 	if rule == nil {
 		return Verdict{}, false
 	}
-	if e, ok := a.(Exec); ok && e.Guess {
+	if e, ok := a.(Exec); ok && e.Sure == Guessed {
 		return c.unlessDontAsk(byRule(Ask, rule, a, "whether this program runs the command that its words are is not known, and a rule denies that")), true
 	}
 	return byRule(Deny, rule, a, c.denies(rule, a)), true

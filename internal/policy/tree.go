@@ -27,7 +27,7 @@ func (c *call) tree(a Action) (v Verdict, ok bool) {
 	case Read:
 		switch {
 		case a.Below == nil || !a.Tree || a.List:
-		case a.Mention:
+		case a.Sure >= Possible:
 			if v, ok := c.kept(a); ok {
 				return v, true
 			}
@@ -37,13 +37,13 @@ func (c *call) tree(a Action) (v Verdict, ok bool) {
 		}
 	case Write:
 		switch {
-		case a.Mention && a.Below != nil:
+		case a.Sure == Guessed && a.Below != nil:
 			return c.mayName(a, a.Path, a.Below, func(p, named string) Action { return Write{Path: p, Named: named} }), true
 		case a.Within:
 			return c.writeWithin(a), true
 		case a.Below != nil:
 			return c.writeTree(a), true
-		case a.Moved && a.Tree && !a.Maybe:
+		case a.Moved && a.Tree && a.Sure == Certain:
 			return c.moveUnseen(a), true
 		}
 	case Exec, Opaque, Net, Call, Spawn, Skill, Person, None:

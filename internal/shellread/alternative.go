@@ -138,10 +138,10 @@ func (r *reader) supposing(read func()) {
 		case policy.Exec:
 			lost := a.Loses
 			a = forRulesOnly(a)
-			a.Maybe, a.Loses = true, lost
+			a.Sure, a.Loses = max(a.Sure, policy.Possible), lost
 			return a
 		case policy.Write:
-			a.Maybe = true
+			a.Sure = max(a.Sure, policy.Possible)
 			return a
 		case policy.Read:
 			return a
@@ -296,7 +296,7 @@ func (r *reader) mayRedirect(w word, op syntax.RedirOperator, st state) {
 		return
 	}
 	if op != syntax.RdrIn {
-		r.Write(w.Or[0], st.dirs, policy.Write{Maybe: true})
+		r.Write(w.Or[0], st.dirs, policy.Write{Sure: policy.Possible})
 	}
 	if slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.RdrInOut}, op) {
 		r.Read(w.Or[0], st.dirs, policy.Read{})

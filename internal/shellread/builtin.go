@@ -69,7 +69,7 @@ func (r *reader) nameBuiltin(from int, ws []word, st state) {
 		return exec && len(e.Argv) > 0 && e.Argv[0] == ws[0].Text
 	}) {
 		e := forRulesOnly(r.begin(ws, st))
-		e.Maybe, e.Open = true, nil // what is not known is a number
+		e.Sure, e.Open = policy.Possible, nil // what is not known is a number
 		r.Add(e)
 	}
 }

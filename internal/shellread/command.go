@@ -84,7 +84,7 @@ func (r *reader) prefix(a *syntax.Assign, own *policy.Written, st state) {
 	}
 	v := r.value(a.Value, st)
 	if v.kind == exact && v.text != "" && len(v.text) < 300 && !strings.ContainsAny(v.text, " \n") {
-		r.Recorder.Read(lit(v.text), st.dirs, policy.Read{Mention: true})
+		r.Recorder.Read(lit(v.text), st.dirs, policy.Read{Sure: policy.Possible})
 	}
 	if namesFile(a.Name.Value) && v.kind == exact {
 		r.Named(a.Name.Value, v.text, st.dirs, true)
@@ -240,7 +240,10 @@ func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
 	r.depth++
 	before := len(r.Actions)
 	ok, any = r.simple(rest, nil, st)
-	if !slices.ContainsFunc(r.Actions[before:], func(a policy.Action) bool { e, exec := a.(policy.Exec); return !exec || !e.Maybe || len(e.Touches) > 0 }) && builtin(wrapper[0].Text) == nil {
+	if !slices.ContainsFunc(r.Actions[before:], func(a policy.Action) bool {
+		e, exec := a.(policy.Exec)
+		return !exec || e.Sure < policy.Possible || len(e.Touches) > 0
+	}) && builtin(wrapper[0].Text) == nil {
 		// A builtin that does nothing here is a program behind a wrapper.
 		r.markExec(rest, st, rest[0].Text+" behind a wrapper is a program of that name")
 	}

@@ -104,7 +104,7 @@ func compound(s *syntax.Stmt) bool {
 // forRulesOnly turns a command of a function that may never be called into one
 // that only deny and ask rules look at.
 func forRulesOnly(e policy.Exec) policy.Exec {
-	e.ReadOnly, e.Inside, e.Why, e.Beyond, e.Loses, e.Edits = true, true, "", "", "", false
+	e.ReadOnly, e.Sure, e.Why, e.Beyond, e.Loses, e.Edits = true, max(e.Sure, policy.Inside), "", "", "", false
 	return e
 }
 

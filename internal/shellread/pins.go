@@ -17,7 +17,7 @@ const goFetches = "go may fetch the toolchain and the modules that go.mod names"
 func (r *reader) reportUnpinned() {
 	mixed, fetched := r.Unclear, map[string]bool{} // folders where a go command needs a ruling of its own
 	for _, a := range r.Actions {
-		if e, ok := a.(policy.Exec); ok && !e.ReadOnly && !e.Edits && !e.Maybe {
+		if e, ok := a.(policy.Exec); ok && !e.ReadOnly && !e.Edits && e.Sure < policy.Possible {
 			mixed = true
 			if e.Argv[0] == "go" && e.Dir != "" {
 				fetched[e.Dir] = true

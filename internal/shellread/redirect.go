@@ -106,7 +106,7 @@ func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
 	ws := r.words(rd.Word, st)
 	if len(ws) == 1 && ws[0].Kind == programs.Pattern { // bash takes the one file that it matches
 		if rd.Op != syntax.RdrIn {
-			r.Write(ws[0], st.dirs, policy.Write{Maybe: true})
+			r.Write(ws[0], st.dirs, policy.Write{Sure: policy.Possible})
 		}
 		if rd.Op == syntax.RdrIn || rd.Op == syntax.RdrInOut {
 			r.Read(ws[0], st.dirs, policy.Read{})

@@ -155,14 +155,14 @@ func (r *reader) keepForRules(read func()) {
 			return a
 		case policy.Write:
 			if !a.Remove || !a.Tree {
-				a.Maybe = true
+				a.Sure = max(a.Sure, policy.Possible)
 			}
 			if !r.remote {
 				return a
 			}
 		case policy.Read:
 			if !a.List && !r.remote {
-				a.Mention, a.MayWrite = true, false
+				a.Sure, a.MayWrite = policy.Possible, false
 				return a
 			}
 		case policy.Opaque, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
@@ -341,7 +341,7 @@ func (r *reader) namedFiles(ws, rest []word, replace string, st state) bool {
 // forbid or ask.
 func (r *reader) forRules(ws []word, st state) {
 	e := forRulesOnly(r.begin(ws, st))
-	e.Maybe, e.Also = true, nil
+	e.Sure, e.Also = policy.Possible, nil
 	r.Add(e)
 }
 

@@ -89,7 +89,7 @@ func applyEmpty(like policy.Write, harmless ...string) func(u *Invocation) bool 
 	return func(u *Invocation) bool {
 		for _, w := range u.args {
 			if w.Kind == Pattern && u.mostOf(w) && !u.has(harmless...) {
-				u.put(w, policy.Write{Remove: true, Tree: true, Maybe: true})
+				u.put(w, policy.Write{Remove: true, Tree: true, Sure: policy.Possible})
 			}
 		}
 		return applyAll(like)(u)

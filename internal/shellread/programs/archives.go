@@ -19,7 +19,7 @@ func (u *Invocation) mayWriteBelow(folders []Word) {
 		if w.Kind != Exact {
 			w = Lit("/")
 		}
-		u.put(w, policy.Write{Within: true, Maybe: true})
+		u.put(w, policy.Write{Within: true, Sure: policy.Possible})
 	}
 }
 
@@ -120,7 +120,7 @@ func (u *Invocation) gitTrees(rest []Word) {
 	}
 	for _, d := range u.dirs {
 		top := u.r.GitTop(d)
-		w := policy.Write{Path: top, Named: top, Asked: top, Within: true, Maybe: true}
+		w := policy.Write{Path: top, Named: top, Asked: top, Within: true, Sure: policy.Possible}
 		w.Opens = u.gitWhole(rest, d, top)
 		if rest[0].Is("clean") {
 			w.Standing = u.gitStanding(rest, top)

@@ -124,7 +124,7 @@ func (u *Invocation) brings(rest []Word) (why string) {
 		for _, f := range files {
 			below.Paths = append(below.Paths, policy.Place{Path: f})
 		}
-		u.Actions = append(u.Actions, policy.Write{Path: top, Named: top, Asked: top, Maybe: true, Within: len(files) == 0, Below: below})
+		u.Actions = append(u.Actions, policy.Write{Path: top, Named: top, Asked: top, Sure: policy.Possible, Within: len(files) == 0, Below: below})
 	}
 	if sure && (unknown || !found) {
 		return "which files git " + command + " brings is not known before it runs"

@@ -83,7 +83,7 @@ func (u *Invocation) gitIn(command string) {
 		return
 	}
 	for _, d := range u.dirs {
-		u.Actions = append(u.Actions, policy.Read{Path: d, Named: d, Asked: d, MayWrite: true, Mention: true})
+		u.Actions = append(u.Actions, policy.Read{Path: d, Named: d, Asked: d, MayWrite: true, Sure: policy.Possible})
 	}
 }
 

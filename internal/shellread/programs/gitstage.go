@@ -40,7 +40,7 @@ func (u *Invocation) gitStages(rest []Word) {
 			}
 		}
 		if len(below.Paths) > 0 || below.Short != "" {
-			u.Actions = append(u.Actions, policy.Read{Path: top, Named: top, Asked: "git " + rest[0].Text, Tree: true, Mention: true, Kept: ignored, Below: below})
+			u.Actions = append(u.Actions, policy.Read{Path: top, Named: top, Asked: "git " + rest[0].Text, Tree: true, Sure: policy.Possible, Kept: ignored, Below: below})
 		}
 	}
 }

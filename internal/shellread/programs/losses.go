@@ -190,7 +190,7 @@ func (u *Invocation) empties(ws []Word) {
 		keep = func(e world.Entry) bool { return !strings.Contains("/"+e.Name+"/", "/.git/") }
 	}
 	for _, w := range names {
-		u.putStanding(w, policy.Write{Remove: true, Tree: true, Maybe: true}, func(dir string) *policy.Standing { return u.r.standing(dir, false, keep) })
+		u.putStanding(w, policy.Write{Remove: true, Tree: true, Sure: policy.Possible}, func(dir string) *policy.Standing { return u.r.standing(dir, false, keep) })
 	}
 }
 

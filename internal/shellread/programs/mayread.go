@@ -61,7 +61,7 @@ func (u *Invocation) behindFlags(ws []Word) {
 func (u *Invocation) losesMost(ws []Word) {
 	for _, w := range ws[1:] {
 		if w.Kind == Pattern && u.mostOf(w) {
-			u.put(w, policy.Write{Remove: true, Tree: true, Maybe: true})
+			u.put(w, policy.Write{Remove: true, Tree: true, Sure: policy.Possible})
 		}
 	}
 }
@@ -77,7 +77,11 @@ func (u *Invocation) removes(ws []Word) {
 	}
 	for _, w := range ws[1:] {
 		if w.Kind == Exact && !w.FlagLike() {
-			u.put(w, policy.Write{Remove: true, Tree: true, Maybe: !recurses(ws[1:])})
+			sure := policy.Possible
+			if recurses(ws[1:]) {
+				sure = policy.Certain
+			}
+			u.put(w, policy.Write{Remove: true, Tree: true, Sure: sure})
 		}
 	}
 }
@@ -217,7 +221,9 @@ func (u *Invocation) getMatches(w Word, like policy.Read) {
 	folders := u.r.foldersOf(w.Text, u.dirs)
 	for i, a := range u.Actions[from:] {
 		if r, ok := a.(policy.Read); ok && folders[r.Named] {
-			r.List, r.Edits, r.Mention = !r.MayWrite, false, r.MayWrite
+			if r.List, r.Edits, r.Sure = !r.MayWrite, false, policy.Certain; r.MayWrite {
+				r.Sure = policy.Possible
+			}
 			u.Actions[from+i] = r
 		}
 	}

@@ -50,9 +50,9 @@ func (u *Invocation) inPrograms(ws []Word) {
 		words := strings.FieldsFunc(w.Text, func(c rune) bool { return strings.ContainsRune(" \t\n\"';{}()<>|", c) })
 		for _, name := range words[:min(len(words), 100)] {
 			if strings.ContainsAny(name, "./") {
-				u.put(Lit(name), policy.Write{Maybe: true})
+				u.put(Lit(name), policy.Write{Sure: policy.Possible})
 				u.get(Lit(name), policy.Read{})
-				u.get(Lit(name), policy.Read{Mention: true})
+				u.get(Lit(name), policy.Read{Sure: policy.Possible})
 			}
 		}
 		if u.name == "sed" {
@@ -73,9 +73,9 @@ func (u *Invocation) sedNames(w Word) {
 				continue
 			}
 			n++
-			u.get(Lit(name), policy.Read{Mention: true})
+			u.get(Lit(name), policy.Read{Sure: policy.Possible})
 			if cut, _, found := strings.Cut(name, "}"); found && cut != "" {
-				u.get(Lit(strings.TrimRight(cut, "; ")), policy.Read{Mention: true})
+				u.get(Lit(strings.TrimRight(cut, "; ")), policy.Read{Sure: policy.Possible})
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (u *Invocation) findTargets(ws []Word) {
 // mayTouch adds a file that may be changed, or a folder in which something may be.
 func (u *Invocation) mayTouch(w Word) {
 	if w.Kind == Exact || w.Kind == Pattern {
-		u.put(w, policy.Write{Maybe: true, Tree: u.folder(w)})
+		u.put(w, policy.Write{Sure: policy.Possible, Tree: u.folder(w)})
 	}
 }
 
@@ -140,10 +140,10 @@ func (u *Invocation) eachWord(ws []Word) {
 		if text != "" {
 			w.Text = text
 			if u.folder(w) && unpacks {
-				u.putStanding(w, policy.Write{Maybe: true, Within: true}, func(dir string) *policy.Standing { return u.r.standing(dir, false, nil) })
+				u.putStanding(w, policy.Write{Sure: policy.Possible, Within: true}, func(dir string) *policy.Standing { return u.r.standing(dir, false, nil) })
 				continue
 			}
-			u.put(w, policy.Write{Maybe: true, Tree: u.folder(w)})
+			u.put(w, policy.Write{Sure: policy.Possible, Tree: u.folder(w)})
 		}
 	}
 }

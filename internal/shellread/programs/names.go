@@ -29,7 +29,7 @@ func (u *Invocation) namesIn(ws []Word, told []bool) {
 		prose := !code && strings.ContainsAny(w.Text, " \n")
 		u.named(w.Text, policy.Read{MayWrite: !prose && told[i] || code && strings.ContainsAny(w.Text, " (")}, code && !IsAwk(u.name) || !prose)
 		if len(there.dirs) > 0 && !prose && !w.FlagLike() {
-			there.get(w, policy.Read{Mention: true})
+			there.get(w, policy.Read{Sure: policy.Possible})
 		}
 	}
 	u.Actions = append(u.Actions, there.Actions...)
@@ -38,7 +38,7 @@ func (u *Invocation) namesIn(ws []Word, told []bool) {
 // named adds the paths in a text, as ones that are mentioned. secrets says that a program
 // reads what they name: one that may hold secrets is a question, then.
 func (u *Invocation) named(text string, like policy.Read, secrets bool) {
-	like.Mention = true
+	like.Sure = policy.Possible
 	from := len(u.Actions)
 	for _, p := range u.pieces(text) {
 		u.get(Lit(p), like)
@@ -195,7 +195,7 @@ func (u *Invocation) curlPatterns(ws []Word) {
 		if i := strings.Index(text, "file:"); i >= 0 {
 			text = "/" + strings.TrimLeft(text[i+len("file:"):], "/")
 		}
-		u.get(Word{Kind: Pattern, Text: curlGlob().ReplaceAllString(text, "*"), Source: w.Source}, policy.Read{Mention: true})
-		u.get(Lit(strings.NewReplacer("[", "", "]", "", "{", "", "}", "").Replace(text)), policy.Read{Mention: true})
+		u.get(Word{Kind: Pattern, Text: curlGlob().ReplaceAllString(text, "*"), Source: w.Source}, policy.Read{Sure: policy.Possible})
+		u.get(Lit(strings.NewReplacer("[", "", "]", "", "{", "", "}", "").Replace(text)), policy.Read{Sure: policy.Possible})
 	}
 }

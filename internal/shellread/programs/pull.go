@@ -47,7 +47,7 @@ func (u *Invocation) pulls(args, names []Word) {
 			for _, f := range files {
 				below.Paths = append(below.Paths, policy.Place{Path: f})
 			}
-			u.Actions = append(u.Actions, policy.Write{Path: top, Named: top, Asked: top, Maybe: true, Below: below})
+			u.Actions = append(u.Actions, policy.Write{Path: top, Named: top, Asked: top, Sure: policy.Possible, Below: below})
 		}
 	}
 	if len(u.dirs) == 1 && !slices.ContainsFunc(args, func(w Word) bool { return w.Is("--abort") || w.Is("--dry-run") }) {

@@ -24,7 +24,7 @@ func (r *Recorder) MayName(w Word, dirs []string, write bool) {
 	}
 	if strings.HasPrefix(w.Head, "/proc/") {
 		for _, t := range r.inProcess("/proc/self"+w.Tail, w.Source, dirs, false) {
-			r.Add(policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Mention: true})
+			r.Add(policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Sure: policy.Possible})
 		}
 	}
 	if len(dirs) == 0 {
@@ -38,9 +38,9 @@ func (r *Recorder) MayName(w Word, dirs []string, write bool) {
 		switch {
 		case below == nil || len(below.Paths) == 0 && below.Short == "":
 		case write:
-			r.Add(policy.Write{Path: d, Named: d, Asked: w.Source, Within: true, Maybe: true, Mention: true, Below: below})
+			r.Add(policy.Write{Path: d, Named: d, Asked: w.Source, Within: true, Sure: policy.Guessed, Below: below})
 		default:
-			r.Add(policy.Read{Path: d, Named: d, Asked: w.Source, Tree: true, Mention: true, Below: below})
+			r.Add(policy.Read{Path: d, Named: d, Asked: w.Source, Tree: true, Sure: policy.Possible, Below: below})
 		}
 	}
 }

@@ -241,7 +241,7 @@ func (p *unpacking) write(u *Invocation, names []string) (why string) {
 				return p.u.name + " may write " + made.Path + ", which is outside of the folders that may be written"
 			}
 		}
-		u.Actions = append(u.Actions, policy.Write{Path: d, Named: d, Asked: d, Maybe: true, Below: &m.below})
+		u.Actions = append(u.Actions, policy.Write{Path: d, Named: d, Asked: d, Sure: policy.Possible, Below: &m.below})
 	}
 	return ""
 }

@@ -108,7 +108,7 @@ func (u *Invocation) gitPacks(ws []Word) {
 	}
 	for i, a := range u.Actions[from:] {
 		if a, ok := a.(policy.Read); ok {
-			a.Mention = true
+			a.Sure = policy.Possible
 			u.Actions[from+i] = a
 		}
 	}
@@ -118,7 +118,7 @@ func (u *Invocation) wholeFolder(f *form, w Word) {
 	for _, t := range u.r.Resolve(w, u.dirs) {
 		if !u.r.IsFolder(t.Real) {
 			if f.edits != "" {
-				u.Actions = append(u.Actions, policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Maybe: true})
+				u.Actions = append(u.Actions, policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Sure: policy.Possible})
 			}
 			continue
 		}
@@ -126,9 +126,9 @@ func (u *Invocation) wholeFolder(f *form, w Word) {
 		switch {
 		case below == nil:
 		case f.edits != "":
-			u.Actions = append(u.Actions, policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Within: true, Maybe: true, Mention: true, Below: below})
+			u.Actions = append(u.Actions, policy.Write{Path: t.Real, Named: t.Named, Asked: t.Asked, Within: true, Sure: policy.Guessed, Below: below})
 		default:
-			u.Actions = append(u.Actions, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Tree: true, Mention: true, Below: below})
+			u.Actions = append(u.Actions, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Tree: true, Sure: policy.Possible, Below: below})
 		}
 	}
 }
