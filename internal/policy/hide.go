@@ -22,7 +22,8 @@ type Kept struct {
 	// Masked are the values in all that it does not read by name: none is to be in what
 	// it prints, as another command may have written them elsewhere.
 	Masked []string
-	// Closed are paths that the call may change and the sandbox could not open for it.
+	// Closed are paths that the call may change and the sandbox does not open for it, each
+	// with the reason.
 	Closed []string
 }
 

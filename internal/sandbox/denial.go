@@ -117,7 +117,7 @@ const unixSocket = "using a unix socket; sandbox.network.allow_unix_sockets can 
 const protectedWhy = ": it is protected, as it steers other programs"
 
 // outsideWhy ends what is said of a path that is in no writable folder.
-const outsideWhy = ": it is outside the writable folders; a call that only reads and changes files is asked about, and may do so after a yes; sandbox.filesystem.allow_write allows it to all"
+const outsideWhy = ": it is outside the writable folders; a command that names all it changes, and runs nothing else, is asked about and may do so after a yes; sandbox.filesystem.allow_write allows it to all"
 
 // temporaryWhy ends what is said of a temporary file.
 const temporaryWhy = ": commands have a folder of their own for temporary files, $TMPDIR"

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -55,6 +56,9 @@ func TestOpenable(t *testing.T) {
 		case "-":
 		default:
 			open = []policy.Folder{{Path: at(c.open)}}
+		}
+		for i, why := range closed {
+			closed[i], _, _ = strings.Cut(why, ":")
 		}
 		if !reflect.DeepEqual(got.Folders, open) || !slices.Equal(closed, shut) {
 			t.Errorf("%s: open %v, closed %v", name, got.Folders, closed)

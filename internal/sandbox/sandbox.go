@@ -426,7 +426,7 @@ func (p Policy) undenied(needs policy.Needs) policy.Needs {
 
 // openable is what a call needs with those of its folders that can be opened, as they are
 // now: of a call that is read, the nearest folder in place of what is not there. The others
-// are closed.
+// are closed, each with the reason and what to do.
 func (p Policy) openable(needs policy.Needs) (open policy.Needs, closed []string) {
 	folders := needs.Folders
 	needs.Folders = nil
@@ -435,15 +435,26 @@ func (p Policy) openable(needs policy.Needs) (open policy.Needs, closed []string
 		for needs.Pinned && !exists(at) && at != filepath.Dir(at) {
 			at = filepath.Dir(at)
 		}
+		why := ""
 		switch {
 		case paths.WithinAny(p.Writable, at) && !f.Gone:
-		case f.Shut, paths.WithinAny(slices.Concat(p.Hidden, p.denied, kernelFolders), at), at == "/", !exists(at), real(at) != at, // a link came there meanwhile
-			!needs.Pinned && !f.Gone && paths.WithinAny(needs.Writable, at):
-			closed = append(closed, f.Path)
+			continue
+		case f.Shut:
+			why = "no rule and no person allows what else this call runs; change it in a call of its own"
+		case !exists(at):
+			why = "it is not there, and not all that this call does is known before it runs; make it first (mkdir, touch), in a call of its own"
+		case !needs.Pinned && !f.Gone && paths.WithinAny(needs.Writable, at):
+			why = "it is protected, and not all that this call does is known before it runs; change it in a call that does nothing else"
+		case at == "/", paths.WithinAny(kernelFolders, at), real(at) != at: // a link came there meanwhile
+			why = "this is never opened"
+		case paths.WithinAny(p.Hidden, at), paths.WithinAny(p.denied, at):
+			why = "it is hidden, or the settings of the sandbox deny to write it"
 		default:
 			f.Path = at
 			needs.Folders = append(needs.Folders, f)
+			continue
 		}
+		closed = append(closed, f.Path+": "+why)
 	}
 	return needs, closed
 }

@@ -243,7 +243,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		j.blocked = func(exit int, output string) string { return b.blocked(in.Command, exit, output) }
 		b.tasks.mu.Unlock()
 	}
-	shut := notOpened(kept.Closed, b.Stays != nil && b.Stays())
+	shut := notOpened(kept.Closed)
 	if in.Background {
 		return j.backgroundResult(in, shut...), nil
 	}

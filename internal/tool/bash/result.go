@@ -144,16 +144,14 @@ func leftOut(hidden []string, dir string, r *tool.Result) {
 }
 
 // notOpened says which paths a command is allowed to change, and cannot all the same.
-func notOpened(closed []string, stays bool) []string {
-	if len(closed) == 0 {
-		return nil
+func notOpened(closed []string) (notes []string) {
+	for i, why := range closed {
+		if i == maxLeftOut {
+			return append(notes, fmt.Sprintf("and %d more", len(closed)-i))
+		}
+		notes = append(notes, "allowed, and yet not open in the sandbox: "+clip.Line(clip.Visible(why), noteText))
 	}
-	note := "allowed, and yet not open in the sandbox: " + clip.Line(clip.Visible(strings.Join(closed, ", ")), noteText) +
-		". A command that changes it, and runs nothing else, may do so as a call of its own"
-	if !stays {
-		note += "; what is hidden or denied asks for dangerously_disable_sandbox"
-	}
-	return []string{note}
+	return notes
 }
 
 // refused reports whether an output says that one of some files could not be read.
