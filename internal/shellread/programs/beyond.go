@@ -85,7 +85,7 @@ func (t *Table) beyondFlags(name string, args []Word) string {
 		if name == "go" && strings.Contains(w.Text, "extld") {
 			return "go " + w.Text + " chooses the linker that go runs"
 		}
-		if _, ok := p.bundle.holds(w.Text); ok {
+		if _, ok := bundled(p.runs, p.valued, w.Text); ok {
 			return name + " " + w.Text + " may hold a flag that is more than a rule for " + name + " speaks of"
 		}
 	}
@@ -106,7 +106,7 @@ func (t *Table) beyondWords(name string, args []Word) string {
 		if w.Kind != Exact {
 			continue
 		}
-		_, hidden := p.form(args[:1], func(f *form) bool { return f.bundle != bundle{} }).bundle.holds(w.Text)
+		_, hidden := bundled(runs, p.form(args[:1], func(f *form) bool { return f.runs != "" && f.valued != "" }).valued, w.Text)
 		if hidden || matches(runs, w.Text) {
 			return sub + " " + w.Text + " runs other programs or writes elsewhere"
 		}

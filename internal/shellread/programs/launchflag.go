@@ -28,21 +28,18 @@ func matchFlag(pattern, t string) bool {
 	return t == pattern
 }
 
-// A bundle is what short flags of a program mean when several stand in one word: launch
-// are those that run a program or do what a rule does not speak of, and takes
-// those whose value is the rest of the word.
-type bundle struct{ launch, takes string }
-
-// holds finds a launching flag in a word of short flags, and what is glued to it.
-func (b bundle) holds(t string) (glued string, ok bool) {
-	if len(t) < 3 || t[0] != '-' || t[1] == '-' {
+// bundled finds a flag of runs in a word of short flags, and what is glued to it. valued are
+// those whose value is the rest of the word; without any, flags of the program do not stand
+// together.
+func bundled(runs, valued, t string) (glued string, ok bool) {
+	if valued == "" || len(t) < 3 || t[0] != '-' || t[1] == '-' {
 		return "", false
 	}
 	for i, c := range t[1:] {
 		switch {
-		case strings.ContainsRune(b.launch, c):
+		case slices.ContainsFunc(strings.Fields(runs), func(p string) bool { return strings.TrimRight(p, "*=") == "-"+string(c) }):
 			return t[i+2:], true
-		case strings.ContainsRune(b.takes, c), (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9'):
+		case strings.ContainsRune(valued, c), (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9'):
 			return "", false
 		}
 	}

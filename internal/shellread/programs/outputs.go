@@ -17,7 +17,7 @@ type output struct {
 
 // outputsOf are the flags of a command that write files, and its other words; ok is false
 // when what one of them takes is not known.
-func outputsOf(kinds func(flag string) byte, b bundle, ws []Word) (found []output, rest []Word, ok bool) {
+func outputsOf(kinds func(flag string) byte, runs, valued string, ws []Word) (found []output, rest []Word, ok bool) {
 	rest = append(rest, ws[0])
 	for i := 1; i < len(ws); i++ {
 		w := ws[i]
@@ -28,7 +28,7 @@ func outputsOf(kinds func(flag string) byte, b bundle, ws []Word) (found []outpu
 			return found, append(rest, ws[i:]...), true
 		case kind != 0 || w.Kind != Exact || glued:
 		default: // -sSLo, -Cweb
-			if after, several := b.holds(w.Text); several {
+			if after, several := bundled(runs, valued, w.Text); several {
 				kind = kinds("-" + w.Text[len(w.Text)-len(after)-1:len(w.Text)-len(after)])
 				val, glued, flag = after, after != "", w.Text
 			}
@@ -78,7 +78,7 @@ func kindOf(letters, some, as string) byte {
 // when something else speaks against it.
 func (t *Table) NamedOutputs(name string, ws []Word) (flags []string) {
 	p := t.of(name)
-	found, rest, ok := outputsOf(p.outputs, p.bundle, ws)
+	found, rest, ok := outputsOf(p.outputs, p.runs, p.valued, ws)
 	if !ok || len(found) == 0 || t.Beyond(name, rest) != "" || OpenWord(ws) != "" || ValueBeyond(name, rest[1:]) != "" {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (t *Table) SpelledFlags(name string, ws []Word) (first int, behind []Word) 
 	p, rest := t.of(name), ws[:1:1]
 	for i := 1; i < len(ws); i++ {
 		w := ws[i]
-		if _, several := p.bundle.holds(w.Text); w.Kind != Exact || several || !matches(p.runs, w.Text) {
+		if _, several := bundled(p.runs, p.valued, w.Text); w.Kind != Exact || several || !matches(p.runs, w.Text) {
 			rest = append(rest, w)
 			continue
 		}
@@ -130,7 +130,7 @@ func (t *Table) SpelledFlags(name string, ws []Word) (first int, behind []Word) 
 // written adds the files that such flags write.
 func (u *Invocation) written(ws []Word) {
 	p := u.r.Table.of(u.name)
-	found, rest, _ := outputsOf(p.outputs, p.bundle, ws)
+	found, rest, _ := outputsOf(p.outputs, p.runs, p.valued, ws)
 	for _, o := range found {
 		switch o.kind {
 		case takesFile:

@@ -20,7 +20,7 @@ type program struct {
 	// not speak of: "-o" alone, "-o=" with a value attached, "-o*" any word that begins so.
 	// A long one is meant by what it begins with, too, and "!--out" is none of these.
 	runs   string
-	bundle bundle
+	valued string // flags of one letter that take what stands behind them in the same word
 	// takes says of flags what they take, see the letters: "-o=w --config=p".
 	takes string
 	forms []form
@@ -44,7 +44,7 @@ type form struct {
 	flags string // one of these is given, of each group that is divided by " & "; "" means any
 	// unless holds flags with which a command is another form.
 	unless string
-	valued string // flags of one letter that take what stands behind them in the same word
+	valued string // as for the program
 
 	loses string // what it destroys that cannot be brought back
 	plain bool   // its words alone say so: a rule that has them means the flags as well
@@ -52,9 +52,8 @@ type form struct {
 	packs bool   // it copies or packs all of the folders that it is given, or of the one it runs in
 	edits string // patterns of the names of files that it changes in such folders
 
-	runs   string // as for the program; "*": it runs what stands behind it
-	bundle bundle
-	takes  string
+	runs  string // as for the program; "*": it runs what stands behind it
+	takes string
 	// command: what stands behind it is a command that it runs; own are the flags that may
 	// stand before, script: its first operand is a file that it runs.
 	command, script bool

@@ -74,7 +74,7 @@ func buildPrograms() []program {
 		{names: "javap", shows: rows{"": {flags: "-c -p -v -s -l -public -protected -package -private -constants -verbose -version", dash: true, args: "p*", check: noLocation}}},
 		{names: "just", is: checker | ownNames, takes: "--justfile=p --working-directory=p -d=p -f=p"},
 		{names: "ld", is: checker | speaker, reads: rows{"--version": {}}},
-		{names: "make", is: checker | ownNames | speaker, bundle: bundle{"fCIE", "jlWo"}, runs: "-f* --file* --makefile* -C* --directory* -I* -E* --eval* SHELL=* --include-dir*", takes: "--directory=p --file=pr --include-dir=p --makefile=p -C=p -I=p -f=pr", reads: rows{"--version": {}, "-v": {}}},
+		{names: "make", is: checker | ownNames | speaker, valued: "jlWo", runs: "-f* --file* --makefile* -C* --directory* -I* -E* --eval* SHELL=* --include-dir*", takes: "--directory=p --file=pr --include-dir=p --makefile=p -C=p -I=p -f=pr", reads: rows{"--version": {}, "-v": {}}},
 		{names: "mise", is: namesOthers | starter, forms: []form{{words: "trust|use|set|unset", sets: ".mise.toml"}, {words: "settings|config|alias set|unset|add", sets: "~/.config/mise/config.toml"}}},
 		{names: "mvn", is: checker, takes: "--file=p -f=p", shows: rows{"--version": {check: noMaven}, "-v": {check: noMaven}, "-version": {check: noMaven}}},
 		{names: "perl", is: inPlaceEditor | speaker | writer, reads: rows{"--version": {}, "-v": {}}},

@@ -35,7 +35,7 @@ func corePrograms() []program {
 		{names: "cp", is: copier | speaker,
 			changes: &changeRow{command{safe: true, flags: "-abdfilLnPpRrsTuvxH -t=x -S=x --archive --backup? --force --interactive --link --dereference --no-clobber --no-dereference --preserve? --no-preserve=x --parents --recursive --symbolic-link --suffix=x --target-directory=x --no-target-directory --update? --verbose --one-file-system --reflink? --sparse=x --strip-trailing-slashes --remove-destination --attributes-only"}, applyCopy(false)}},
 		{names: "cut", is: eachFile, row: &command{flags: "-b=x -c=x -d=x -f=x -ns -z --bytes=x --characters=x --delimiter=x --fields=x --complement --only-delimited --output-delimiter=x --zero-terminated", args: "p*", safe: true}},
-		{names: "date", bundle: bundle{"s", "dfrI"}, runs: "-s* --set*",
+		{names: "date", valued: "dfrI", runs: "-s* --set*",
 			row: &command{flags: "-uRI? --utc --universal --rfc-email --iso-8601? --rfc-3339=x -d=x --date=x -r=p --reference=p --debug", args: "x", check: func(u *Invocation) string {
 				if len(u.args) == 1 && (u.args[0].Kind != Exact || !strings.HasPrefix(u.args[0].Text, "+")) {
 					return "date with an operand may set the clock"
@@ -66,7 +66,7 @@ func corePrograms() []program {
 		{names: "expand", row: &command{flags: "-i -t=x --initial --tabs=x", args: "p*", safe: true}},
 		{names: "expr false true", row: &command{verbatim: true, args: "x*", safe: true}},
 		{names: "factor groups", row: &command{args: "x*"}},
-		{names: "file", is: eachFile, bundle: bundle{"Cm", "eFfP"}, runs: "-C* --compile -m* --magic-file*",
+		{names: "file", is: eachFile, valued: "eFfP", runs: "-C* --compile -m* --magic-file*",
 			row: &command{flags: "-bhikLNnprsSvzZ0E -F=x --brief --mime --mime-type --mime-encoding --dereference --no-dereference --extension --keep-going --no-pad --print0 --raw -e=x --exclude=x --separator=x -P=x --parameter=x", args: "p*", min: 1, check: func(u *Invocation) string {
 				if u.has("-z", "-Z", "-S", "-s", "-p") {
 					return "this flag of file starts other programs or writes"
@@ -86,7 +86,7 @@ func corePrograms() []program {
 		{names: "help", row: &command{flags: "-dms", args: "x*"}},
 		{names: "hexdump", row: &command{flags: "-bcCdovx -e=x -n=x -s=x", args: "p*"}},
 		{names: "hostname", row: &command{flags: "-fsidAI --fqdn --short --ip-address --domain --all-fqdns --all-ip-addresses --long"}},
-		{names: "iconv", bundle: bundle{"o", "ft"}, runs: "-o* --output*", takes: "--output=w -o=w",
+		{names: "iconv", valued: "ft", runs: "-o* --output*", takes: "--output=w -o=w",
 			row: &command{flags: "-f=x -t=x -lcs --from-code=x --to-code=x --list --silent", args: "p*", check: func(u *Invocation) string {
 				for _, f := range u.flags {
 					if f.has && (f.val.Kind != Exact || strings.Contains(strings.TrimSuffix(strings.TrimSuffix(f.val.Text, "//TRANSLIT"), "//IGNORE"), "/")) {
@@ -158,7 +158,7 @@ func corePrograms() []program {
 		{names: "sha224sum sha384sum", row: &command{flags: hashFlags, args: "p*", safe: true}},
 		{names: "shasum", is: eachFile, row: &command{flags: "-bt0 -a=x --algorithm=x --binary --text", args: "p*"}},
 		{names: "shred", changes: &changeRow{command{safe: true, flags: "-fuvxz -n=x -s=x --force --iterations=x --remove? --zero --verbose"}, applyEmpty(policy.Write{Remove: true})}},
-		{names: "shuf", bundle: bundle{"o", "ein"}, runs: "-o* --output* --random-source*", takes: "--output=w -o=w",
+		{names: "shuf", valued: "ein", runs: "-o* --output* --random-source*", takes: "--output=w -o=w",
 			row: &command{flags: "-erz -i=x -n=x --echo --input-range=x --head-count=x --repeat --zero-terminated", args: "p", check: func(u *Invocation) string {
 				if u.has("-e", "--echo") {
 					u.row = &command{args: "x*"}
@@ -175,7 +175,7 @@ func corePrograms() []program {
 				}
 				return ""
 			}}},
-		{names: "sort", is: eachFile, bundle: bundle{"oT", "kSt"}, runs: "--compress-program* -o* --output* -T* --temporary* --comp* --o* --t*", takes: "--output=w -o=w --files0-from=l",
+		{names: "sort", is: eachFile, valued: "kSt", runs: "--compress-program* -o* --output* -T* --temporary* --comp* --o* --t*", takes: "--output=w -o=w --files0-from=l",
 			row: &command{flags: "-bdfgiMhnRrVcCmsuz -k=x -t=x -S=x --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort --random-sort --reverse --version-sort --check? --key=x --merge --stable --unique --field-separator=x --zero-terminated --sort=x --parallel=x --buffer-size=x --debug --batch-size=x", args: "p*"},
 			changes: &changeRow{command{safe: true, flags: "-bdfgiMhnRrVcCmsuz -k=x -t=x -S=x -o=x --output=x --key=x --numeric-sort --reverse --unique"}, func(u *Invocation) bool {
 				for _, f := range u.flags {
@@ -199,7 +199,7 @@ func corePrograms() []program {
 		{names: "strings", row: &command{flags: "-afow -n=x -t=x -e=x --all --print-file-name --bytes=x --radix=x --encoding=x", args: "p*", digits: true, safe: true, check: noResponse}},
 		{names: "sum", row: &command{flags: "-rs --sysv", args: "p*", safe: true}},
 		{names: "tac", is: eachFile | packer, row: &command{flags: "-br -s=x --before --regex --separator=x", args: "p*", safe: true}},
-		{names: "tar", is: tarLike | walker | writer, bundle: bundle{"IF", "fCbgHKLNTVX"}, runs: "-I* --use-compress* --to-command* --checkpoint-action* --rsh-command* -F* --info-script* --new-volume-script* --rmt-command* !--checkpoint", takes: "-T=l --files-from=l",
+		{names: "tar", is: tarLike | walker | writer, valued: "fCbgHKLNTVX", runs: "-I* --use-compress* --to-command* --checkpoint-action* --rsh-command* -F* --info-script* --new-volume-script* --rmt-command* !--checkpoint", takes: "-T=l --files-from=l",
 			row: &command{flags: "-tvzjJa -f=p --list --verbose --file=p --gzip --gunzip --bzip2 --xz --zstd --auto-compress --wildcards --no-wildcards --anchored --show-defaults --numeric-owner --full-time --utc -R --block-number --exclude=x --strip-components=x", args: "x*", check: checkTar}, reads: rows{"--version": {}}},
 		{names: "tee", is: speaker, changes: &changeRow{command{safe: true, flags: "-aip --append --ignore-interrupts --output-error?"}, applyEmpty(policy.Write{}, "-a", "--append")}},
 		{names: "touch", is: quiet | speaker, changes: &changeRow{command{safe: true, flags: "-acmhf -d=x -r=p -t=x --no-create --date=x --reference=p --time=x --no-dereference"}, applyAll(policy.Write{})}},
@@ -211,7 +211,7 @@ func corePrograms() []program {
 			return "this form of tput is not known to be harmless"
 		}}},
 		{names: "tr", row: &command{flags: "-cCdst --complement --delete --squeeze-repeats --truncate-set1", args: "x x", min: 1}},
-		{names: "tree", bundle: bundle{"o", "LPI"}, runs: "-o* -R", takes: "-o=w",
+		{names: "tree", valued: "LPI", runs: "-o* -R", takes: "-o=w",
 			row: &command{
 				flags: "-adfxlqNQpugshDFivtcrnC1 -L=x -P=x -I=x --dirsfirst --filesfirst --noreport --prune --sort=x --gitignore --charset=x --filelimit=x --du --si --inodes --device --matchdirs --ignore-case -J -X -S -A",
 				args:  "d*", here: "d", check: func(u *Invocation) string {

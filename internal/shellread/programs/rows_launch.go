@@ -16,7 +16,7 @@ func launchPrograms() []program {
 		{names: "ltrace perf valgrind", is: checker | launcher},
 		{names: "parallel", is: launcher | takesScripts, takes: "-a=l ::::=l --arg-file=l"},
 		{names: "screen", is: launcher | takesScripts, shows: rows{"--version": {}, "-ls": {args: "x"}, "-v": {}}},
-		{names: "script", is: launcher | takesScripts | writesFirst, bundle: bundle{"c", "BEIOToTm"}, runs: "-c* --command*"},
+		{names: "script", is: launcher | takesScripts | writesFirst, valued: "BEIOToTm", runs: "-c* --command*"},
 		{names: "sg", is: launcher | takesScripts, forms: []form{{flags: "-U --update-all", edits: "*"}}},
 		{names: "strace", is: checker | launcher, shows: rows{"--version": {}, "-V": {}}},
 		{names: "tmux", is: launcher | speaker | takesScripts, shows: rows{"-V": {}, "has-session": tmuxList, "list-panes": tmuxList, "list-sessions": tmuxList, "list-windows": tmuxList, "ls": tmuxList, "lsp": tmuxList, "lsw": tmuxList}},

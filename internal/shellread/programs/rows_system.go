@@ -23,7 +23,7 @@ func systemPrograms() []program {
 		{names: "lsof", shows: rows{"": {flags: "-nPtlbRUwa -i? -s? -p=x -u=x -c=x", args: "l*", check: lsofAsksNobody}}},
 		{names: "lspci", shows: rows{"": {flags: "-nvktD"}}},
 		{names: "lsusb", row: &command{flags: "-tv"}},
-		{names: "man", is: checker | reader, bundle: bundle{"PHlC", "LmMSseREr"}, runs: "-P* --pager* -H* --html* -l --local-file -C*", shows: rows{"": manual(nil), "-f": {args: "x*", min: 1}, "-k": {args: "x*", min: 1}, "-w": manual(nil)}},
+		{names: "man", is: checker | reader, valued: "LmMSseREr", runs: "-P* --pager* -H* --html* -l --local-file -C*", shows: rows{"": manual(nil), "-f": {args: "x*", min: 1}, "-k": {args: "x*", min: 1}, "-w": manual(nil)}},
 		{names: "nvidia-smi", shows: rows{"": {flags: "-L --list-gpus"}}},
 		{names: "pgrep", is: namesOthers, row: &command{flags: "-lafnovxicw -u=x -U=x -P=x -t=x -d=x --list-name --list-full --newest --oldest --exact --full --count --ignore-case", args: "x*"}},
 		{names: "pidof", is: namesOthers, row: &command{flags: "-sxcq", args: "x*"}},

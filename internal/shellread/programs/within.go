@@ -19,6 +19,12 @@ func (t *Table) places(name string, ws []Word) func(flag string) byte {
 	return func(flag string) byte { return kindOf(taken(takes, flag), "psotmW", "psotmw") }
 }
 
+// meantBy are the flags of a command that take such, and its other words.
+func (t *Table) meantBy(name string, ws []Word) (found []output, rest []Word, ok bool) {
+	p := t.of(name)
+	return outputsOf(t.places(name, ws), p.runs, p.valued, ws)
+}
+
 // placed takes the flags out of a command that only say where it works, what it is told in
 // its own language and which files it makes: a rule for the rest means it with them, where
 // places lie in the folders of the session. ok is false when there are none, or one takes
@@ -37,10 +43,10 @@ func (t *Table) placed(name string, ws []Word) (rest, places []Word, ok bool) {
 		_, sub, _ := gitSplit(ws[1:])
 		end -= len(sub)
 	}
-	found, rest, ok := outputsOf(kinds, p.bundle, ws[:end])
+	found, rest, ok := outputsOf(kinds, p.runs, p.valued, ws[:end])
 	if end < len(ws) && ok {
 		f := p.form(ws[end:end+1], func(f *form) bool { return f.takes != "" })
-		more, words, known := outputsOf(func(flag string) byte { return kindOf(taken(f.takes, flag), "psotmW", "psotmw") }, f.bundle, ws[end:])
+		more, words, known := outputsOf(func(flag string) byte { return kindOf(taken(f.takes, flag), "psotmW", "psotmw") }, f.runs, f.valued, ws[end:])
 		found, rest, ok = append(found, more...), append(rest, words...), known
 	}
 	if len(found) == 0 || !ok {
@@ -161,7 +167,7 @@ func mounted(text string) (from, to string, ok bool) {
 // Shown is what a container is told, with the names that folders of this machine have here,
 // and the folder in which it may be done; nil where it is shown none.
 func (u *Invocation) Shown(ws []Word) (inside []Word, dir string) {
-	found, rest, ok := outputsOf(u.r.Table.places(u.name, ws), u.r.Table.of(u.name).bundle, ws)
+	found, rest, ok := u.r.Table.meantBy(u.name, ws)
 	for _, o := range found {
 		from, to, known := mounted(o.value.Text)
 		var at []target
@@ -229,7 +235,7 @@ func (u *Invocation) Without(ws []Word) (rest []Word, places []string) {
 // shown adds, for rules that forbid, what a container is given of folders, and what flags
 // name that read.
 func (u *Invocation) shown(ws []Word) {
-	found, _, _ := outputsOf(u.r.Table.places(u.name, ws), u.r.Table.of(u.name).bundle, ws)
+	found, _, _ := u.r.Table.meantBy(u.name, ws)
 	for _, o := range found {
 		switch more, ok := o.places(); {
 		case o.kind == takesMount:
