@@ -52,12 +52,7 @@ func noResponse(u *Invocation) string {
 			return w.Source + " names a file with more arguments"
 		}
 	}
-	for _, f := range u.flags {
-		if f.has && (f.val.Kind != Exact || strings.HasPrefix(f.val.Text, "@")) {
-			return f.val.Source + " names a file with more arguments"
-		}
-	}
-	return ""
+	return values(" names a file with more arguments", func(text string) bool { return strings.HasPrefix(text, "@") })(u)
 }
 
 // checkTar lets tar only list.

@@ -126,44 +126,12 @@ func (u *Invocation) otherVersions() string {
 // noRC refuses where an .npmrc of the project steers npm, and values that npm
 // takes for options.
 func noRC(u *Invocation) string {
-	for _, f := range u.flags {
-		if f.has && (f.val.Kind != Exact || strings.HasPrefix(f.val.Text, "-")) {
-			return f.val.Source + " may be an option of npm"
-		}
-	}
-	if u.r.World.Glob == nil || len(u.dirs) != 1 {
-		return "whether the project steers npm is not known"
-	}
-	for d := u.dirs[0]; d != u.r.World.Home; {
-		if u.r.mayBe(strings.TrimSuffix(d, "/") + "/.npmrc") {
-			return d + "/.npmrc may change what npm does"
-		}
-		i := strings.LastIndexByte(d, '/')
-		if i <= 0 {
-			break
-		}
-		d = d[:i]
-	}
-	return ""
+	return all(values(" may be an option of npm", func(text string) bool { return strings.HasPrefix(text, "-") }), unsteered("what npm does", true, ".npmrc"))(u)
 }
 
 // noCargoConfig refuses where the project chooses what cargo runs.
 func noCargoConfig(u *Invocation) string {
-	if u.r.World.Glob == nil || len(u.dirs) != 1 {
-		return "whether the project changes what cargo runs is not known"
-	}
-	for d := u.dirs[0]; ; {
-		for _, f := range []string{"rust-toolchain", "rust-toolchain.toml", ".cargo/config", ".cargo/config.toml"} {
-			if d != u.r.World.Home && u.r.mayBe(strings.TrimSuffix(d, "/")+"/"+f) {
-				return d + "/" + f + " may change what cargo runs"
-			}
-		}
-		i := strings.LastIndexByte(d, '/')
-		if i <= 0 {
-			return ""
-		}
-		d = d[:i]
-	}
+	return unsteered("what cargo runs", true, "rust-toolchain", "rust-toolchain.toml", ".cargo/config", ".cargo/config.toml")(u)
 }
 
 var (

@@ -54,21 +54,7 @@ func manual(more func(u *Invocation) string) *command {
 func listOnly(check func(u *Invocation) string) *command { return &command{check: check} }
 
 // noMaven refuses where the folder has options for the virtual machine that Maven runs in.
-func noMaven(u *Invocation) string {
-	if u.r.World.Glob == nil || len(u.dirs) != 1 {
-		return "whether the project changes how Maven starts is not known"
-	}
-	for d := u.dirs[0]; ; {
-		if u.r.mayBe(strings.TrimSuffix(d, "/") + "/.mvn") {
-			return d + "/.mvn may change how Maven starts"
-		}
-		i := strings.LastIndexByte(d, '/')
-		if i <= 0 {
-			return ""
-		}
-		d = d[:i]
-	}
-}
+func noMaven(u *Invocation) string { return unsteered("how Maven starts", false, ".mvn")(u) }
 
 // rustPrints lets rustc print what it has built in. KIND=PATH would write a file.
 func rustPrints(u *Invocation) string {
@@ -88,43 +74,20 @@ func rustShown(u *Invocation) string {
 
 // noPath refuses names that may be those of files.
 func noPath(u *Invocation) string {
-	for _, w := range u.args {
-		if w.Kind != Exact || strings.ContainsAny(w.Text, "/") || strings.HasSuffix(w.Text, ".pc") || strings.HasSuffix(w.Text, ".deb") {
-			return w.Source + " may name a file"
-		}
-	}
-	return ""
+	return operands(" may name a file", func(text string) bool {
+		return strings.Contains(text, "/") || strings.HasSuffix(text, ".pc") || strings.HasSuffix(text, ".deb")
+	})(u)
 }
 
 // noLocation is noResponse, and refuses what javap would fetch.
 func noLocation(u *Invocation) string {
-	for _, w := range u.args {
-		if w.Kind != Exact || strings.Contains(w.Text, ":") {
-			return w.Source + " may name something elsewhere"
-		}
-	}
-	return noResponse(u)
+	return all(operands(" may name something elsewhere", holding(":")), noResponse)(u)
 }
 
 // namedStyle is noResponse, and refuses a style in another file, whose lines clang-format
 // shows where they are none.
 func namedStyle(u *Invocation) string {
-	for _, f := range u.flags {
-		if strings.HasSuffix(f.name, "style") && (f.val.Kind != Exact || strings.Contains(f.val.Text, "file:")) {
-			return f.val.Source + " may be the style of another file"
-		}
-	}
-	return noResponse(u)
-}
-
-// noAssignment refuses NAME=VALUE, which sysctl sets also without -w.
-func noAssignment(u *Invocation) string {
-	for _, w := range u.args {
-		if w.Kind != Exact || strings.Contains(w.Text, "=") {
-			return w.Source + " may change how the kernel works"
-		}
-	}
-	return ""
+	return all(values(" may be the style of another file", func(text string) bool { return strings.Contains(text, "file:") }, "--style", "--fallback-style"), noResponse)(u)
 }
 
 // lsofAsksNobody refuses hosts behind -i, whose names lsof would have resolved, and words
@@ -155,16 +118,6 @@ func oneProtocol(u *Invocation) string {
 
 // systemdRow asks systemd how units are; status would show their logs, too.
 var systemdRow = &command{flags: "-alr -n=x --no-pager --user --system -t=x --type=x --state=x -p=x --property=x --failed --all --full --lines=x -o=x --output=x --plain --no-legend --value --quiet -q", args: "x*"}
-
-// onlyShown is openssl x509 without what it would print of its own accord.
-func onlyShown(u *Invocation) string {
-	for _, f := range u.flags {
-		if f.name == "-in" && (f.val.Kind != Exact || strings.Contains(f.val.Text, ":")) {
-			return f.val.Source + " may be another store than a file"
-		}
-	}
-	return ""
-}
 
 // batRow copies its files, coloured or not, where there is no terminal.
 var batRow = &command{flags: "-ppnASA -r=x -l=x -H=x -m=x --plain --number --show-all --style=x --color=x --decorations=x --paging=x --line-range=x --language=x --highlight-line=x --tabs=x --wrap=x --theme=x --no-pager -P", args: "p*", check: func(u *Invocation) string {

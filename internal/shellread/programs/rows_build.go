@@ -12,12 +12,7 @@ func buildPrograms() []program {
 		{names: "cargo", is: checker, help: rustVersion, helped: "build test run check clippy fmt doc bench add remove update install publish tree new init fix clean metadata package", runs: "--config* -Z* --manifest-path* -C", takes: "--manifest-path=p -C=p",
 			reads: rows{
 				"--help": rustVersion, "--version": rustVersion, "-V": rustVersion, "-h": rustVersion, "locate-project": {flags: "--workspace --message-format=x", check: noCargoConfig},
-				"metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: func(u *Invocation) string {
-					if !u.has("--no-deps") {
-						return "cargo metadata may fetch and write Cargo.lock"
-					}
-					return noCargoConfig(u)
-				}},
+				"metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: all(needs("cargo metadata may fetch and write Cargo.lock", "--no-deps"), noCargoConfig)},
 				"tree": {flags: "-dieqv -p=x --offline --locked --frozen --depth=x --edges=x --invert=x --prefix=x --format=x -f=x --duplicates --no-dedupe --package=x --all-features --features=x --no-default-features --target=x --charset=x", check: func(u *Invocation) string {
 					if !u.has("--frozen") && !(u.has("--locked") && u.has("--offline")) {
 						return "cargo tree may fetch and write Cargo.lock"
@@ -27,12 +22,10 @@ func buildPrograms() []program {
 				"version": rustVersion,
 			},
 			shows: rows{
-				"--list": rustVersion, "--version --verbose": rustVersion, "-vV": rustVersion, "clippy --version": rustVersion, "fmt --version": rustVersion,
-				"help": manual(noCargoConfig),
+				"--list": rustVersion, "--version --verbose": rustVersion, "-vV": rustVersion, "clippy --version": rustVersion, "fmt --version": rustVersion, "help": manual(noCargoConfig),
 			},
 			forms: []form{
-				{words: "… package|publish", packs: true}, {words: "… fmt", unless: "--check", edits: "*.rs"},
-				{words: "… fix|clippy", flags: "--fix --allow-dirty --allow-staged", edits: "*.rs"},
+				{words: "… package|publish", packs: true}, {words: "… fmt", unless: "--check", edits: "*.rs"}, {words: "… fix|clippy", flags: "--fix --allow-dirty --allow-staged", edits: "*.rs"},
 			}},
 		{names: "cc", is: checker | includer | speaker, runs: "-fplugin* -wrapper* -B* @* -specs*", shows: rows{"-dumpmachine": {}, "-dumpversion": {}, "-v": {}}},
 		{names: "clang", is: checker | includer | speaker, runs: "-fplugin* -Xclang* -B* @* -load*", reads: rows{"--version": {}}, shows: rows{"-dumpmachine": {}, "-dumpversion": {}, "-print-resource-dir": {}, "-print-target-triple": {}, "-v": {}}},
@@ -51,11 +44,9 @@ func buildPrograms() []program {
 		{names: "gmake", is: checker | ownNames},
 		{names: "go", is: checker, runs: "-exec* --exec* -toolexec* --toolexec* -vettool* --vettool* -overlay* -gccgoflags* --gccgoflags* -o -o=", takes: "-o=W -C=p",
 			reads: rows{
-				"--help": {}, "-h": {}, "doc": {early: true, flags: "-all -c -cmd -short -src -u", dash: true, args: "x x", check: goDoc},
-				"env": {early: true, flags: "-json -changed", dash: true, args: "x*"}, "help": {args: "x*"},
+				"--help": {}, "-h": {}, "doc": {early: true, flags: "-all -c -cmd -short -src -u", dash: true, args: "x x", check: goDoc}, "env": {early: true, flags: "-json -changed", dash: true, args: "x*"}, "help": {args: "x*"},
 				"list":      {early: true, flags: "-json? -m -f=x -deps -test -e -find -u -versions -retracted -reuse=p -tags=x -mod=x -buildvcs=x", dash: true, args: "x*", check: goList},
-				"mod graph": {check: inRepo}, "mod why": {early: true, flags: "-m", dash: true, args: "x*", check: inRepo},
-				"version": {early: true, flags: "-m -v", dash: true, args: "p*"},
+				"mod graph": {check: inRepo}, "mod why": {early: true, flags: "-m", dash: true, args: "x*", check: inRepo}, "version": {early: true, flags: "-m -v", dash: true, args: "p*"},
 			},
 			forms: []form{{words: "env", runs: "-w -u"}, {words: "run", script: true}, {words: "tool", runs: "*"}, {words: "… fmt|fix", unless: "-n", edits: "*.go"}}},
 		{names: "gofmt", row: &command{early: true, flags: "-l -d -s -e -r=x", dash: true, args: "t*", check: pickGo}, changes: &changeRow{command{safe: true, flags: "-l -d -s -e -w -r=x", dash: true}, applyFormat}},
@@ -65,8 +56,7 @@ func buildPrograms() []program {
 		{names: "golines", forms: []form{{flags: "-w", edits: "*.go"}}},
 		{names: "gradle", is: checker, takes: "--project-dir=p -p=p"},
 		{names: "jar", shows: rows{
-			"-tf": {args: "p x*", min: 1, check: noResponse}, "-tvf": {args: "p x*", min: 1, check: noResponse}, "tf": {args: "p x*", min: 1, check: noResponse},
-			"tvf": {args: "p x*", min: 1, check: noResponse},
+			"-tf": {args: "p x*", min: 1, check: noResponse}, "-tvf": {args: "p x*", min: 1, check: noResponse}, "tf": {args: "p x*", min: 1, check: noResponse}, "tvf": {args: "p x*", min: 1, check: noResponse},
 		},
 			forms: []form{{packs: true}}},
 		{names: "java", is: speaker, reads: rows{"--version": {}, "-version": {}}},

@@ -20,23 +20,15 @@ func containerPrograms() []program {
 				"--version": {}, "buildx ls": {}, "buildx version": {}, "compose ls": dockerList, "compose version": {flags: "--short -f=x --format=x"},
 				"container inspect": {flags: "-s -f=x --format=x --size", args: "x*", min: 1}, "container list": dockerList, "container ls": dockerList, "context ls": dockerList,
 				"diff": {args: "x", min: 1}, "history": {flags: "-qH --no-trunc --quiet --human --format=x", args: "x", min: 1},
-				"image inspect": {flags: "-f=x --format=x", args: "x*", min: 1}, "image ls": dockerList, "images": dockerList, "info": {flags: "-f=x --format=x"},
-				"inspect": {flags: "-s -f=x --format=x --size --type=x", args: "x*", min: 1},
-				"logs":    {flags: "-tn=x --tail=x --since=x --until=x --timestamps --details", args: "x", min: 1}, "network inspect": {flags: "-f=x --format=x -v", args: "x*", min: 1},
+				"image inspect": {flags: "-f=x --format=x", args: "x*", min: 1}, "image ls": dockerList, "images": dockerList, "info": {flags: "-f=x --format=x"}, "inspect": {flags: "-s -f=x --format=x --size --type=x", args: "x*", min: 1},
+				"logs": {flags: "-tn=x --tail=x --since=x --until=x --timestamps --details", args: "x", min: 1}, "network inspect": {flags: "-f=x --format=x -v", args: "x*", min: 1},
 				"network ls": dockerList, "port": {args: "x x", min: 1}, "ps": dockerList,
-				"stats": {flags: "-a --no-stream --all --format=x --no-trunc", args: "x*", check: func(u *Invocation) string {
-					if !u.has("--no-stream") {
-						return "docker stats never ends"
-					}
-					return ""
-				}},
-				"system df": {flags: "-v --verbose --format=x"}, "top": {args: "x", min: 1}, "version": {flags: "-f=x --format=x"},
-				"volume inspect": {flags: "-f=x --format=x", args: "x*", min: 1}, "volume ls": dockerList,
+				"stats":     {flags: "-a --no-stream --all --format=x --no-trunc", args: "x*", check: needs("docker stats never ends", "--no-stream")},
+				"system df": {flags: "-v --verbose --format=x"}, "top": {args: "x", min: 1}, "version": {flags: "-f=x --format=x"}, "volume inspect": {flags: "-f=x --format=x", args: "x*", min: 1}, "volume ls": dockerList,
 			},
 			shows: rows{
-				"compose images": composed("-q --quiet --format=x", "x*"), "compose logs": composed("-tn=x --tail=x --since=x --until=x --timestamps --no-color --no-log-prefix", "x*"),
-				"compose port": composed("--protocol=x --index=x", "x x"),
-				"compose ps":   composed("-aq --all --quiet --format=x --services --filter=x --status=x --no-trunc --orphans", "x*"), "compose top": composed("", "x*"),
+				"compose images": composed("-q --quiet --format=x", "x*"), "compose logs": composed("-tn=x --tail=x --since=x --until=x --timestamps --no-color --no-log-prefix", "x*"), "compose port": composed("--protocol=x --index=x", "x x"),
+				"compose ps": composed("-aq --all --quiet --format=x --services --filter=x --status=x --no-trunc --orphans", "x*"), "compose top": composed("", "x*"),
 				"container logs": {flags: "-tn=x --tail=x --since=x --until=x --timestamps --details", args: "x", min: 1}, "container port": {args: "x x", min: 1},
 				"container top": {args: "x", min: 1}, "context show": {}, "image history": {flags: "-qH --no-trunc --quiet --human --format=x", args: "x", min: 1},
 			},
@@ -66,18 +58,16 @@ func containerPrograms() []program {
 				"api-resources": {flags: "-o=x --output=x --namespaced? --api-group=x --verbs=x --no-headers"}, "api-versions": {},
 				"auth can-i": {flags: kubeFlags + " --list", args: "x*"}, "cluster-info": {}, "config current-context": {}, "config get-clusters": {},
 				"config get-contexts": {flags: "-o=x --output=x --no-headers", args: "x*"}, "config view": {flags: "--minify -o=x --output=x", check: checkKube},
-				"describe": {flags: kubeFlags + " -l=x --selector=x --show-events?", args: "x*", min: 1, check: checkKube},
-				"events":   {flags: kubeFlags + " --for=x --types=x --no-headers -o=x --output=x", check: checkKube},
-				"explain":  {flags: "--recursive --api-version=x --output=x", args: "x", min: 1},
-				"get":      {flags: kubeFlags + " -o=x --output=x -l=x --selector=x --show-labels --no-headers --sort-by=x --field-selector=x -L=x --label-columns=x --ignore-not-found --chunk-size=x --show-kind", args: "x*", min: 1, check: checkKube},
+				"describe": {flags: kubeFlags + " -l=x --selector=x --show-events?", args: "x*", min: 1, check: checkKube}, "events": {flags: kubeFlags + " --for=x --types=x --no-headers -o=x --output=x", check: checkKube},
+				"explain": {flags: "--recursive --api-version=x --output=x", args: "x", min: 1},
+				"get":     {flags: kubeFlags + " -o=x --output=x -l=x --selector=x --show-labels --no-headers --sort-by=x --field-selector=x -L=x --label-columns=x --ignore-not-found --chunk-size=x --show-kind", args: "x*", min: 1, check: checkKube},
 				"logs": {flags: kubeFlags + " -c=x --container=x -p --previous --tail=x --since=x --since-time=x --timestamps --all-containers --prefix -l=x --selector=x --limit-bytes=x", args: "x x", check: func(u *Invocation) string {
 					if len(u.args) == 0 && !u.has("-l", "--selector") {
 						return "kubectl logs of what is not said"
 					}
 					return ""
 				}},
-				"rollout history": {flags: kubeFlags + " --revision=x", args: "x*", min: 1},
-				"top":             {flags: kubeFlags + " -l=x --selector=x --containers --no-headers --sort-by=x", args: "x*", min: 1}, "version": {flags: "-o=x --output=x --client"},
+				"rollout history": {flags: kubeFlags + " --revision=x", args: "x*", min: 1}, "top": {flags: kubeFlags + " -l=x --selector=x --containers --no-headers --sort-by=x", args: "x*", min: 1}, "version": {flags: "-o=x --output=x --client"},
 			},
 			shows: rows{"rollout status": {flags: kubeFlags + " --watch? -w --timeout=x --revision=x", args: "x*", min: 1}},
 			forms: []form{{words: "cp|debug|exec|run", runs: "*"}, {words: "config set|set-credentials|set-cluster", sets: "~/.kube/config"}, {words: "… cp", packs: true}}},
@@ -85,8 +75,7 @@ func containerPrograms() []program {
 		{names: "modal", forms: []form{{words: "… deploy|run", packs: true}}},
 		{names: "nerdctl", is: container | remote,
 			forms: []form{
-				{words: "volume prune|rm|remove", loses: lostVolumes}, {words: "system prune", flags: "--volumes", loses: lostVolumes, plain: true},
-				{words: "compose down", flags: "-v --volumes", loses: lostVolumes},
+				{words: "volume prune|rm|remove", loses: lostVolumes}, {words: "system prune", flags: "--volumes", loses: lostVolumes, plain: true}, {words: "compose down", flags: "-v --volumes", loses: lostVolumes},
 			}},
 		{names: "oc", is: container | remote},
 		{names: "podman", is: checker | container | ownNames | remote | speaker, runs: "-v* --volume* --mount* --privileged*", shows: rows{
@@ -95,15 +84,13 @@ func containerPrograms() []program {
 		},
 			forms: []form{
 				{words: "create|run", takes: "--mount=m --volume=m -v=m"}, {words: "volume", runs: "-o* --opt* -d* --driver*"}, {words: "volume prune|rm|remove", loses: lostVolumes},
-				{words: "system prune", flags: "--volumes", loses: lostVolumes, plain: true}, {words: "compose down", flags: "-v --volumes", loses: lostVolumes},
-				{words: "… build|cp", packs: true},
+				{words: "system prune", flags: "--volumes", loses: lostVolumes, plain: true}, {words: "compose down", flags: "-v --volumes", loses: lostVolumes}, {words: "… build|cp", packs: true},
 			}},
 		{names: "pulumi", is: checker, forms: []form{{words: "destroy", loses: lostCloud}}},
 		{names: "railway", forms: []form{{words: "… up", packs: true}}},
 		{names: "sam", forms: []form{{words: "… build|package|deploy", packs: true}}},
-		{names: "terraform", is: checker | speaker, takes: "-chdir=p", reads: rows{"--version": {}}, forms: []form{{words: "destroy", loses: lostCloud}, {words: "apply", flags: "-destroy --destroy", loses: lostCloud}, {words: "… fmt", unless: "-check", edits: "*.tf *.tfvars *.hcl"}}},
+		{names: "terraform tofu", is: checker | speaker, takes: "-chdir=p", reads: rows{"--version": {}}, forms: []form{{words: "destroy", loses: lostCloud}, {words: "apply", flags: "-destroy --destroy", loses: lostCloud}, {words: "… fmt", unless: "-check", edits: "*.tf *.tfvars *.hcl"}}},
 		{names: "terragrunt", forms: []form{{words: "destroy", loses: lostCloud}, {words: "apply", flags: "-destroy --destroy", loses: lostCloud}}},
-		{names: "tofu", is: checker, forms: []form{{words: "destroy", loses: lostCloud}, {words: "apply", flags: "-destroy --destroy", loses: lostCloud}, {words: "… fmt", unless: "-check", edits: "*.tf *.tfvars *.hcl"}}},
 		{names: "tsh", is: remote},
 		{names: "vagrant", is: checker | remote},
 		{names: "wrangler", forms: []form{{words: "… deploy|publish|pages", packs: true}}},

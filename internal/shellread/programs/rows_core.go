@@ -67,12 +67,7 @@ func corePrograms() []program {
 		{names: "expr false true", row: &command{verbatim: true, args: "x*", safe: true}},
 		{names: "factor groups", row: &command{args: "x*"}},
 		{names: "file", is: eachFile, valued: "eFfP", runs: "-C* --compile -m* --magic-file*",
-			row: &command{flags: "-bhikLNnprsSvzZ0E -F=x --brief --mime --mime-type --mime-encoding --dereference --no-dereference --extension --keep-going --no-pad --print0 --raw -e=x --exclude=x --separator=x -P=x --parameter=x", args: "p*", min: 1, check: func(u *Invocation) string {
-				if u.has("-z", "-Z", "-S", "-s", "-p") {
-					return "this flag of file starts other programs or writes"
-				}
-				return ""
-			}}},
+			row: &command{flags: "-bhikLNnprsSvzZ0E -F=x --brief --mime --mime-type --mime-encoding --dereference --no-dereference --extension --keep-going --no-pad --print0 --raw -e=x --exclude=x --separator=x -P=x --parameter=x", args: "p*", min: 1, check: refuses("this flag of file starts other programs or writes", "-z", "-Z", "-S", "-s", "-p")}},
 		{names: "fmt", row: &command{flags: "-cstu -w=x -p=x -g=x --width=x --prefix=x", args: "p*", digits: true}},
 		{names: "fold", row: &command{flags: "-bs -w=x --bytes --spaces --width=x", args: "p*", safe: true}},
 		{names: "gawk", is: inPlaceEditor, takes: "-f=c --file=c", row: awkRow, reads: rows{"--version": {}}},
@@ -87,14 +82,9 @@ func corePrograms() []program {
 		{names: "hexdump", row: &command{flags: "-bcCdovx -e=x -n=x -s=x", args: "p*"}},
 		{names: "hostname", row: &command{flags: "-fsidAI --fqdn --short --ip-address --domain --all-fqdns --all-ip-addresses --long"}},
 		{names: "iconv", valued: "ft", runs: "-o* --output*", takes: "--output=w -o=w",
-			row: &command{flags: "-f=x -t=x -lcs --from-code=x --to-code=x --list --silent", args: "p*", check: func(u *Invocation) string {
-				for _, f := range u.flags {
-					if f.has && (f.val.Kind != Exact || strings.Contains(strings.TrimSuffix(strings.TrimSuffix(f.val.Text, "//TRANSLIT"), "//IGNORE"), "/")) {
-						return f.val.Source + " may name a file"
-					}
-				}
-				return ""
-			}}},
+			row: &command{flags: "-f=x -t=x -lcs --from-code=x --to-code=x --list --silent", args: "p*", check: values(" may name a file", func(text string) bool {
+				return strings.Contains(strings.TrimSuffix(strings.TrimSuffix(text, "//TRANSLIT"), "//IGNORE"), "/")
+			})}},
 		{names: "id", row: &command{flags: "-ugGnrza --user --group --groups --name --real --zero", args: "x*"}},
 		{names: "install", is: copier | packer | writer, changes: &changeRow{command{safe: true, flags: "-bcCdDpsTv -g=x -m=x -o=x -t=x -S=x --directory --mode=x --owner=x --group=x --target-directory=x --verbose --preserve-timestamps --backup?"}, applyInstall}},
 		{names: "jobs", row: &command{flags: "-lnprs"}},
@@ -108,12 +98,7 @@ func corePrograms() []program {
 		{names: "ls", is: eachFile,
 			row: &command{
 				flags: "-aAbBcCdDfFgGhHiklmnNopqQrRsStuUvxXZ1 --all --almost-all --author --escape --block-size=x --ignore-backups --color? --directory --dired --classify? --file-type --format=x --full-time --group-directories-first --no-group --human-readable --si --hide=x --hyperlink? --indicator-style=x --inode -I=x --ignore=x --kibibytes --literal --numeric-uid-gid --hide-control-chars --show-control-chars --quote-name --quoting-style=x --reverse --recursive --size --sort=x --time=x --time-style=x -T=x --tabsize=x -w=x --width=x --context --zero",
-				args:  "l*", here: "l", safe: true, check: func(u *Invocation) string {
-					if u.has("-R", "--recursive") {
-						u.row = &command{args: "d*", here: "d"}
-					}
-					return ""
-				},
+				args:  "l*", here: "l", safe: true, check: becomes(&command{args: "d*", here: "d"}, "-R", "--recursive"),
 			}, reads: rows{"--version": {}}},
 		{names: "lsblk", row: &command{flags: "-abfmpSt"}},
 		{names: "mawk", takes: "-f=c", row: awkRow},
@@ -159,12 +144,7 @@ func corePrograms() []program {
 		{names: "shasum", is: eachFile, row: &command{flags: "-bt0 -a=x --algorithm=x --binary --text", args: "p*"}},
 		{names: "shred", changes: &changeRow{command{safe: true, flags: "-fuvxz -n=x -s=x --force --iterations=x --remove? --zero --verbose"}, applyEmpty(policy.Write{Remove: true})}},
 		{names: "shuf", valued: "ein", runs: "-o* --output* --random-source*", takes: "--output=w -o=w",
-			row: &command{flags: "-erz -i=x -n=x --echo --input-range=x --head-count=x --repeat --zero-terminated", args: "p", check: func(u *Invocation) string {
-				if u.has("-e", "--echo") {
-					u.row = &command{args: "x*"}
-				}
-				return ""
-			}}},
+			row: &command{flags: "-erz -i=x -n=x --echo --input-range=x --head-count=x --repeat --zero-terminated", args: "p", check: becomes(&command{args: "x*"}, "-e", "--echo")}},
 		{names: "size", row: &command{flags: "-ABdtx --totals", args: "p*", check: noResponse}},
 		{names: "sleep", is: namesOthers,
 			row: &command{args: "x*", check: func(u *Invocation) string {
@@ -249,12 +229,7 @@ func corePrograms() []program {
 			}}},
 		{names: "unlink", changes: &changeRow{command{safe: true}, applyAll(policy.Write{Remove: true})}},
 		{names: "unzip", is: packer | writer,
-			row: &command{flags: "-lvZtqpc12hsm", args: "p x*", min: 1, early: true, check: func(u *Invocation) string {
-				if !u.has("-l", "-v", "-Z", "-t", "-p", "-c") {
-					return "unzip without -l or -p writes what it unpacks"
-				}
-				return archive(u)
-			}}},
+			row: &command{flags: "-lvZtqpc12hsm", args: "p x*", min: 1, early: true, check: all(needs("unzip without -l or -p writes what it unpacks", "-l", "-v", "-Z", "-t", "-p", "-c"), archive)}},
 		{names: "uptime", row: &command{flags: "-ps --pretty --since"}},
 		{names: "wc", is: eachFile, takes: "--files0-from=l", row: &command{flags: "-clmwL --bytes --chars --lines --words --max-line-length --total=x", args: "p*", safe: true}},
 		{names: "whereis", is: namesOthers, row: &command{flags: "-bms", args: "x*"}},

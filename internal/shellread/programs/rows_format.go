@@ -8,8 +8,7 @@ func formatPrograms() []program {
 		{names: "biome", forms: []form{{flags: "--write --apply --apply-unsafe --fix", edits: "*"}}},
 		{names: "buf", forms: []form{{words: "… format", flags: "-w --write", edits: "*"}}},
 		{names: "clang-format", shows: rows{
-			"":          {flags: "-n --dry-run --Werror --style=x --fallback-style=x --assume-filename=x --lines=x --verbose --output-replacements-xml --dump-config", args: "p*", check: namedStyle},
-			"--version": {},
+			"": {flags: "-n --dry-run --Werror --style=x --fallback-style=x --assume-filename=x --lines=x --verbose --output-replacements-xml --dump-config", args: "p*", check: namedStyle}, "--version": {},
 		},
 			forms: []form{{flags: "-i", edits: "*"}}},
 		{names: "clang-tidy", shows: rows{"--version": {}}, forms: []form{{flags: "-fix --fix --fix-errors", edits: "*"}}},

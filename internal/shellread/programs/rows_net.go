@@ -13,7 +13,7 @@ func netPrograms() []program {
 		{names: "ncat", valued: "gGimdwpsx", runs: "-c* -e* --exec* --sh-exec*"},
 		{names: "netstat", shows: rows{"": {flags: "-tulnpaersWi46", args: "x", check: oneProtocol}}},
 		{names: "nmap", runs: "--script* -oN* -oX* -oA*"},
-		{names: "openssl", is: checker | speaker, runs: "-engine* -provider-path*", reads: rows{"version": {flags: "-a"}}, shows: rows{"x509": {flags: "-in=p -noout -text -subject -issuer -dates -enddate -startdate -serial -fingerprint -sha256 -sha1 -pubkey -modulus -purpose -email -ext=x -checkend=x -inform=x -nameopt=x", dash: true, check: onlyShown}}},
+		{names: "openssl", is: checker | speaker, runs: "-engine* -provider-path*", reads: rows{"version": {flags: "-a"}}, shows: rows{"x509": {flags: "-in=p -noout -text -subject -issuer -dates -enddate -startdate -serial -fingerprint -sha256 -sha1 -pubkey -modulus -purpose -email -ext=x -checkend=x -inform=x -nameopt=x", dash: true, check: values(" may be another store than a file", holding(":"), "-in")}}},
 		{names: "rsync", is: checker | copier | speaker | walker, valued: "BMfT", runs: "-e* --rsh* --rsync-path* --daemon --config*", takes: "--files-from=l"},
 		{names: "scp", is: checker | copier | walker, valued: "cilPX", runs: "-o* -F* -S* -J* -D*", takes: "-i=r -F=r"},
 		{names: "sftp", runs: "-o* -F* -S* -J* -b*", takes: "-i=r -F=r"},

@@ -48,8 +48,7 @@ func nodePrograms() []program {
 		{names: "npx", is: launcher | starter | takesScripts, runs: "-c* --call*"},
 		{names: "pnpm", is: checker | manager | starter, runs: "--script-shell* --node-options* -C --dir*", takes: "--dir=p -C=p",
 			forms: []form{
-				{words: "dlx", runs: "*"}, {words: "exec", runs: "*", own: "-r --recursive --parallel", command: true}, {words: "set", sets: "~/.npmrc"},
-				{words: "config|c set|delete", sets: "~/.npmrc"}, {words: "… pack|publish|deploy", packs: true},
+				{words: "dlx", runs: "*"}, {words: "exec", runs: "*", own: "-r --recursive --parallel", command: true}, {words: "set", sets: "~/.npmrc"}, {words: "config|c set|delete", sets: "~/.npmrc"}, {words: "… pack|publish|deploy", packs: true},
 			}},
 		{names: "pnpx", is: starter},
 		{names: "prisma", forms: []form{{words: "migrate reset", loses: lostData}}},

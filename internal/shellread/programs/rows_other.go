@@ -18,14 +18,7 @@ func otherPrograms() []program {
 		{names: "brew", is: namesOthers,
 			reads: rows{
 				"--version": {},
-				"list": {flags: "-1lvrt --versions --formula --cask --full-name", args: "x*", check: func(u *Invocation) string {
-					for _, w := range u.args {
-						if w.Kind != Exact || strings.Contains(w.Text, "/") || strings.HasSuffix(w.Text, ".rb") {
-							return w.Source + " may be a formula that brew runs"
-						}
-					}
-					return ""
-				}},
+				"list":      {flags: "-1lvrt --versions --formula --cask --full-name", args: "x*", check: operands(" may be a formula that brew runs", func(text string) bool { return strings.Contains(text, "/") || strings.HasSuffix(text, ".rb") })},
 			}},
 		{names: "chsh", forms: []form{{unless: "-l --list-shells -h --help -v --version", sets: "/etc/passwd"}}},
 		{names: "crontab", is: checker, forms: []form{{flags: "-r", loses: "removes all that is scheduled"}, {unless: "-l", sets: "/var/spool/cron/crontabs"}}},

@@ -6,8 +6,7 @@ func systemPrograms() []program {
 		{names: "last", is: known},
 		{names: "apropos", is: namesOthers, shows: rows{"": {flags: "-e -a -r -w", args: "x*", min: 1}}},
 		{names: "apt", is: namesOthers, reads: rows{"--version": {}, "list": {flags: "--installed --upgradable --all-versions", args: "x*"}}, shows: rows{
-			"policy": {args: "x*", check: noPath}, "search": {flags: "-n --names-only -f --full", args: "x*", min: 1},
-			"show": {flags: "-a --all-versions", args: "x*", min: 1, check: noPath},
+			"policy": {args: "x*", check: noPath}, "search": {flags: "-n --names-only -f --full", args: "x*", min: 1}, "show": {flags: "-a --all-versions", args: "x*", min: 1, check: noPath},
 		}},
 		{names: "bat", is: checker | reader | walker, shows: rows{"": batRow, "--version": {}}},
 		{names: "batcat", is: packer, shows: rows{"": batRow}},
@@ -44,15 +43,10 @@ func systemPrograms() []program {
 		{names: "shellcheck", is: checker | reader | speaker, shows: rows{"": {flags: "-s=x -f=x -S=x -e=x -i=x -C? --shell=x --format=x --severity=x --exclude=x --include=x --norc --color? -V --version", args: "p*", min: 1, check: noSources}}},
 		{names: "ss", row: &command{flags: "-tulnaemoispx46H --processes --tcp --udp --listening --numeric --all --extended --memory --options --summary --unix --ipv4 --ipv6 --no-header"}},
 		{names: "sw_vers", row: &command{flags: "-productVersion -productName -buildVersion", dash: true}},
-		{names: "sysctl", shows: rows{"": {flags: "-naNe --all --values --names --ignore", args: "x*", check: noAssignment}}},
+		{names: "sysctl", shows: rows{"": {flags: "-naNe --all --values --names --ignore", args: "x*", check: operands(" may change how the kernel works", holding("="))}}},
 		{names: "systemctl", is: checker, shows: rows{"is-active": systemdRow, "is-enabled": systemdRow, "is-failed": systemdRow, "list-timers": systemdRow, "list-unit-files": systemdRow, "list-units": systemdRow},
 			forms: []form{{words: "enable|edit|link|mask|set-environment|import-environment", sets: "/etc/systemd/system"}}},
-		{names: "top", row: &command{flags: "-b -n=x -o=x -d=x -p=x", check: func(u *Invocation) string {
-			if !u.has("-b") || !u.has("-n") {
-				return "top never ends"
-			}
-			return ""
-		}}},
+		{names: "top", row: &command{flags: "-b -n=x -o=x -d=x -p=x", check: all(needs("top never ends", "-b"), needs("top never ends", "-n"))}},
 		{names: "vmstat", row: &command{flags: "-a -s -S=x"}},
 		{names: "w", row: &command{flags: "-hsfi"}},
 		{names: "whatis", is: namesOthers, shows: rows{"": {flags: "-r -w", args: "x*", min: 1}}},

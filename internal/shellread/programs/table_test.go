@@ -72,3 +72,16 @@ func TestFlagTokens(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// TestOneRecordEach: a name stands in one record, where all that is known of it is.
+func TestOneRecordEach(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range records() {
+		for name := range strings.FieldsSeq(p.names) {
+			if seen[name] {
+				t.Errorf("%s has two records", name)
+			}
+			seen[name] = true
+		}
+	}
+}
