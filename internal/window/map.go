@@ -263,7 +263,7 @@ func why(c transcript.Cache) string {
 		all = append(all, fmt.Sprintf("%d minutes passed, and the provider may keep a prefix for no longer than five", int(c.Idle.Minutes())))
 	}
 	if len(all) == 0 {
-		return "nothing that adze sent changed: the provider has let go of it, or another of its servers answered"
+		return "the provider did not keep them, or another of its servers answered: what adze sent before did not change"
 	}
 	return strings.Join(all, "; ")
 }

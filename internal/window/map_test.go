@@ -99,7 +99,7 @@ func TestWhyTheCacheMissed(t *testing.T) {
 		{transcript.Cache{Prompt: 9000, Before: 1023, Any: true}, Served{9000, 0, 1023, "the prompt was too short to be cached"}},
 		{transcript.Cache{Prompt: 9000, Before: 1024, Any: true, Idle: 5 * time.Minute}, Served{9000, 0, 1024, "5 minutes passed, and the provider may keep a prefix for no longer than five"}},
 		{transcript.Cache{Prompt: 9000, Before: 8000, Any: true, Idle: 5*time.Minute - 1, Between: []transcript.CacheChange{transcript.CacheResumed}}, Served{9000, 0, 8000, "adze was started anew"}},
-		{transcript.Cache{Prompt: 9000, Before: 8000, Any: true}, Served{9000, 0, 8000, "nothing that adze sent changed: the provider has let go of it, or another of its servers answered"}},
+		{transcript.Cache{Prompt: 9000, Before: 8000, Any: true}, Served{9000, 0, 8000, "the provider did not keep them, or another of its servers answered: what adze sent before did not change"}},
 	} {
 		if d := cmp.Diff(c.want, served(c.c)); d != "" {
 			t.Errorf("%+v (-want +got):\n%s", c.c, d)
