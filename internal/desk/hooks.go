@@ -49,7 +49,7 @@ func HookRows(set hook.Set) []ask.Hook {
 func PrintHooks(to io.Writer, set hook.Set, cfg *config.Config) error {
 	rows := HookRows(set)
 	if len(rows) == 0 {
-		why := "no hooks are set"
+		why := "No hook is set. A settings file sets them under `hooks`."
 		if cfg.DisableAllHooks {
 			why = "hooks are off: disableAllHooks"
 		}
