@@ -223,6 +223,9 @@ func (d *Menu) View(c Ctx, rows int) ([]draw.Line, term.Cursor) {
 	if hint == "" && d.Call == "" && d.field == nil {
 		hint = "Enter takes it, Esc closes"
 	}
+	if len(d.found) == 0 && d.field == nil {
+		hint = without(hint, "Enter ")
+	}
 	if n := len(d.found); n > room {
 		hint = fmt.Sprintf("%d of %d", d.at+1, n) + sep(p, hint)
 	}

@@ -30,6 +30,12 @@ func (d *Menu) printed(p Paper, lines []draw.Line, width int) []draw.Line {
 	return p.Boxed(lines, draw.Border, min(p.O.Width, story.TextCols), draw.L(draw.S(draw.String(d.Heading), draw.Border)), nil)
 }
 
+// without is a hint of keys without what one of them does: there is nothing to do it to.
+func without(hint, key string) string {
+	parts := slices.DeleteFunc(strings.Split(hint, ", "), func(s string) bool { return strings.HasPrefix(s, key) })
+	return cmp.Or(strings.Join(parts, ", "), "Esc closes")
+}
+
 // after is what follows a word in a hint of keys, up to the next key: what it does.
 func after(hint, word string) string {
 	_, rest, _ := strings.Cut(hint, word)

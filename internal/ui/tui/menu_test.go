@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 )
 
@@ -48,4 +49,12 @@ func TestNarrowMenusKeepNames(t *testing.T) {
 	models(r)
 	r.has("anthropic/claude-sonnet-4-5-20250929", "$3 in, $15 out")
 	withRules(newRig(t, 40, 20)).keys("'/permissions", "enter").has("deny  Bash(git push --force:*)")
+}
+
+// Where nothing is there to be chosen, no key is said to choose it.
+func TestNothingToChoose(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.InputAccepted{ID: "p", Text: "hello"}).keys("'/rewind", "enter").has("Enter shows")
+	if r.keys("'zzzz").has("nothing matches"); strings.Contains(r.live(), "Enter shows") {
+		t.Errorf("Enter chooses nothing:\n%s", r.live())
+	}
 }

@@ -59,7 +59,7 @@ func (m *Model) tasksCommand(string) []effect {
 		if t.end != nil && t.end.Output != "" && m.host.ReadFile != nil {
 			key := fmt.Sprintf("%s, the %d.", t.start.ID, i)
 			ended[key] = t
-			all = append(all, Choice{ID: key, Name: t.start.ID + "  " + story.Subject(t.start.Text), Right: "ended"})
+			all = append(all, Choice{ID: key, Name: t.start.ID + "  " + story.Subject(t.start.Text), Right: t.how()})
 		}
 	}
 	if len(all) == 0 {
@@ -97,6 +97,17 @@ func (m *Model) tasksCommand(string) []effect {
 	}
 	m.open(d)
 	return nil
+}
+
+// how says how a task ended.
+func (t task) how() string {
+	switch {
+	case t.end.Killed != "":
+		return "stopped"
+	case t.end.Exit != 0:
+		return fmt.Sprintf("exit %d", t.end.Exit)
+	}
+	return "ended"
 }
 
 func stopTask(id string) []effect { return []effect{submit{op: op.StopTask{ID: id}, urgent: true}} }

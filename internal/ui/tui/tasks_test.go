@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -38,4 +39,17 @@ func TestTasksAreLookedAt(t *testing.T) {
 	}
 	r = inBackground(newRig(t, 80, 24)).keys("'/tasks", "enter", "enter")
 	r.event(event.TaskEnded{ID: "b1"}).pass(time.Second).has("it has ended", "tick 2")
+}
+
+// The list of tasks says how each ended.
+func TestHowTasksEnded(t *testing.T) {
+	for want, end := range map[string]event.TaskEnded{"ended": {}, "exit 3": {Exit: 3}, "stopped": {Killed: "stopped by the person", Exit: 143}} {
+		end.ID, end.Output = "b1", "/out"
+		r := newRig(t, 80, 24)
+		r.m.host.ReadFile = func(string) (string, error) { return "", nil }
+		r.open().event(event.TaskStarted{ID: "b1", Text: "make watch"}, end).keys("'/tasks", "enter")
+		if got := r.live(); !strings.Contains(got, want+" ") {
+			t.Errorf("not %s:\n%s", want, got)
+		}
+	}
 }

@@ -67,8 +67,8 @@ func (m *Model) firstTheme() dialog.Dialog {
 
 func (m *Model) firstModel() dialog.Dialog {
 	all := []Choice{
-		{ID: "demo", Name: "See the demo", About: "needs no key: it repairs a small program, with a scripted model"},
-		{ID: "again", Name: "Look again", About: "for a key in the environment, or a local server (Ollama, LM Studio, llama.cpp)"},
+		{ID: "demo", Name: "See the demo", About: "needs no key: a scripted model repairs a small program"},
+		{ID: "again", Name: "Look again", About: "for a key, or Ollama, LM Studio, llama.cpp"},
 	}
 	login, logsIn := m.host.Reports["login"]
 	if logsIn {
