@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 )
@@ -119,7 +119,7 @@ func needs(r Rules, q Request, all []Judged, effect Effect) Needs {
 func (w Write) outside(r Rules, v Verdict, exact bool) bool {
 	here := func(dir string) bool { return Within(dir, w.Path, r.FoldCase) }
 	switch {
-	case w.Sure != Certain, w.Opens, w.Own, w.Path == filepath.Dir(w.Path), v.Check == CheckSandbox, v.Check == CheckMode && !exact:
+	case w.Sure != Certain, w.Opens, w.Own, w.Path == path.Dir(w.Path), v.Check == CheckSandbox, v.Check == CheckMode && !exact:
 		return false
 	}
 	return !slices.ContainsFunc(r.Dirs, here) && !slices.ContainsFunc(r.Writable, here)
@@ -128,7 +128,7 @@ func (w Write) outside(r Rules, v Verdict, exact bool) bool {
 // opened is what has to be open for a write: the folder that the path is in, because files
 // are made, replaced and removed there. It is the path alone where others may use it, too.
 func (w Write) opened(exact bool) string {
-	if in := filepath.Dir(w.Path); exact && !w.Within && in != filepath.Dir(in) {
+	if in := path.Dir(w.Path); exact && !w.Within && in != path.Dir(in) {
 		return in
 	}
 	return w.Path
