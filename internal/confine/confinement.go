@@ -199,6 +199,12 @@ func (c *confinement) active() bool {
 	return c.err != nil || c.box.Level().Strength != sandbox.None
 }
 
+// apart says whether commands have processes of their own, which the sandbox ends with them.
+func (c *confinement) apart() bool {
+	c.ready()
+	return c.err == nil && c.box.Level().Name == "bwrap"
+}
+
 // passes says whether confinement is reason enough to run without a question.
 func (c *confinement) passes() bool {
 	c.ready()

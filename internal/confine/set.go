@@ -227,6 +227,12 @@ func (b *Set) Active() bool {
 	return c != nil && c.active()
 }
 
+// Apart reports whether what a command leaves running ends with it, seen by nobody outside.
+func (b *Set) Apart() bool {
+	c := b.get()
+	return c != nil && c.apart()
+}
+
 // Passes reports whether being confined is reason enough to run without a
 // question.
 func (b *Set) Passes() bool {

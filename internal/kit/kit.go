@@ -92,7 +92,7 @@ func New(c Config) (Kit, error) {
 	}
 	box, ledger := c.Sandboxes, file.NewLedger()
 	shell.Stays, shell.Excluded = box.Stays, box.Excluded
-	shell.Wrap, shell.Active, shell.Passes, shell.Denial, shell.Ahead = box.Wrap, box.Active, box.Passes, box.Denial, box.Ahead
+	shell.Wrap, shell.Active, shell.Apart, shell.Passes, shell.Denial, shell.Ahead = box.Wrap, box.Active, box.Apart, box.Passes, box.Denial, box.Ahead
 	shell.Quarantined, shell.Writes = box.Quarantined, box.Writes
 	shells, tasks := bash.New(shell)
 	files := file.New(file.Config{Ledger: ledger, Private: func(path string) bool {

@@ -57,6 +57,9 @@ type Config struct {
 	Wrap func(c *proc.Command, needs policy.Needs) (policy.Kept, error)
 	// Active says whether Wrap confines anything; nil means it does.
 	Active func() bool
+	// Apart says whether what a wrapped command leaves running ends with its shell, and
+	// is not seen from outside; nil means that it is.
+	Apart func() bool
 	// Ahead is told that a command is to come, and returns at once; nil tells nobody.
 	Ahead func()
 	// Passes says whether a command may run without a question because it is
@@ -372,7 +375,8 @@ func (b *runner) command(in input, env tool.Env, still bool) (c proc.Command, h 
 		return proc.Command{}, nil, kept, err
 	}
 	h.base = base
-	h.tells = still && isBash && !in.Background && b.confined(in)
+	h.apart = !in.Background && b.confined(in) && b.Apart != nil && b.Apart()
+	h.looks = h.apart && isBash
 	args := []string{filepath.Base(b.shell)}
 	if isBash {
 		args = append(args, "--noprofile", "--norc")
@@ -380,6 +384,9 @@ func (b *runner) command(in input, env tool.Env, still bool) (c proc.Command, h 
 	c = proc.Command{
 		Path: b.shell, Dir: env.Dir, Keep: in.Background, Gate: true, Files: h.files,
 		Args: append(args, "-c", wrapper(in.Command, h, isBash), "bash"),
+	}
+	if h.looks {
+		c.Args = append(c.Args, lookAround)
 	}
 	b.resume(env.Exports)
 	vars := b.exports.of(base, b.confined(in))
@@ -402,8 +409,8 @@ func (b *runner) takeOver(j *job, s shellread.Script, begun []string, confined b
 	if j.lost != nil {
 		r.Text += fmt.Sprintf("\n[the folder and the variables are as before the command: %s]", j.lost)
 	}
-	if confined && strings.TrimSpace(j.state.left) != "" && len(left(j.p.Status())) == 0 { // what the sandbox took with it was not seen
-		r.Text += fmt.Sprintf("\n[what it left running was ended with it: %s. Use run_in_background for what should stay]", clip.Line(clip.Clean(j.state.left), noteText))
+	if j.state.left != "" {
+		r.Text = join(r.Text, []string{fmt.Sprintf(wasLeft, clip.Line(clip.Clean(j.state.left), noteText))})
 	}
 	dir := firstOf(j.state.dir, env.Dir)
 	if j.state.vars != nil {

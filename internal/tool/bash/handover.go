@@ -37,7 +37,8 @@ type handover struct {
 	script string     // how the shell reads the command: "<&3"; "" when it is an argument
 	move   string     // what the shell does first, to keep its descriptors apart
 	state  string     // how the shell writes its state: ">&250"; "" when it need not
-	tells  bool       // the shell says itself what it left running
+	apart  bool       // what the command leaves running ends with its shell
+	looks  bool       // the shell looks around for that: lookAround is its argument
 
 	paths []string // on Windows, what to remove
 	back  *os.File // what the state comes from

@@ -25,10 +25,18 @@ const (
 	noteText = 300 // of one thing quoted in a note
 )
 
-// left are the processes that a command left behind, without the sandbox's
-// own, which is on its way out.
-func left(st proc.Status) []string {
-	return slices.DeleteFunc(slices.Clone(st.Left), func(name string) bool { return name == "bwrap" || strings.HasPrefix(name, "bwrap ") })
+// remained are the processes that a command left behind, as far as its shell did not say so.
+func (j *job) remained(st proc.Status) (names []string) {
+	if j.hand.apart {
+		return nil
+	}
+	for _, name := range st.Left {
+		if strings.Contains(name, forked) {
+			name = "a subshell"
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // result describes a command that ended, timed out or was interrupted.
@@ -60,14 +68,14 @@ func (j *job) result(in input, how outcome) tool.Result {
 		}
 		why = note
 	}
-	st.Left = left(st)
-	if n := len(st.Left); n > 0 && how == ended && !strings.Contains(text, "[what it left running was ended with it") {
+	left := j.remained(st)
+	if n := len(left); n > 0 && how == ended {
 		what := "1 process that it left running was"
 		if n > 1 {
 			what = strconv.Itoa(n) + " processes that it left running were"
 		}
 		notes = append(notes, fmt.Sprintf("%s ended: %s. Use run_in_background for what should stay",
-			what, clip.Line(clip.Clean(strings.Join(st.Left, "; ")), noteText)))
+			what, clip.Line(clip.Clean(strings.Join(left, "; ")), noteText)))
 	}
 	if k.FileErr != nil {
 		notes = append(notes, fmt.Sprintf("the output file is not complete: %v", k.FileErr))

@@ -44,15 +44,19 @@ func wrapper(command string, h *handover, isBash bool) string {
 		run = `__adze_c=$(cat ` + h.script + `); ` + closed(h.script) + `eval "$__adze_c"`
 	}
 	run = "read __adze_g || exit 125; unset __adze_g; exec </dev/null; " + h.move + run // see proc.Command.Gate; without the line adze is gone
-	if h.tells {                                                                        // the sandbox takes what still runs with it, and nobody else sees that
-		return run + `; { __adze_s=$?; set +euxv; ` + running("__adze_l") + `; } 2>/dev/null; ` +
-			`[ -z "$__adze_l" ] || builtin printf '\n[what it left running was ended with it: %s. Use run_in_background for what should stay]\n' "$__adze_l"; exit $__adze_s`
+	look := ""
+	if h.looks {
+		run = "__adze_k=$1; shift; " + run
+		look = `__adze_l=; builtin kill -0 -1 && eval "$__adze_k"; `
 	}
 	if h.state == "" {
+		if h.looks {
+			run = `trap ` + quote(`{ set +euxv; `+look+`} 2>/dev/null; [ -z "$__adze_l" ] || builtin printf '\n[`+wasLeft+`]\n' "$__adze_l"`) + ` EXIT; ` + run
+		}
 		return run
 	}
 	b, ifs := "builtin ", `$' \t\n'` // not a function of that name
-	save := `for __adze_n in $(builtin compgen -e); do builtin printf '%s=%s\0' "$__adze_n" "${!__adze_n-}"; done; ` + running("__adze_n") + `; builtin printf '__adze_left=%s\0' "$__adze_n"`
+	save := `for __adze_n in $(builtin compgen -e); do builtin printf '%s=%s\0' "$__adze_n" "${!__adze_n-}"; done; builtin printf '__adze_left=%s\0' "${__adze_l-}"`
 	if !isBash {
 		b, save, ifs = "", "env -0", "' '"
 	}
@@ -62,19 +66,34 @@ func wrapper(command string, h *handover, isBash bool) string {
 	}
 	dir := `"$(` + pwd + ` || ` + b + `printf %s "$PWD")"`
 	// All on one line, so that line numbers in messages are the command's own.
-	return `__adze_end() { [ -z "${__adze_done-}" ] || return 0; __adze_done=1; IFS=` + ifs + `; set +f; { ` +
+	return `__adze_end() { [ -z "${__adze_done-}" ] || return 0; __adze_done=1; ` + look + `IFS=` + ifs + `; set +f; { ` +
 		b + `printf '%s\0' ` + dir + `; ` + save + `; ` + b + `printf 'end\0'; } ` + h.state + `; }; ` +
 		`trap '{ __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null' EXIT; ` +
 		run + `; { __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null; exit $__adze_s`
 }
 
-// running puts the jobs that still run into a variable: what is no job of the shell
-// (setsid -f, disown, a subshell's) is not among them. The fork that takes is
-// left out where nothing ever ran in the background: then the shell has no $!,
-// which no command can set or unset.
-func running(name string) string {
-	return name + `=; [ -z "${!-}" ] || ` + name + `=$(builtin jobs -r)`
-}
+// wasLeft says what ended with its command, in a note.
+const wasLeft = "what it left running was ended with it: %s. Use run_in_background for what should stay"
+
+// forked is in the command line of the shell, and so of what it forked that runs no
+// other program.
+const forked = "__adze_"
+
+// lookAround puts into a variable what still runs of a command whose processes nobody
+// outside sees end: all that are in its /proc; in a namespace that others share, those with
+// the user namespace of the shell. What ends by itself in a moment, as a process
+// substitution does, was not left: there is time for that, by waiting for a process that
+// says nothing. One without a command line has ended, or begins another program just now.
+// Most commands do without: then no process is left that a signal could reach. So it is
+// the shell's argument and not in its script, which is read each time.
+const lookAround = `set +f; IFS=; for __adze_i in 1 2 3 4 5 6; do __adze_l= __adze_m=; builtin kill -0 -1 || break; ` +
+	`for __adze_p in /proc/[0-9]*; do case ${__adze_p#/proc/} in 1|$$|$PPID|${__adze_h-}) continue;; esac; ` +
+	`[ $PPID = 1 ] || [ $__adze_p/ns/user -ef /proc/$$/ns/user ] || continue; ` +
+	`__adze_w=; while [ ${#__adze_w} -lt 100 ] && builtin read -r -d '' __adze_a; do __adze_w+="${__adze_a:0:100} "; done <$__adze_p/cmdline; ` +
+	`case $__adze_w in '') __adze_m=1; continue;; *` + forked + `*) __adze_w='a subshell ';; esac; ` +
+	`__adze_l+="${__adze_l:+; }${__adze_w% }"; done; ` +
+	`[ -n "$__adze_l$__adze_m" ] || break; [ -n "${__adze_h-}" ] || { exec 251< <(builtin kill -STOP $BASHPID); __adze_h=$!; }; ` +
+	`builtin read -t 0.02 -u 251 __adze_a; done`
 
 // closed is what closes the descriptor that a redirection reads, if it does.
 func closed(from string) string {
@@ -91,7 +110,7 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 type end struct {
 	dir  string
 	vars []string // NAME=value; nil when unknown
-	left string   // jobs of the shell that still run
+	left string   // what still ran, where that ends with the command
 }
 
 // errState is a state that no shell of ours left.
