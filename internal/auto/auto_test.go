@@ -130,7 +130,7 @@ func TestNeverForImmuneChecks(t *testing.T) {
 	plain := policy.Exec{Argv: []string{"make"}}
 	for _, a := range []policy.Action{
 		policy.Write{Path: "/w/.git/hooks/pre-commit"},
-		policy.Exec{Argv: []string{"git", "push", "--force"}, Loses: "it overwrites the remote branch"},
+		policy.Exec{Argv: []string{"git", "push", "--force"}, Loss: policy.Loss{Loses: "it overwrites the remote branch"}},
 		policy.Write{Path: "/w", Remove: true, Tree: true},
 		policy.Person{Why: "it asks"},
 	} {

@@ -92,17 +92,17 @@ func requests() (out []policy.Request) {
 	cp := policy.Exec{Argv: []string{"cp", "a", "b"}, Edits: true}
 
 	list("Bash", one(ls), one(cp), one(mk), one(exec("python3", "x.py")), one(exec("go", "test", "./a")), one(exec()),
-		one(policy.Exec{Argv: []string{"ls"}, ReadOnly: true, Beyond: "it runs what -x names"}),
-		one(policy.Exec{Argv: []string{"cp"}, Edits: true, Beyond: "it runs what -x names"}),
-		one(policy.Exec{Argv: []string{"make", "all"}, Beyond: "it runs what -x names"}),
-		one(policy.Exec{Argv: []string{"make", "all"}, Beyond: "it runs what -x names", Loose: true}),
-		one(policy.Exec{Argv: []string{"bundle", "exec", "rspec"}, Beyond: "it runs what is behind it", Through: 2}),
-		one(policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loses: "it drops changes"}),
+		one(policy.Exec{Argv: []string{"ls"}, ReadOnly: true, Reach: policy.Reach{Beyond: "it runs what -x names"}}),
+		one(policy.Exec{Argv: []string{"cp"}, Edits: true, Reach: policy.Reach{Beyond: "it runs what -x names"}}),
+		one(policy.Exec{Argv: []string{"make", "all"}, Reach: policy.Reach{Beyond: "it runs what -x names"}}),
+		one(policy.Exec{Argv: []string{"make", "all"}, Reach: policy.Reach{Beyond: "it runs what -x names"}, Spellings: policy.Spellings{Loose: true}}),
+		one(policy.Exec{Argv: []string{"bundle", "exec", "rspec"}, Reach: policy.Reach{Beyond: "it runs what is behind it", Through: 2}}),
+		one(policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loss: policy.Loss{Loses: "it drops changes"}}),
 		one(policy.Exec{Argv: []string{"rm", "x"}, Sure: policy.Possible}), one(exec("/usr/bin/rm", "x")), one(exec(`C:\bin\RM.exe`, "x")),
-		one(policy.Exec{Argv: []string{"env", "x"}, Also: [][]string{{"rm", "x"}}}),
-		one(policy.Exec{Argv: []string{"make", "all"}, Unseen: "what it runs is not known"}),
-		one(policy.Exec{Argv: []string{"make", "all"}, Unseen: "what it runs is not known", Loose: true}),
-		one(policy.Exec{Argv: []string{"make", "all"}, Unseen: "what it runs is not known", FromFile: true}),
+		one(policy.Exec{Argv: []string{"env", "x"}, Spellings: policy.Spellings{Also: [][]string{{"rm", "x"}}}}),
+		one(policy.Exec{Argv: []string{"make", "all"}, Inner: policy.Inner{Unseen: "what it runs is not known"}}),
+		one(policy.Exec{Argv: []string{"make", "all"}, Inner: policy.Inner{Unseen: "what it runs is not known"}, Spellings: policy.Spellings{Loose: true}}),
+		one(policy.Exec{Argv: []string{"make", "all"}, Inner: policy.Inner{Unseen: "what it runs is not known", FromFile: true}}),
 		one(policy.Opaque{Source: "$x", Why: "x is not known"}), one(policy.Opaque{Source: "$x", Why: "x is not known", Listed: true}),
 		[]policy.Action{ls, mk}, []policy.Action{ls, cp}, []policy.Action{ls, policy.Opaque{Source: "$x", Why: "x is not known"}},
 		[]policy.Action{policy.Exec{Argv: []string{"git", "status"}, ReadOnly: true, Unpinned: "git runs what its settings say"}, mk},
@@ -172,15 +172,15 @@ func describe(q policy.Request) string {
 			touched = len(e.Touches)
 		}
 		var facts []string
-		for i := range v.NumField() {
-			f, name := v.Field(i), v.Type().Field(i).Name
+		for _, field := range reflect.VisibleFields(v.Type()) {
+			f, name := v.FieldByIndex(field.Index), field.Name
 			switch {
 			case arg && name == "Tree":
 				facts = append(facts, "Arg")
 				if f.Bool() {
 					facts = append(facts, name)
 				}
-			case f.IsZero(), name == "Touches":
+			case f.IsZero(), name == "Touches", field.Anonymous:
 			case name == "Sure":
 				said := "Maybe"
 				if _, read := a.(policy.Read); read || f.Interface() == policy.Guessed {

@@ -29,7 +29,7 @@ func (m *made) action() policy.Action {
 	flag := func() bool { return m.next(2) == 1 }
 	switch m.next(10) {
 	case 0, 1:
-		e := policy.Exec{ReadOnly: flag(), Edits: flag(), Loose: flag(), Dir: m.path()}
+		e := policy.Exec{ReadOnly: flag(), Edits: flag(), Spellings: policy.Spellings{Loose: flag()}, Dir: m.path()}
 		for range m.next(4) {
 			e.Argv = append(e.Argv, m.pick("git", "rm", "ls", "/bin/./rm", "add", "-rf", "*", "", "a b", "timeout", "push"))
 		}

@@ -231,7 +231,7 @@ func (c *call) held(e Exec) (v Verdict, found bool) {
 			continue
 		}
 		e.Held(func(program string) bool { return heads[program] || heads["*"] }, func(argv []string, sure bool) bool {
-			x := Exec{Argv: argv, Open: e.Open, Sure: Possible}
+			x := Exec{Argv: argv, Spellings: Spellings{Open: e.Open}, Sure: Possible}
 			rule, clear := c.find(effect, x), true
 			if rule == nil {
 				rule, clear = c.mayMatch(effect, x), false

@@ -18,7 +18,7 @@ func TestHide(t *testing.T) {
 	kept := tree
 	kept.Below = &Below{Paths: []Place{{Path: "/w/.env", Tracked: true}}}
 	grep := Exec{Argv: []string{"grep"}, ReadOnly: true}
-	cat := Exec{Argv: []string{"cat", "$x"}, Loose: true, Handles: HandlesAny}
+	cat := Exec{Argv: []string{"cat", "$x"}, Spellings: Spellings{Loose: true}, Handles: HandlesAny}
 	zip := Exec{Argv: []string{"zip"}, Handles: HandlesAny}
 	cp := Exec{Argv: []string{"cp"}, Edits: true}
 	add := Exec{Argv: []string{"git", "add"}, Handles: HandlesQuietly}

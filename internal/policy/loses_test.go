@@ -9,7 +9,7 @@ func TestLoses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	push := Exec{Argv: []string{"git", "push", "--force"}, Loses: "git push --force replaces what others may have"}
+	push := Exec{Argv: []string{"git", "push", "--force"}, Loss: Loss{Loses: "git push --force replaces what others may have"}}
 	tree := func(p string) Write { return Write{Path: p, Asked: p, Remove: true, Tree: true} }
 	for name, c := range map[string]struct {
 		rules []Rule

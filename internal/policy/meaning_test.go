@@ -33,9 +33,9 @@ func TestMeaning(t *testing.T) {
 
 // A rule that forbids a line binds its commands in their order.
 func TestLinesInOrder(t *testing.T) {
-	curl := policy.Exec{Argv: []string{"curl", "x"}, Pipe: 1, Stage: 1}
-	sh := policy.Exec{Argv: []string{"bash"}, Pipe: 1, Stage: 2}
-	apart := policy.Exec{Argv: []string{"bash"}, Pipe: 2, Stage: 1}
+	curl := policy.Exec{Argv: []string{"curl", "x"}, Site: policy.Site{Pipe: 1, Stage: 1}}
+	sh := policy.Exec{Argv: []string{"bash"}, Site: policy.Site{Pipe: 1, Stage: 2}}
+	apart := policy.Exec{Argv: []string{"bash"}, Site: policy.Site{Pipe: 2, Stage: 1}}
 	for _, c := range []struct {
 		rule string
 		as   []policy.Action

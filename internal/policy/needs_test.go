@@ -19,7 +19,7 @@ func TestNeeds(t *testing.T) {
 	named := given
 	named.MayWrite = false
 	push := Exec{Argv: []string{"git", "push", "-u"}, Handles: HandlesQuietly}
-	own := Write{Path: "/w/.git/config", Asked: ".git/config", Own: true, Routine: true, Sets: "a.b=c"}
+	own := Write{Path: "/w/.git/config", Asked: ".git/config", Keeps: Keeps{Own: true, Routine: true, Sets: "a.b=c"}}
 	open := []Setting{{Path: "/w/.git/config", Sets: []string{"a.b=c"}}}
 	for name, c := range map[string]struct {
 		as        []Action
@@ -45,7 +45,7 @@ func TestNeeds(t *testing.T) {
 		"those, beside what only reads":    {as: []Action{status, push, own}, sandboxed: true, want: Needs{Confined: true, Settings: open, Hide: HideValues}},
 		"those, beside what nobody allows": {as: []Action{build, push, own}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"beside what nobody understands":   {as: []Action{push, own, Opaque{Source: "x", Runs: true}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
-		"beside a git that runs others":    {as: []Action{push, own, Exec{Argv: []string{"git", "x"}, Unseen: "an alias"}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
+		"beside a git that runs others":    {as: []Action{push, own, Exec{Argv: []string{"git", "x"}, Inner: Inner{Unseen: "an alias"}}}, sandboxed: true, want: Needs{Confined: true, Hide: HideValues}},
 		"where a person is asked":          {as: []Action{build, push, own, conf}, want: Needs{Settings: open, Writable: []string{"/w/.git/config"}}},
 		"an ordinary one that is given":    {as: []Action{Touching(build, Read{Path: "/w/a", MayWrite: true})}},
 	} {

@@ -77,7 +77,7 @@ func TestOpenWords(t *testing.T) {
 	} {
 		for _, effect := range []Effect{Deny, Ask} {
 			rules := Rules{List: []Rule{{Tool: "Bash", Effect: Allow}, {Tool: "Bash", Spec: c.rule, Effect: effect}}}
-			q := Request{Tool: "Bash", Actions: []Action{Exec{Argv: c.argv, Loose: true, Open: []Open{c.open}}}}
+			q := Request{Tool: "Bash", Actions: []Action{Exec{Argv: c.argv, Spellings: Spellings{Loose: true, Open: []Open{c.open}}}}}
 			for mode, then := range map[Mode]Effect{Default: Ask, Bypass: Ask, DontAsk: Deny} {
 				want := Allow
 				if c.want {

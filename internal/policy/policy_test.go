@@ -60,18 +60,18 @@ func TestOrder(t *testing.T) {
 		{"outside, by a rule for a part", []string{"allow Bash(make:*)"}, policy.Default, bash(exec("make"), exec("ls"), policy.Person{Why: "outside", Soft: true}), "ask person"},
 		{"outside, reading", nil, policy.Default, bash(lsRead, policy.Person{Why: "outside", Soft: true}), "ask person"},
 		{"outside, unclear", []string{"allow Bash(make:*)"}, policy.Default, bash(exec("make"), policy.Opaque{Source: "$x"}, policy.Person{Why: "outside", Soft: true}), "ask person"},
-		{"own settings", nil, policy.Default, bash(policy.Touching(lsRead, policy.Write{Path: dir + "/.git/config", Own: true})), "ask protected-path"},
-		{"own settings, accepting edits", nil, policy.AcceptEdits, bash(policy.Touching(lsRead, policy.Write{Path: dir + "/.git/config", Own: true})), "ask protected-path"},
-		{"own settings, sandboxed", nil, policy.Default, policy.Request{Tool: "Bash", Actions: []policy.Action{policy.Touching(exec("git", "config", "x.y", "z"), policy.Write{Path: dir + "/.git/config", Own: true})}, Sandboxed: true}, "ask protected-path"},
-		{"own settings, bypassed", nil, policy.Bypass, bash(policy.Touching(lsRead, policy.Write{Path: dir + "/.git/config", Own: true})), "allow mode"},
-		{"own settings of a command that a rule allows", []string{"allow Bash(git config:*)"}, policy.Default, bash(policy.Touching(exec("git", "config", "x.y", "z"), policy.Write{Path: dir + "/.git/config", Own: true})), "allow rule"},
-		{"own settings, denied", []string{"deny Edit(.git/config)"}, policy.Bypass, bash(policy.Touching(lsRead, policy.Write{Path: dir + "/.git/config", Own: true})), "deny rule"},
-		{"loss beats bypass", nil, policy.Bypass, bash(policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loses: "it drops changes"}), "ask dangerous-removal"},
+		{"own settings", nil, policy.Default, bash(policy.Touching(lsRead, policy.Write{Path: dir + "/.git/config", Keeps: policy.Keeps{Own: true}})), "ask protected-path"},
+		{"own settings, accepting edits", nil, policy.AcceptEdits, bash(policy.Touching(lsRead, policy.Write{Path: dir + "/.git/config", Keeps: policy.Keeps{Own: true}})), "ask protected-path"},
+		{"own settings, sandboxed", nil, policy.Default, policy.Request{Tool: "Bash", Actions: []policy.Action{policy.Touching(exec("git", "config", "x.y", "z"), policy.Write{Path: dir + "/.git/config", Keeps: policy.Keeps{Own: true}})}, Sandboxed: true}, "ask protected-path"},
+		{"own settings, bypassed", nil, policy.Bypass, bash(policy.Touching(lsRead, policy.Write{Path: dir + "/.git/config", Keeps: policy.Keeps{Own: true}})), "allow mode"},
+		{"own settings of a command that a rule allows", []string{"allow Bash(git config:*)"}, policy.Default, bash(policy.Touching(exec("git", "config", "x.y", "z"), policy.Write{Path: dir + "/.git/config", Keeps: policy.Keeps{Own: true}})), "allow rule"},
+		{"own settings, denied", []string{"deny Edit(.git/config)"}, policy.Bypass, bash(policy.Touching(lsRead, policy.Write{Path: dir + "/.git/config", Keeps: policy.Keeps{Own: true}})), "deny rule"},
+		{"loss beats bypass", nil, policy.Bypass, bash(policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loss: policy.Loss{Loses: "it drops changes"}}), "ask dangerous-removal"},
 		{"bypass", nil, policy.Bypass, bash(exec("make")), "allow mode"},
 		{"plan denies writes", []string{"allow Edit"}, policy.PlanMode, call("Edit", edit), "deny mode"},
 		{"plan denies commands", []string{"allow Bash(make)"}, policy.PlanMode, bash(exec("make")), "deny mode"},
 		{"plan denies what a rule asks about", []string{"ask Bash(make)"}, policy.PlanMode, bash(exec("make")), "deny mode"},
-		{"plan denies a loss", nil, policy.PlanMode, bash(policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loses: "it drops changes"}), "deny mode"},
+		{"plan denies a loss", nil, policy.PlanMode, bash(policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loss: policy.Loss{Loses: "it drops changes"}}), "deny mode"},
 		{"plan denies protected paths", nil, policy.PlanMode, call("Edit", policy.Write{Path: dir + "/.git/config"}), "deny mode"},
 		{"plan denies a whole folder's removal", nil, policy.PlanMode, bash(policy.Write{Path: dir, Remove: true, Tree: true}), "deny mode"},
 		{"plan asks about what is read", []string{"ask Read(a.go)"}, policy.PlanMode, call("Read", policy.Read{Path: dir + "/a.go"}), "ask rule"},
@@ -281,7 +281,7 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("%q allows more than %q", v.Suggest[0], argv)
 		}
 	}
-	for _, e := range []policy.Exec{exec("python3", "x.py"), exec("sudo", "ls"), exec("env", "x"), {Argv: []string{"go", "test"}, Beyond: "x"}, {Argv: []string{"x"}, Loose: true}} {
+	for _, e := range []policy.Exec{exec("python3", "x.py"), exec("sudo", "ls"), exec("env", "x"), {Argv: []string{"go", "test"}, Reach: policy.Reach{Beyond: "x"}}, {Argv: []string{"x"}, Spellings: policy.Spellings{Loose: true}}} {
 		if v := policy.Decide(rules(t), policy.Default, bash(e)); v.Suggest != nil {
 			t.Errorf("%v suggests %q", e.Argv, v.Suggest)
 		}

@@ -49,7 +49,7 @@ func TestRulesReachTrees(t *testing.T) {
 		{"nor does Bash cover another tool", []string{"allow Bash"}, policy.Default, call("Read", policy.Read{Path: "/opt/x"}), "ask outside"},
 
 		{"a command by its whole path", []string{"deny Bash(rm:*)"}, policy.Bypass, bash(exec("/bin/./rm", "x")), "deny rule"},
-		{"its other spelling", []string{"deny Bash(rm:*)"}, policy.Bypass, bash(policy.Exec{Argv: []string{"env", "rm", "x"}, Also: [][]string{{"/usr/bin/rm", "x"}}}), "deny rule"},
+		{"its other spelling", []string{"deny Bash(rm:*)"}, policy.Bypass, bash(policy.Exec{Argv: []string{"env", "rm", "x"}, Spellings: policy.Spellings{Also: [][]string{{"/usr/bin/rm", "x"}}}}), "deny rule"},
 		{"another program", []string{"deny Bash(rm:*)"}, policy.Bypass, bash(exec("/bin/rmdir", "x")), "allow mode"},
 	} {
 		r := rules(t, c.rules...)
@@ -87,7 +87,7 @@ func TestSandboxIsNoReasonToReadSecrets(t *testing.T) {
 
 // Of two questions the one counts that the fewest may settle.
 func TestGravestQuestionCounts(t *testing.T) {
-	loses := policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loses: "it drops changes"}
+	loses := policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loss: policy.Loss{Loses: "it drops changes"}}
 	protected := policy.Write{Path: dir + "/.git/config"}
 	ruled := exec("git", "push")
 	opaque := policy.Opaque{Source: "x", Why: "y"}
@@ -168,7 +168,7 @@ func TestMovesThatWereNotListed(t *testing.T) {
 // excuses what nobody could read.
 func TestUnseenCommandsAsk(t *testing.T) {
 	unread := policy.Opaque{Source: "$X f", Why: "not known"}
-	awk := policy.Exec{Argv: []string{"awk", "x"}, Unseen: "it uses system"}
+	awk := policy.Exec{Argv: []string{"awk", "x"}, Inner: policy.Inner{Unseen: "it uses system"}}
 	for _, a := range []policy.Action{unread, awk} {
 		for _, c := range []struct {
 			rules []string
@@ -302,7 +302,7 @@ func TestWhereRulesReach(t *testing.T) {
 	if v := policy.Decide(nowhere, policy.Default, call("Read", policy.Read{Path: "/x"})); v.Effect == policy.Deny {
 		t.Errorf("without a home: %s (%s)", v.Effect, v.Reason)
 	}
-	other := policy.Exec{Argv: []string{"x"}, Also: [][]string{{"/bin/env", "A=b", "x"}, {"rm", "x"}}}
+	other := policy.Exec{Argv: []string{"x"}, Spellings: policy.Spellings{Also: [][]string{{"/bin/env", "A=b", "x"}, {"rm", "x"}}}}
 	for text, want := range map[string]policy.Effect{
 		"deny Bash(/usr/bin/rm:*)": policy.Deny, "deny Bash(/usr/bin/cp:*)": policy.Allow,
 		"deny Bash(/usr/bin/env:*)": policy.Deny, "deny Bash(/usr/bin/env A=b:*)": policy.Deny, "deny Bash(/usr/bin/env A=c:*)": policy.Allow,

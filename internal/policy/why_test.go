@@ -38,9 +38,9 @@ func TestTheRuleDoesNotCoverIt(t *testing.T) {
 	r := rules(t, "allow Bash(tar *)", "allow Bash(alias:*)")
 	of := &policy.Written{Argv: []string{"alias", "x=y"}}
 	for want, a := range map[string]policy.Action{
-		"the rule Bash(tar *) does not cover it: the names are not known":   policy.Exec{Argv: []string{"tar", "xf", "a"}, Beyond: "the names are not known"},
+		"the rule Bash(tar *) does not cover it: the names are not known":   policy.Exec{Argv: []string{"tar", "xf", "a"}, Reach: policy.Reach{Beyond: "the names are not known"}},
 		"the rule Bash(alias:*) does not cover it: alias changes the shell": policy.Opaque{Source: "alias x=y", Why: "alias changes the shell", Whole: true, Of: of},
-		"no rule allows `make all`; it runs what -x names":                  policy.Exec{Argv: []string{"make", "all"}, Beyond: "it runs what -x names"},
+		"no rule allows `make all`; it runs what -x names":                  policy.Exec{Argv: []string{"make", "all"}, Reach: policy.Reach{Beyond: "it runs what -x names"}},
 	} {
 		if v := policy.Decide(r, policy.Default, bash(a)); v.Reason != want {
 			t.Errorf("%s, want %s", v.Reason, want)
@@ -66,12 +66,12 @@ func TestReasonsForPeople(t *testing.T) {
 		{policy.Default, []policy.Action{policy.Write{Path: "/h/a", Asked: "~/a"}}, "~/a is outside the folders that may be changed"},
 		{policy.AcceptEdits, []policy.Action{policy.Write{Path: "/w/a", Asked: "a", Blind: true}}, "a is changed with what comes out of a pipe, which the mode acceptEdits asks about"},
 		{policy.AcceptEdits, []policy.Action{policy.Touching(edits, tree)}, "a is removed with all that is in it, which the mode acceptEdits asks about"},
-		{policy.AcceptEdits, []policy.Action{policy.Touching(policy.Exec{Argv: []string{"./x"}, Also: [][]string{{"x"}}}, policy.Write{Path: "/w/a", Asked: "a"})}, "no rule allows `./x`"},
+		{policy.AcceptEdits, []policy.Action{policy.Touching(policy.Exec{Argv: []string{"./x"}, Spellings: policy.Spellings{Also: [][]string{{"x"}}}}, policy.Write{Path: "/w/a", Asked: "a"})}, "no rule allows `./x`"},
 		{policy.DontAsk, []policy.Action{inside}, "the mode is dontAsk, and this would need a question: no rule allows that a is changed"},
 		{policy.Auto, []policy.Action{inside}, "no rule allows that a is changed"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "push", "origin"}, Why: "git push is not known to be read-only (git log is)"}}, "no rule allows `git push`, which is not known to be read-only (git log is)"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"go", "test", "./..."}, Why: "it runs tests"}}, "no rule allows `go test`; it runs tests"},
-		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"curl", "-d", "x", "http://h"}, Beyond: "it sends"}}, "no rule allows `curl`; it sends"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"curl", "-d", "x", "http://h"}, Reach: policy.Reach{Beyond: "it sends"}}}, "no rule allows `curl`; it sends"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "push", "origin"}, Why: "it sends"}}, "no rule allows `git push`; it sends"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"git", "push"}, Why: "it sends"}}, "no rule allows `git push`; it sends"},
 		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"npm", "run", "test", "x"}, Why: "it runs tests"}}, "no rule allows `npm run test`; it runs tests"},
@@ -83,8 +83,8 @@ func TestReasonsForPeople(t *testing.T) {
 		{policy.AcceptEdits, []policy.Action{policy.Touching(edits, policy.Write{Path: "/w/a", Asked: "a/*", Remove: true, Tree: true, Content: true})}, "all that is in /w/a is removed, which the mode acceptEdits asks about"},
 		{policy.Bypass, []policy.Action{policy.Write{Path: "/w", Asked: "*", Remove: true, Tree: true, Content: true}}, "this would remove all that is in the folder this session works in"},
 		{policy.Default, []policy.Action{policy.Read{Path: "/w", Asked: ".", Tree: true, Elsewhere: true, Below: &policy.Below{Paths: []policy.Place{{Path: "/w/.env"}}}}}, "which files it reads is not known, and /w/.env may hold secrets"},
-		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"go", "env"}, ReadOnly: true, Unpinned: "go may fetch"}, policy.Exec{Argv: []string{"cat", "$(go env)"}, Why: "$(go env) may become any argument", Loose: true}}, "no rule allows `cat`; $(go env) may become any argument"},
-		{policy.PlanMode, []policy.Action{policy.Exec{Argv: []string{"git", "reset", "--hard"}, Why: "w", Loses: "it drops changes"}}, "plan mode only reads: it drops changes"},
+		{policy.Default, []policy.Action{policy.Exec{Argv: []string{"go", "env"}, ReadOnly: true, Unpinned: "go may fetch"}, policy.Exec{Argv: []string{"cat", "$(go env)"}, Why: "$(go env) may become any argument", Spellings: policy.Spellings{Loose: true}}}, "no rule allows `cat`; $(go env) may become any argument"},
+		{policy.PlanMode, []policy.Action{policy.Exec{Argv: []string{"git", "reset", "--hard"}, Why: "w", Loss: policy.Loss{Loses: "it drops changes"}}}, "plan mode only reads: it drops changes"},
 		{policy.PlanMode, []policy.Action{policy.Touching(edits, tree)}, "plan mode only reads: this changes files"},
 		{policy.PlanMode, []policy.Action{policy.Write{Path: "/w", Asked: "."}}, "plan mode only reads: this writes /w"},
 		{policy.Default, []policy.Action{policy.Opaque{Source: "X=1", Why: "X may change it", Whole: true}}, "X may change it"},

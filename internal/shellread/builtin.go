@@ -190,7 +190,7 @@ func refuseAs(o policy.Opaque) reading {
 		if programs.RunsText(ws[0].Text) {
 			holds = policy.HoldsSurely
 		}
-		r.mark(ws, st, policy.Exec{Why: why, Holds: holds})
+		r.mark(ws, st, policy.Exec{Why: why, Inner: policy.Inner{Holds: holds}})
 		r.looseGlobs = r.looseGlobs || loosens(ws)
 		return st, st
 	}
@@ -221,7 +221,7 @@ func readLimit(r *reader, ws []word, st state) (state, state) {
 // may run the words behind it.
 func readZshWord(r *reader, ws []word, st state) (state, state) {
 	r.Opaque(strings.Join(programs.Literals(ws), " "), "zsh reads "+ws[0].Text+" as a command of its own")
-	r.mark(ws, st, policy.Exec{Why: ws[0].Text + " is read differently by shells", Holds: policy.HoldsSurely})
+	r.mark(ws, st, policy.Exec{Why: ws[0].Text + " is read differently by shells", Inner: policy.Inner{Holds: policy.HoldsSurely}})
 	return st, st
 }
 
@@ -250,7 +250,7 @@ func readExec(r *reader, ws []word, st state) (state, state) {
 		return st, st
 	}
 	if ws[1].FlagLike() {
-		r.mark(ws, st, policy.Exec{Why: "a form of exec that is not known", Holds: policy.HoldsSurely})
+		r.mark(ws, st, policy.Exec{Why: "a form of exec that is not known", Inner: policy.Inner{Holds: policy.HoldsSurely}})
 		return refuse("a form of exec that is not known")(r, ws, st)
 	}
 	return r.inside(ws[:1], ws[1:], st)

@@ -151,7 +151,7 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 	}
 	if r.depth > maxDepth {
 		r.Opaque(name.Source, "it is nested too deeply")
-		r.mark(ws, st, policy.Exec{Why: "it is nested too deeply", Holds: policy.HoldsSurely})
+		r.mark(ws, st, policy.Exec{Why: "it is nested too deeply", Inner: policy.Inner{Holds: policy.HoldsSurely}})
 		return st, st
 	}
 	if n != nil && firstVariable(n) && !belowHome(n, name.Text) {
@@ -254,7 +254,7 @@ func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
 
 // begin starts an Exec with everything that does not depend on the table.
 func (r *reader) begin(ws []word, st state) policy.Exec {
-	e := policy.Exec{Argv: programs.Literals(ws), Env: slices.Clone(r.env), Of: r.Of, Pipe: r.Pipe, Stage: r.Stage}
+	e := policy.Exec{Argv: programs.Literals(ws), Env: slices.Clone(r.env), Site: policy.Site{Of: r.Of, Pipe: r.Pipe, Stage: r.Stage}}
 	if len(st.dirs) == 1 {
 		e.Dir = st.dirs[0]
 	}
@@ -301,7 +301,7 @@ func (r *reader) loses(prog string, ws []word, dirs []string) (what string, word
 
 // markExec adds a command that is not proven anything, for deny rules.
 func (r *reader) markExec(ws []word, st state, why string) {
-	r.mark(ws, st, policy.Exec{Why: why, Holds: policy.HoldsTexts})
+	r.mark(ws, st, policy.Exec{Why: why, Inner: policy.Inner{Holds: policy.HoldsTexts}})
 }
 
 // mark adds a command of which that much is known.
@@ -439,7 +439,7 @@ func (r *reader) without(e *policy.Exec, prog string, ws []word, st state) {
 	if rest == nil || r.Fed {
 		return
 	}
-	w := policy.Exec{Argv: programs.Literals(rest), Env: e.Env, Elsewhere: e.Elsewhere}
+	w := policy.Exec{Argv: programs.Literals(rest), Env: e.Env, Reach: policy.Reach{Elsewhere: e.Elsewhere}}
 	closed := programs.Closed(rest)
 	if w.Beyond = r.Table.Beyond(prog, closed); w.Beyond != "" && programs.OpenWord(closed) == "" {
 		w.Through = r.Table.Through(prog, rest)

@@ -58,7 +58,7 @@ func (r *reader) coproc(c *syntax.CoprocClause, in state) {
 // as what may run in any folder and with any values.
 func readTrap(r *reader, ws []word, st state) (state, state) {
 	const why = "trap runs text as a script, later"
-	r.mark(ws, st, policy.Exec{Why: why, Holds: policy.HoldsSurely})
+	r.mark(ws, st, policy.Exec{Why: why, Inner: policy.Inner{Holds: policy.HoldsSurely}})
 	o := policy.Opaque{Source: strings.Join(programs.Literals(ws), " "), Why: why}
 	args := ws[1:]
 	if len(args) > 0 && args[0].Is("--") {

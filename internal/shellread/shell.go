@@ -24,7 +24,7 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 			r.looseGlobs = true
 		}
 		at := len(r.Actions)
-		r.mark(ws, st, policy.Exec{Why: why, Unseen: why, Holds: policy.HoldsSurely})
+		r.mark(ws, st, policy.Exec{Why: why, Inner: policy.Inner{Unseen: why, Holds: policy.HoldsSurely}})
 		r.fromFile(at, ws[1:], st)
 		r.supposeShell(ws, st)
 		return st, st

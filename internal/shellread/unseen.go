@@ -77,7 +77,7 @@ func (r *reader) heldActions(e policy.Exec, ws []word, st state) {
 
 // unread notes a text that was not read exactly: what stands in it may run.
 func (r *reader) unread(text string, st state) {
-	e := policy.Exec{Argv: []string{"a script"}, Sure: policy.Possible, Holds: policy.HoldsSurely, Fed: []string{text}}
+	e := policy.Exec{Argv: []string{"a script"}, Sure: policy.Possible, Inner: policy.Inner{Holds: policy.HoldsSurely, Fed: []string{text}}}
 	at := r.Add(e)
 	r.heldActions(e, nil, st)
 	u := r.Invoke("text", st.dirs)

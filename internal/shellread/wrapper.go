@@ -89,7 +89,7 @@ func skipFlags(ws []word, f wrapFlags) (rest []word, why string) {
 // unreadLauncher adds a launcher that cannot be read exactly: its words may be any command,
 // and a rule for it does not cover that.
 func (r *reader) unreadLauncher(ws []word, st state, why string) {
-	r.mark(ws, st, policy.Exec{Why: why, Unseen: why, Beyond: why, Holds: policy.HoldsSurely})
+	r.mark(ws, st, policy.Exec{Why: why, Inner: policy.Inner{Unseen: why, Holds: policy.HoldsSurely}, Reach: policy.Reach{Beyond: why}})
 }
 
 // fromFile notes of the shell at an action that it runs a script in a file, when its
@@ -353,7 +353,7 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 		r.exec(ws, st) // it starts nothing: arch, ssh -V, tmux ls
 		return st, st
 	}
-	e := policy.Exec{Why: runsAnother(ws[0].Text), Holds: policy.HoldsSurely}
+	e := policy.Exec{Why: runsAnother(ws[0].Text), Inner: policy.Inner{Holds: policy.HoldsSurely}}
 	if slices.ContainsFunc(ws[1:], func(w word) bool { return w.Kind != exact }) {
 		e.Unseen = "a word behind " + ws[0].Text + " is not known before it runs"
 	}

@@ -93,7 +93,7 @@ func (g gitWrite) own(p, asked string) {
 	if asked == "" {
 		asked = p
 	}
-	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: asked, Own: true, Steers: g.steers, Routine: g.routine && g.alone, Sets: g.sets})
+	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: asked, Keeps: policy.Keeps{Own: true, Steers: g.steers, Routine: g.routine && g.alone, Sets: g.sets}})
 }
 
 // has reports whether one of the flags is given, alone, with a value, or among
@@ -401,7 +401,7 @@ func (g gitWrite) submodule() {
 	g.write("config")
 	switch verb {
 	case "add", "set-url", "set-branch":
-		g.u.put(Word{Kind: Exact, Text: ".gitmodules", Source: ".gitmodules"}, policy.Write{Own: true})
+		g.u.put(Word{Kind: Exact, Text: ".gitmodules", Source: ".gitmodules"}, policy.Write{Keeps: policy.Keeps{Own: true}})
 	case "deinit", "sync", "absorbgitdirs":
 		g.write("modules")
 	}
