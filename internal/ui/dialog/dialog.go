@@ -189,6 +189,23 @@ func Ask(keys *keymap.Map, q event.Asked, running []string) (d Dialog, says stri
 	return newPermit(q, running), "adze asks: " + story.Subject(q.Title)
 }
 
+// Words are those that somebody has written in a dialog and not given yet, "" for none.
+func Words(d Dialog) string {
+	said := func(e *edit.Editor, kept string) string {
+		if e != nil {
+			kept = e.Text()
+		}
+		return strings.TrimSpace(kept)
+	}
+	switch d := d.(type) {
+	case *permit:
+		return said(d.comment, d.said)
+	case *survey:
+		return said(d.pages[d.at].words, d.pages[d.at].own)
+	}
+	return ""
+}
+
 // questions finds the questions of a view, and what stands around them.
 func questions(b view.Block) (qs []view.Question, about []view.Block) {
 	switch b := b.(type) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ui/dialog"
+	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
 )
@@ -158,6 +159,35 @@ func (m *Model) answer(d dialog.Dialog, e dialog.Answer) []effect {
 		}
 		return nil
 	}}}
+}
+
+// answeredElsewhere keeps the words that somebody was writing in a dialog when another
+// client answered it: they go into the prompt box, and a line says what was answered.
+func (m *Model) answeredElsewhere(b event.Answered) {
+	i := slices.IndexFunc(m.shown, func(d dialog.Dialog) bool { return b.Call != "" && d.Kind().Call == b.Call })
+	if i < 0 {
+		return // it was answered here
+	}
+	words := dialog.Words(m.shown[i])
+	if words == "" {
+		return
+	}
+	said := "answered no"
+	switch {
+	case !b.By.Person():
+		said = "is not asked any more"
+	case b.Allow:
+		said = "answered yes"
+	}
+	if b.By.Person() {
+		said = "was " + said + " in another terminal (" + draw.String(b.By.String()) + ")"
+	}
+	m.note("warning", "The question that you were writing an answer to "+said+".", "Your words are in the prompt box.")
+	if !m.box.Empty() {
+		words = "\n" + words
+	}
+	m.box.Paste(words)
+	m.drafting()
 }
 
 // browse opens a page in the person's browser, or says which one to open.

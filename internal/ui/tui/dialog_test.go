@@ -126,6 +126,29 @@ func TestDigitsMark(t *testing.T) {
 	}
 }
 
+// Words that somebody writes in a dialog are not lost when another client answers it: they
+// are in the prompt box, and a line says what was answered.
+func TestAnsweredElsewhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		ask  event.Asked
+		keys []string
+		by   event.Answered
+		want string
+	}{
+		"yes":       {asked("c", "rm x", verdict()), []string{"'n", "enter", "'use git clean"}, event.Answered{Answer: op.Answer{Call: "c", Allow: true}, By: event.Client("terminal 2")}, "was answered yes in another terminal (terminal 2)"},
+		"no":        {asked("c", "rm x", verdict()), []string{"'n", "enter", "'use git clean"}, event.Answered{Answer: op.Answer{Call: "c"}, By: event.Client("b")}, "was answered no in another terminal (b)"},
+		"interrupt": {asked("c", "rm x", verdict()), []string{"tab", "'use git clean", "enter"}, event.Answered{Answer: op.Answer{Call: "c"}, By: event.By{Kind: event.ByInterrupt}}, "is not asked any more"},
+		"question":  {event.Asked{Call: "c", View: survey2}, []string{"tab", "'use git clean"}, event.Answered{Answer: op.Answer{Call: "c"}, By: event.Client("b")}, "was answered no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 120, 24).open().event(event.TurnStarted{ID: "t"}, c.ask).pass(time.Second)
+			r.keys(c.keys...).event(c.by).has(c.want, "Your words are in the prompt box", "› use git clean").unanswered()
+		})
+	}
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, asked("c", "rm x", verdict())).pass(time.Second)
+	r.event(event.Answered{Answer: op.Answer{Call: "c", Allow: true}}).hasNot("another terminal")
+}
+
 // To stop is never a mistake, however early.
 func TestEscapeStopsWhatADialogInterrupts(t *testing.T) {
 	for _, key := range []string{"esc", "ctrl+c"} {

@@ -133,6 +133,7 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.Asked:
 		return m.ask(b)
 	case event.Answered:
+		m.answeredElsewhere(b)
 		m.closeQuestion(b.Call)
 		m.granted(b)
 	case event.ToolFinished:
