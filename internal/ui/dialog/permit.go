@@ -263,8 +263,10 @@ func (d *permit) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 		}
 		return nil, false
 	}
+	types := c.Pressed.Types()
+	words := types && d.letter(c, a)
 	d.lettered = false
-	if types := c.Pressed.Types(); types && d.letter(c, a) {
+	if words {
 		return nil, true
 	} else if types && (a == keymap.ConfirmYes || a == keymap.ConfirmNo) {
 		d.lettered = true
@@ -312,8 +314,9 @@ func (d *permit) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 	return nil, true
 }
 
-// wordPause is how soon after another a letter belongs to the same word.
-const wordPause = time.Second
+// wordPause is how soon after another a letter belongs to the same word: as fast as one is
+// typed without a look at what the first letter did.
+const wordPause = 250 * time.Millisecond
 
 // inWord reports whether a letter was typed so recently that the next belongs to it.
 func (d *permit) inWord(c Ctx) bool { return d.run != "" && c.Now.Sub(d.ranAt) <= wordPause }
@@ -332,6 +335,9 @@ func (d *permit) letter(c Ctx, a keymap.Action) bool {
 	d.run, d.ranAt = d.run+c.Pressed.Text, c.Now
 	switch {
 	case a == keymap.ConfirmPrev, a == keymap.ConfirmNext:
+		return false
+	case (a == keymap.ConfirmYes || a == keymap.ConfirmNo) && d.lettered: // another mark
+		d.run = c.Pressed.Text
 		return false
 	case a == keymap.ConfirmEdit && strings.Trim(before, "jk") == "":
 		return false

@@ -3,6 +3,7 @@ package dialog
 import (
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
@@ -35,6 +36,8 @@ func TestPermitKeys(t *testing.T) {
 		{"and Enter takes it", command, true, []string{"'y", "enter"}, []Effect{yes}},
 		{"several letters are words", command, true, []string{"'y", "'e", "'s"}, nil},
 		{"which say no", command, true, []string{"'y", "'e", "enter"}, []Effect{Answer{Answer: op.Answer{Comment: "ye"}}}},
+		{"the letter that marks last counts", command, true, []string{"'n", "'y", "enter"}, []Effect{yes}},
+		{"a letter that marked begins no words that come later", command, true, []string{"'n", "later", "'u", "'s", "'e", "enter"}, []Effect{Answer{Answer: op.Answer{Comment: "use"}}}},
 		{"a digit marks", command, true, []string{"'1"}, nil},
 		{"a digit marks, and Enter takes it", command, true, []string{"'3", "'1", "enter"}, []Effect{yes}},
 		{"also one that keeps a rule", command, true, []string{"'2"}, nil},
@@ -49,6 +52,10 @@ func TestPermitKeys(t *testing.T) {
 		ctx := Ctx{Paper: Paper{story.Paper{O: draw.Options{Width: 100}}}, Keys: keymap.Default(keymap.Terminal{}), Rows: 40, Mode: policy.Default, Running: c.running}
 		var got []Effect
 		for _, k := range c.keys {
+			if k == "later" {
+				ctx.Now = ctx.Now.Add(300 * time.Millisecond)
+				continue
+			}
 			d.View(ctx, 40)
 			got = append(got, press(d, ctx, k)...)
 		}
