@@ -22,6 +22,7 @@ import (
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/sandbox/netproxy"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -46,9 +47,29 @@ func (b *Set) connect(ctx context.Context, host string, port int) netproxy.Answe
 		},
 	})
 	if err != nil && v.Reason == "" {
-		v = policy.Verdict{Effect: policy.Deny, Reason: err.Error()}
+		v.Verdict = policy.Verdict{Effect: policy.Deny, Reason: err.Error()}
+	}
+	if words := remark(where, v); words != "" {
+		b.mu.Lock()
+		b.said = append(b.said, words)
+		b.mu.Unlock()
 	}
 	return netproxy.Answer{Allow: v.Effect == policy.Allow, Why: v.Reason, Brief: err != nil}
+}
+
+// remark is what the model reads, beside what a command wrote, of the answer of a person
+// about a connection: that it was a no, and the words that came with it. Most programs do
+// not show why they were refused.
+func remark(where string, v agent.Verdict) string {
+	const most = 20_000 // runes of what is passed on
+	switch {
+	case !v.By.Person() || v.By.Name == "": // nobody was asked
+	case v.Effect != policy.Allow:
+		return "the person refused the connection to " + where + ": " + clip.Middle(clip.Clean(v.Reason), most, "")
+	case v.Answer != nil && strings.TrimSpace(v.Answer.Comment) != "":
+		return "the person allowed the connection to " + where + ", and adds: " + clip.Middle(clip.Clean(strings.TrimSpace(v.Answer.Comment)), most, "")
+	}
+	return ""
 }
 
 // Settings is what the settings make of the sandbox. roots are the folders

@@ -39,9 +39,12 @@ func (c *confinement) found() []left {
 }
 
 // Quarantined asks what is to become of the things that commands left and the
-// sandbox took away, and says what did.
+// sandbox took away, and says what did; and before, what a person said of connections.
 func (b *Set) Quarantined(ctx context.Context) []string {
-	var notes []string
+	b.mu.Lock()
+	notes := b.said
+	b.said = nil
+	b.mu.Unlock()
 	for _, f := range b.found() {
 		notes = append(notes, b.keep(ctx, f))
 	}

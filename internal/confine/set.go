@@ -57,6 +57,7 @@ type Set struct {
 	next    *confinement // nil: the settings want none
 	key     string       // what next was made for, besides its settings
 	all     []*confinement
+	said    []string // by people, of connections, since a command ended
 
 	// cold is told by sandboxes that are being opened, which Close waits for.
 	cold atomic.Pointer[func(why string)]
@@ -79,7 +80,7 @@ func (b *Set) isCold(why string) {
 
 // attended is what sandboxes need of the session that they are for.
 type attended interface {
-	Permit(ctx context.Context, q agent.Question) (policy.Verdict, error)
+	Ask(ctx context.Context, q agent.Question) (agent.Verdict, error)
 	Mode() policy.Mode
 }
 
@@ -90,14 +91,14 @@ func (b *Set) Attend(s attended) {
 	b.session = s
 }
 
-func (b *Set) permit(ctx context.Context, q agent.Question) (policy.Verdict, error) {
+func (b *Set) permit(ctx context.Context, q agent.Question) (agent.Verdict, error) {
 	b.mu.Lock()
 	s := b.session
 	b.mu.Unlock()
 	if s == nil {
-		return policy.Verdict{Effect: policy.Deny, Reason: "the session has not begun"}, errors.New("the session has not begun")
+		return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Deny, Reason: "the session has not begun"}}, errors.New("the session has not begun")
 	}
-	return s.Permit(ctx, q)
+	return s.Ask(ctx, q)
 }
 
 // lenient says that what commands leave is not judged: in the mode that lets
