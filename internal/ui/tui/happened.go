@@ -113,6 +113,10 @@ func (m *Model) happened(e event.Event) []effect {
 		m.underway(m.now)
 		m.turn = turn{running: true, began: m.now, spin: m.turn.spin}
 		return m.changed()
+	case event.InputQueued:
+		if known := slices.ContainsFunc(m.queue, func(q queued) bool { return q.id == b.ID }); !known && !m.past {
+			m.queue = append(m.queue, m.waits(b, false)) // of another client
+		}
 	case event.InputAccepted:
 		m.accepted(b)
 	case event.InputRemoved:
@@ -180,7 +184,7 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.TaskEnded:
 		m.taskEnded(b)
 		return m.changed()
-	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Extended, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
+	case event.SessionStarted, event.Resumed, event.Situated, event.ToolsChanged, event.Extended, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
 		event.NotesKept, event.FilesChanged, event.RewindBegan, event.Compacting, event.Unknown, event.Noted, event.Retracted, event.ToolOutput, event.Queued:
 		// the story and the fold show these
 	}

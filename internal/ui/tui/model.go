@@ -275,16 +275,21 @@ func (m *Model) ready() []effect {
 // waited are the prompts that wait in the session since an earlier process.
 func (m *Model) waited() (out []queued) {
 	for _, q := range m.st.Queue {
-		p := edit.Prompt{Text: q.Text, Shown: q.Text, Foreign: q.Typed != op.All(q.Text)}
-		if q.Command {
-			p.Mode = edit.Command
-		}
-		for _, img := range q.Images {
-			p.Images = append(p.Images, edit.Image{MediaType: img.Media, Data: img.Data})
-		}
-		out = append(out, queued{id: q.ID, prompt: p, sent: true, later: q.Later, left: !m.turn.running, at: m.now})
+		out = append(out, m.waits(q, !m.turn.running))
 	}
 	return out
+}
+
+// waits is a prompt that the session has, and that was not sent from here.
+func (m *Model) waits(q event.InputQueued, left bool) queued {
+	p := edit.Prompt{Text: q.Text, Shown: q.Text, Foreign: q.Typed != op.All(q.Text)}
+	if q.Command {
+		p.Mode = edit.Command
+	}
+	for _, img := range q.Images {
+		p.Images = append(p.Images, edit.Image{MediaType: img.Media, Data: img.Data})
+	}
+	return queued{id: q.ID, prompt: p, sent: true, later: q.Later, left: left, at: m.now}
 }
 
 // call asks for a person who looks elsewhere.

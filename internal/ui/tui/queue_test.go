@@ -32,6 +32,20 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// A prompt that another terminal sent waits in the queue of this one, too: Esc takes it back
+// before it stops the turn, or it would begin the next.
+func TestQueueOfAnotherTerminal(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, event.InputQueued{ID: "other", Text: "queued from c"})
+	r.has("› queued from c").event(event.InputRemoved{ID: "other"}).hasNot("queued from c")
+	r.event(event.InputQueued{ID: "more", Text: "and more"}).keys("esc")
+	if u, ok := last[op.Unqueue](r); !ok || u.ID != "more" || r.m.box.Text() != "and more" {
+		t.Errorf("%+v, the box has %q", u, r.m.box.Text())
+	}
+	if _, ok := last[op.Interrupt](r); !ok {
+		t.Error("the turn goes on")
+	}
+}
+
 // Tab has a prompt wait for the end of the turn; Enter then sends it at once.
 func TestQueueForLater(t *testing.T) {
 	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"})
