@@ -154,8 +154,17 @@ func (s *dialogs) early(d dialog.Dialog, k keymap.Key, now time.Time) bool {
 	if g.listens && !s.drafted() && !(s.drafts() && !fields(d) && types(k)) {
 		return false
 	}
-	g.quiet, g.listens, g.held, g.taken = false, false, true, false
+	s.hold()
 	return true
+}
+
+// earlyLine is early for a line of plain mode, which no key of a prompt goes into.
+func (s *dialogs) earlyLine(d dialog.Dialog) bool {
+	early := d.Kind().Asks && !s.guards(d).listens
+	if early {
+		s.hold()
+	}
+	return early
 }
 
 // types reports whether a key changes a prompt that stands in the box.

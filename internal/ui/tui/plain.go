@@ -124,7 +124,7 @@ func (m *Model) takeLine(text string) []effect {
 	if len(m.shown) > 0 && len(m.spoken.lines) == 0 {
 		d := m.first()
 		switch text = strings.TrimSpace(text); {
-		case !m.early(d, keymap.Key{}, m.now):
+		case !m.earlyLine(d):
 			return m.carry(d, dialog.AnswerLine(m.around(), d, text))
 		case len([]rune(text)) < leastPrompt:
 			m.tell("That came too soon to be meant for this question. Answer it again.")

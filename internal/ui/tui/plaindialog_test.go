@@ -105,6 +105,19 @@ func TestPlainLinesOfBeforeAnswerNothing(t *testing.T) {
 	}
 }
 
+// A prompt that came back into the box keeps nobody from answering: what is typed in plain
+// mode is a line of its own.
+func TestPlainAnswersBesideAPromptThatWaits(t *testing.T) {
+	r := plainRig(t)
+	r.m.box.Set("and then test")
+	r.event(event.TurnStarted{ID: "t"}, asked("7", "rm -r build", verdict()))
+	r.said()
+	r.seen().line("y")
+	if a, ok := last[op.Answer](r); !ok || !a.Allow {
+		t.Errorf("%v %+v", ok, a)
+	}
+}
+
 func TestPlainQuestions(t *testing.T) {
 	ask := func(v view.Block) *rig {
 		r := plainRig(t)
