@@ -170,7 +170,7 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 		if b.Stays != nil && b.Stays() {
 			return tool.Plan{}, errors.New("the settings of this machine let no command run outside the sandbox; leave dangerously_disable_sandbox out")
 		}
-		p.Actions = append(p.Actions, policy.Person{Why: "it asks to run outside the sandbox" + b.before(in.Command), Soft: true})
+		p.Actions = append(p.Actions, policy.Person{Why: "the model wants it to run outside the sandbox" + b.before(in.Command), Soft: true})
 	}
 	p.Sandboxed = b.Wrap != nil && !in.NoSandbox && b.Passes != nil && b.Passes()
 	return p, nil

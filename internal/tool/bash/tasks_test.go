@@ -239,7 +239,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%+v %v", p, err)
 	}
 	p, err = b.Plan(json.RawMessage(`{"command":"true","description":"does nothing","dangerously_disable_sandbox":true}`), r.env)
-	if err != nil || p.Title != "Bash: true" || p.Actions[len(p.Actions)-1] != (policy.Person{Why: "it asks to run outside the sandbox", Soft: true}) {
+	if err != nil || p.Title != "Bash: true" || p.Actions[len(p.Actions)-1] != (policy.Person{Why: "the model wants it to run outside the sandbox", Soft: true}) {
 		t.Errorf("%+v %v", p, err)
 	}
 	for command, want := range map[string]bool{

@@ -49,7 +49,11 @@ func (m *Model) sessionless() dialog.Dialog {
 		all = append(all, Choice{ID: "model", Name: "Choose another model"})
 	}
 	all = append(all, Choice{ID: "again", Name: "Try again"}, Choice{ID: "exit", Name: "Leave adze"})
-	d := newMenu(m, "There is no session", all, func(m *Model, c Choice) []effect {
+	heading := "There is no session"
+	if named && refusedBy(m.gone, op.Taken) {
+		heading = "The session is open elsewhere"
+	}
+	d := newMenu(m, heading, all, func(m *Model, c Choice) []effect {
 		switch c.ID {
 		case goInACopy.ID:
 			was.Fork = true
