@@ -71,13 +71,6 @@ func (f gitFlags) has(names ...string) bool {
 	})
 }
 
-// begins reports a word that begins so.
-func (f gitFlags) begins(prefixes ...string) bool {
-	return slices.ContainsFunc(f, func(w string) bool {
-		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(w, p) })
-	})
-}
-
 // rmLoses names a recursive removal whose target is not known.
 func rmLoses(args []Word) string {
 	if !mayRecurse(args) {

@@ -118,7 +118,12 @@ func (u *Invocation) gitOutput(rest []Word) {
 	case "mv":
 		u.gitMoves(rest[1:])
 		return
-	case "restore", "rm", "clean", "init", "clone", "worktree", "format-patch":
+	case "rm":
+		if onlyIndex(rest[1:]) {
+			return
+		}
+		named = true
+	case "restore", "clean", "init", "clone", "worktree", "format-patch":
 		named = true
 	case "checkout":
 		// A name that is there is taken for a file.
@@ -135,6 +140,22 @@ func (u *Invocation) gitOutput(rest []Word) {
 			u.putStanding(w, like, func(dir string) *policy.Standing { return u.gitStanding(rest, dir) })
 		}
 	}
+}
+
+// onlyIndex reports whether git rm leaves all files where they are, and takes them only out
+// of the index.
+func onlyIndex(ws []Word) bool {
+	cached := false
+	for _, w := range ws {
+		switch {
+		case w.Is("--"):
+			return cached
+		case w.Kind != Exact || strings.HasPrefix(w.Text, "--no"): // it may be --no-cached
+			return false
+		}
+		cached = cached || w.Text == "--cached"
+	}
+	return cached
 }
 
 // MayRead adds every operand that could be a file as read, for deny rules about

@@ -125,7 +125,11 @@ func gitPrograms() []program {
 		{names: "glab", is: checker | takesTexts},
 		{names: "hg", is: namesOthers, forms: []form{{words: "… clone|archive|bundle|cat", packs: true}}},
 		{names: "husky", forms: []form{{unless: "-v --version -h --help", sets: ".git/config"}}},
-		{names: "jj", is: namesOthers, forms: []form{{words: "config set|unset|edit", sets: "~/.config/jj/config.toml"}}},
+		// Nothing of jj is known to only read: the settings of its repository may name programs.
+		{names: "jj", is: namesOthers, runs: "--config* --config-file* --tool*", forms: []form{
+			{words: "util", runs: "exec"}, {words: "config set|unset|edit", sets: "~/.config/jj/config.toml"}, {words: "describe", says: &prose{"m", "message", ""}},
+			{words: "op abandon", loses: "drops the way back to lost commits"}, {words: "git push", flags: "--deleted", loses: "removes branches that others may have"},
+		}},
 		{names: "lefthook", forms: []form{{words: "install|uninstall|add", sets: ".git/hooks/pre-commit"}}},
 		{names: "overcommit", forms: []form{{unless: "-v --version -h --help -l --list-hooks", sets: ".git/hooks/pre-commit"}}},
 		{names: "pre-commit pre_commit", takes: "-c=r --config=r", forms: []form{{words: "install|uninstall|init-templatedir|install-hooks", sets: ".git/hooks/pre-commit"}, {words: "… run", edits: "*"}}},

@@ -18,7 +18,7 @@ func (p Paper) lead(i int, marked bool) (draw.Span, draw.Role) {
 	return draw.S("  ", draw.Plain), draw.Plain
 }
 
-// numbered is what stands before answer i where its digit takes it.
+// numbered is what stands before answer i, with the digit that marks it.
 func (p Paper) numbered(i int, marked bool) (draw.Line, draw.Role) {
 	lead, role := p.lead(i, marked)
 	l := draw.L(lead)
@@ -50,7 +50,7 @@ func (p Paper) narrowed(f Found, room int) Found {
 	return f
 }
 
-// choice draws one line of a menu. With digits each has the one that takes it.
+// choice draws one line of a menu. With digits, each has the digit that marks it.
 func (p Paper) choice(f Found, i int, marked, digits bool, width int) draw.Line {
 	lead, role := p.lead(i, marked)
 	l := draw.L(lead)

@@ -31,7 +31,8 @@ type Dialog interface {
 	// View draws it in at most rows lines.
 	View(c Ctx, rows int) ([]draw.Line, term.Cursor)
 	// In are the contexts in which keys are looked up. Act does what a key means, false
-	// when that is nothing here; Typed takes a key that means nothing, or types.
+	// when that is nothing here. Typed takes a key that no action has: it writes, or marks.
+	// A digit marks an answer, and only Enter gives it.
 	In() []keymap.Context
 	Act(c Ctx, a keymap.Action) ([]Effect, bool)
 	Typed(c Ctx, k keymap.Key) []Effect

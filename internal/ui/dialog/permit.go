@@ -379,7 +379,7 @@ func (d *permit) writing() *edit.Editor {
 	return d.rule
 }
 
-// typed takes the keys that no action has.
+// Typed takes the keys that no action has. A digit marks an answer and never gives it.
 func (d *permit) Typed(c Ctx, k keymap.Key) []Effect {
 	d.lettered = false
 	if e := d.writing(); e != nil {

@@ -417,8 +417,7 @@ func TestYesToFurtherEdits(t *testing.T) {
 	}
 }
 
-// The digit of what is not asked about any more only marks it: it may begin a list that
-// somebody writes.
+// A digit marks the answer that keeps a rule, as it marks every answer.
 func TestDigitOfARuleOnlyMarks(t *testing.T) {
 	r := newRig(t, 80, 24).open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
 	r.keys("'2").has("❯ 2 Yes, and do not", "2 marks it · Enter takes it · ← → how long")
