@@ -213,9 +213,12 @@ func TestNotesBehindTheConversation(t *testing.T) {
 }
 
 // turn has the watch see a turn with so much news, and waits for its helpers.
-func turn(t *testing.T, w *Watch, news string) {
+func turn(t *testing.T, w *Watch, news string, replies ...event.Body) {
 	t.Helper()
-	for _, b := range []event.Body{event.InputAccepted{Text: news}, event.TurnStarted{}, event.Replied{}, event.TurnEnded{How: event.Done}} {
+	if len(replies) == 0 {
+		replies = []event.Body{event.Replied{}}
+	}
+	for _, b := range slices.Concat([]event.Body{event.InputAccepted{Text: news}, event.TurnStarted{}}, replies, []event.Body{event.TurnEnded{How: event.Done}}) {
 		w.See(t.Context(), b)
 	}
 	w.jobs.Wait()
@@ -421,7 +424,7 @@ func TestNotBehindAFullConversation(t *testing.T) {
 		p.say(long)
 		main := agent.Target{Model: p.main, Provider: "fake", Name: "large", Window: window, Cap: 2000}
 		p.c.Models = func(context.Context) Models { return Models{Main: main, Share: true} }
-		turn(t, New(p.c), long)
+		turn(t, New(p.c), long, event.Replied{Usage: llm.Usage{CacheWrite: 12_000, Out: 5}})
 		if n := len(p.main.Requests()) - 1; n != asked {
 			t.Errorf("a window of %d: %d requests", window, n)
 		}
