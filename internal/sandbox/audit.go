@@ -37,8 +37,7 @@ type Found struct {
 // programs outside: it knows what was there when each command began, looks while they
 // run and when each ends, and judges what is new. What is not harmless goes to quarantine.
 type auditor struct {
-	base    Policy // without the folders that are open to some commands
-	policy  Policy // with those of the commands that run
+	base    Policy // without the folders that are open to some commands; it does not change
 	dir     string // of the quarantine
 	stays   func(path string) bool
 	took    func(Found) // may be nil
@@ -47,6 +46,7 @@ type auditor struct {
 	about atomic.Pointer[[]string] // the git folders of the last look
 
 	mu       sync.Mutex // guards the fields below
+	policy   Policy     // base, with the folders that are open to commands that run
 	survey   *survey
 	runs     map[*started]bool
 	accepted map[string]string    // what was judged, as it was then

@@ -39,7 +39,7 @@ func (s *Steering) Look() []policy.Steer {
 // rules hide some of it from them.
 func (s *Sandbox) Steers() (list []policy.Steer, ok bool) {
 	t := s.auditor
-	if t == nil || !t.policy.denials.Empty() {
+	if t == nil || !t.base.denials.Empty() {
 		return nil, false
 	}
 	t.mu.Lock()

@@ -55,7 +55,7 @@ func (t *auditor) matters(path string) bool {
 	if mounts := t.mounts.Load(); mounts != nil && (*mounts)[filepath.Clean(path)] {
 		return true
 	}
-	if name == ".git" || kin[name] != nil || policy.NameProtects(parent, name, true) != "" || policy.StartsAtHome(t.policy.home, path) {
+	if name == ".git" || kin[name] != nil || policy.NameProtects(parent, name, true) != "" || policy.StartsAtHome(t.base.home, path) {
 		return true
 	}
 	if gits := t.about.Load(); gits != nil && slices.ContainsFunc(*gits, func(g string) bool { return paths.Within(g, dir) }) {
