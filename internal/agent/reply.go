@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/window"
 )
 
@@ -56,6 +57,7 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 			if err := r.forget(); err != nil {
 				return reply{}, nil, err
 			}
+			rep.fin.Message.Parts = withinBounds(rep.fin.Message.Parts)
 			r.broken = &broken{rep, ids}
 			r.mem.spent += rep.fin.Usage.Out
 		}
@@ -82,6 +84,28 @@ type broken struct {
 }
 
 const brokeOff = "the reply broke off"
+
+// maxBroken is how many bytes of a text are kept of a broken reply: one that has no end
+// breaks off at 12 MB.
+const maxBroken = 256 << 10
+
+// withinBounds cuts long texts in their middle, and leaves out reasoning that is too long.
+func withinBounds(parts []llm.Part) (out []llm.Part) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case llm.Text:
+			p.S = clip.Middle(p.S, maxBroken, "")
+			out = append(out, p)
+		case llm.Thinking:
+			if len(p.S)+len(p.Opaque) <= maxBroken {
+				out = append(out, p)
+			}
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}
 
 // forget drops the broken reply, if there is one: another begins.
 func (r *run) forget() error {

@@ -4,6 +4,7 @@ package cli_test
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -118,6 +119,11 @@ func TestUIPermissions(t *testing.T) {
 		})
 	}
 	has("Bash(touch b)", true)
+	x.when("the folder is trusted with the rule", func(string) bool { // which is written behind the file
+		raw, err := os.ReadFile(local)
+		known, unread := os.ReadFile(filepath.Join(p.home, ".adze", "trust.json"))
+		return err == nil && unread == nil && strings.Contains(string(known), fmt.Sprintf("%x", sha256.Sum256(raw)))
+	})
 	x.keys("/permissions add Bash(git push:*) --scope local", enter)
 	x.until(`settings changed: permissions\.allow(?s:.*)Bash\(git push:\*\)`) // it is another process that writes it
 	x.keys("/permissions", enter)
