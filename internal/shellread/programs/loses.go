@@ -71,6 +71,24 @@ func (f gitFlags) has(names ...string) bool {
 	})
 }
 
+// toBranch stands among the flags of a form for words that fetchesToBranch knows.
+const toBranch = "SOURCE:BRANCH"
+
+// fetchesToBranch reports a word with which git fetch may put what it fetches elsewhere than
+// under the branches of a remote: there, nobody has commits of their own. Such words may also
+// come from the standard input.
+func fetchesToBranch(word string) bool {
+	name, value, ok := strings.Cut(word, "=")
+	if name == "--stdin" || name == "--refmap" && !ok {
+		return true
+	}
+	if name != "--refmap" {
+		value = word
+	}
+	_, to, _ := strings.Cut(value, ":")
+	return to != "" && !strings.HasPrefix(to, "//") && !strings.HasPrefix(strings.TrimPrefix(to, "refs/"), "remotes/")
+}
+
 // rmLoses names a recursive removal whose target is not known.
 func rmLoses(args []Word) string {
 	if !mayRecurse(args) {

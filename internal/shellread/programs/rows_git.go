@@ -104,6 +104,7 @@ func gitPrograms() []program {
 				{words: "rm", flags: "-f --force", unless: "-n --cached --dry-run", loses: "-f " + lostChanges}, {words: "worktree remove", flags: "-f --force", loses: "--force drops changes in it that are not committed"},
 				{words: "submodule deinit|update", flags: "-f --force", loses: "--force drops changes in submodules that are not committed"}, {words: "switch", flags: "-f --force --discard-changes", loses: "--discard-changes " + lostChanges},
 				{words: "push", flags: "-f --force --force-with-lease -d --delete --mirror --prune +* :*", loses: "--force replaces what others may have"},
+				{words: "fetch|pull", flags: toBranch + " & +* -f --force -p --prune", valued: "joXsS", loses: "into a local branch drops commits that are only there"},
 				{words: "branch", flags: "-D", loses: lostBranch}, {words: "branch", flags: "-d --delete & -f --force", loses: lostBranch},
 				{words: "stash drop|clear", loses: "drops what was stashed"}, {words: "reflog expire|delete|drop", loses: "drops the way back to lost commits"}, {words: "filter-branch|filter-repo", loses: "rewrites history"},
 				{words: "gc", flags: "--prune", loses: lostObjects}, {words: "prune", loses: lostObjects},
