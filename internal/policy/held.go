@@ -45,7 +45,7 @@ func (e Exec) Held(want func(program string) bool, yield func(argv []string, sur
 		case slices.Contains(e.Said, w) || speaks(e.Argv[i-1], w):
 		case strings.ContainsAny(w, " \t\n=:!(`'\"<,") || len(w) > 2 && w[0] == '-' && w[1] != '-' && !named:
 			flag, _, glued := strings.Cut(w, "=")
-			h.text(w, sure || e.Holds == HoldsTexts && glued && flag[0] == '-' && runsNext(flag))
+			h.text(w, sure || e.Holds == HoldsTexts && glued && strings.HasPrefix(flag, "-") && runsNext(flag))
 		case e.Holds == HoldsTexts && i == 1:
 		case !named && (runs || behind || i > 1 && strings.HasPrefix(e.Argv[i-1], "-")):
 			h.word(e.Argv[i:min(len(e.Argv), i+maxHeldWords)], sure)
@@ -134,15 +134,29 @@ const (
 	ends   = "'\"`;&|\n(){}\\"          // and ends before these
 )
 
+// listed stands in a joined text before a word that may be what the program is called, and no
+// word that it is given: execvp("git", ["x", "push"]).
+const listed = "\x01"
+
 // joined is a text in which the texts of a list ("rm", "x") stand as one.
 func joined(text string) string {
 	var b strings.Builder
+	named := strings.Contains(text, "execl") || strings.Contains(text, "spawnl")
 	for i := 0; i < len(text); i++ {
 		if strings.IndexByte("'\"`", text[i]) >= 0 {
 			rest := strings.TrimLeft(text[i+1:], " \t\n")
 			if after, comma := strings.CutPrefix(rest, ","); comma {
-				if rest = strings.TrimLeft(after, " \t\n[("); rest != "" && strings.IndexByte("'\"`", rest[0]) >= 0 {
+				rest = strings.TrimLeft(after, " \t\n[(*")
+				opened := strings.ContainsAny(after[:len(after)-len(rest)], "[(")
+				quotes := "'\"`"
+				if len(rest) > 2 && (rest[:2] == "qw" || rest[:2] == "%w" || rest[:2] == "%W") {
+					rest, quotes = strings.TrimLeft(rest[2:], " "), "([{</|!"
+				}
+				if rest != "" && strings.IndexByte(quotes, rest[0]) >= 0 {
 					b.WriteByte(' ')
+					if opened || named {
+						b.WriteString(listed)
+					}
 					i = len(text) - len(rest)
 					continue
 				}
@@ -153,6 +167,9 @@ func joined(text string) string {
 	return b.String()
 }
 
+// fatCommas are those of a language in which a word before one needs no quotes: exec git => "push".
+var fatCommas = strings.NewReplacer(`"=>`, `",`, `'=>`, `',`, `" =>`, `",`, `' =>`, `',`, ` =>`, `",`, `=>`, `",`)
+
 // text looks for command lines in a text, in whatever language it is: at its beginning,
 // and behind the signs that begin one in a shell, a string or the code of an interpreter.
 func (h *holder) text(text string, sure bool) {
@@ -161,9 +178,17 @@ func (h *holder) text(text string, sure bool) {
 		text = strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(text)
 	}
 	text = strings.ReplaceAll(text, "{}", "_") // which a program puts a name for
+	if strings.Contains(text, "=>") {
+		h.lines(joined(fatCommas.Replace(text)), sure)
+	}
 	if strings.ContainsAny(text, "'\"`") {
 		text = joined(text)
 	}
+	h.lines(text, sure)
+}
+
+// lines looks for command lines in a text whose lists are joined.
+func (h *holder) lines(text string, sure bool) {
 	h.at(text, 0, sure, false)
 	if len(text) > 2 && text[0] == '-' && text[1] != '-' { // -c'rm x'
 		for i := 2; i < min(len(text), 7); i++ {
@@ -213,12 +238,23 @@ func (h *holder) at(text string, from int, sure, glued bool) {
 	}
 }
 
-// line yields a command line, and once more without a sign at its end.
+// line yields a command line, and once more without a sign at its end, or without the second
+// word where that may be what the program is called.
 func (h *holder) line(text string, sure bool) {
 	argv := strings.Fields(strings.ReplaceAll(text[:min(len(text), 2_000)], ",", " "))
-	h.over = !h.yield(argv, sure)
-	if last := strings.TrimRight(argv[len(argv)-1], "/!#~:%@^]>"); !h.over && last != argv[len(argv)-1] && last != "" {
-		h.over = !h.yield(append(slices.Clone(argv[:len(argv)-1]), last), sure)
+	called := len(argv) > 2 && (strings.HasPrefix(argv[1], listed) || heldName(argv[1]) == heldName(argv[0]))
+	for i, w := range argv {
+		argv[i] = strings.TrimPrefix(w, listed)
+	}
+	readings := [][]string{argv}
+	if called {
+		readings = append(readings, append([]string{argv[0]}, argv[2:]...))
+	}
+	for _, argv := range readings {
+		h.over = h.over || !h.yield(argv, sure)
+		if last := strings.TrimRight(argv[len(argv)-1], "/!#~:%@^]>"); !h.over && last != argv[len(argv)-1] && last != "" {
+			h.over = !h.yield(append(slices.Clone(argv[:len(argv)-1]), last), sure)
+		}
 	}
 }
 
