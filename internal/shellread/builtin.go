@@ -356,7 +356,7 @@ func readRead(r *reader, ws []word, st state) (state, state) {
 		return st.with("REPLY", value{kind: unknown}), st.with("REPLY", value{kind: unknown})
 	}
 	for i, a := range names {
-		if a.Kind != exact || !syntax.ValidName(a.Text) || riskyVariable(a.Text) {
+		if a.Kind != exact || !syntax.ValidName(a.Text) || programs.RiskyVariable(a.Text) {
 			return refuse("read sets a variable that is not known")(r, ws, st)
 		}
 		r.leaves(a.Text)
@@ -392,7 +392,7 @@ func arrayRead(ws []word) (name string) {
 // is false where one of them may change what commands do.
 func (r *reader) setsUnknown(st state, names ...word) (out state, ok bool) {
 	for _, a := range names {
-		if a.Kind != exact || !syntax.ValidName(a.Text) || riskyVariable(a.Text) {
+		if a.Kind != exact || !syntax.ValidName(a.Text) || programs.RiskyVariable(a.Text) {
 			return st, false
 		}
 		r.leaves(a.Text)
@@ -466,7 +466,7 @@ func (r *reader) readsIn(at, of int) value {
 // readPrintf is printf: -v sets a variable, and its name may hold code.
 func readPrintf(r *reader, ws []word, st state) (state, state) {
 	if len(ws) > 1 && ws[1].FlagLike() && !ws[1].Is("--") {
-		if ws[1].Is("-v") && len(ws) > 2 && ws[2].Kind == exact && syntax.ValidName(ws[2].Text) && !riskyVariable(ws[2].Text) {
+		if ws[1].Is("-v") && len(ws) > 2 && ws[2].Kind == exact && syntax.ValidName(ws[2].Text) && !programs.RiskyVariable(ws[2].Text) {
 			r.leaves(ws[2].Text)
 			st = st.with(ws[2].Text, value{kind: unknown})
 			return st, st
@@ -491,7 +491,7 @@ func readUnset(r *reader, ws []word, st state) (state, state) {
 		if functions && w.Kind == exact && syntax.ValidName(w.Text) && r.funcs[w.Text] == nil {
 			continue // a call of it was read as one of a program
 		}
-		if functions || w.Kind != exact || !syntax.ValidName(w.Text) || riskyVariable(w.Text) {
+		if functions || w.Kind != exact || !syntax.ValidName(w.Text) || programs.RiskyVariable(w.Text) {
 			return refuse("unset of a name that is not plain")(r, ws, st)
 		}
 		if r.funcs[w.Text] != nil {

@@ -86,7 +86,7 @@ func (r *reader) prefix(a *syntax.Assign, own *policy.Written, st state) {
 	if v.kind == exact && v.text != "" && len(v.text) < 300 && !strings.ContainsAny(v.text, " \n") {
 		r.Recorder.Read(lit(v.text), st.dirs, policy.Read{Sure: policy.Possible})
 	}
-	if namesFile(a.Name.Value) && v.kind == exact {
+	if programs.NamesFile(a.Name.Value) && v.kind == exact {
 		r.Named(a.Name.Value, v.text, st.dirs, true)
 	}
 	outer := r.Of
@@ -106,11 +106,11 @@ func (r *reader) setEnv(name string, v value, src string) {
 	text, known := v.text, v.kind == exact || v.kind == number
 	r.env = append(r.env, name+"="+text)
 	r.envValues = append(r.envValues, v)
-	if harmlessValue(name, text) && known {
+	if programs.HarmlessValue(name, text) && known {
 		return
 	}
-	if !harmlessVariable(name) {
-		risky := riskyVariable(name)
+	if !programs.HarmlessVariable(name) {
+		risky := programs.RiskyVariable(name)
 		o := policy.Opaque{Source: src, Why: "the variable " + name + " may change what the command does", Listed: !risky, Whole: true, Steers: risky}
 		if known {
 			o.Sets = name + "=" + text

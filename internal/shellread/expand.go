@@ -289,7 +289,7 @@ func (r *reader) arithmWord(w *syntax.Word, st state) {
 // ownName reports a name that no shell sets by itself: BASH_REMATCH, MATCH and
 // their kin hold text that a script chooses.
 func ownName(name string) bool {
-	return strings.ToUpper(name) != name && !riskyVariable(name) && name != "match" && name != "mbegin" && name != "mend"
+	return strings.ToUpper(name) != name && !programs.RiskyVariable(name) && name != "match" && name != "mbegin" && name != "mend"
 }
 
 func isHex(s string) bool {

@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/programs"
 )
 
 // jump notes what is known where break, continue or return leaves a loop or a
@@ -47,7 +48,7 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	if c.Name != nil {
 		name = c.Name.Value
 	}
-	if !syntax.ValidName(name) || r.known(name) || strings.HasPrefix(name, ownVariables) {
+	if !syntax.ValidName(name) || r.known(name) || strings.HasPrefix(name, programs.OwnVariables) {
 		r.Opaque(r.source(c), "a function that stands in for a command")
 	}
 	if r.trapped {

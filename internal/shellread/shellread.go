@@ -225,3 +225,7 @@ func (r *reader) text(n syntax.Node) string {
 	}
 	return r.Source[from:to]
 }
+
+// Steers reports whether NAME=text may change what programs do that only read, beyond how
+// they print.
+func Steers(name, text string) bool { return programs.Steers(name, text) }

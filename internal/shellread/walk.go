@@ -313,7 +313,7 @@ func (r *reader) decl(c *syntax.DeclClause, st state) state {
 	if c.Variant.Value != "local" || len(r.calling) == 0 {
 		why := c.Variant.Value + " may change the environment of later commands"
 		risky := slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool {
-			return a.Name == nil && !plainDecl(a) || a.Name != nil && riskyVariable(a.Name.Value)
+			return a.Name == nil && !plainDecl(a) || a.Name != nil && programs.RiskyVariable(a.Name.Value)
 		})
 		r.Unclearly(policy.Opaque{Source: r.source(c), Why: why, Listed: !risky, Whole: true, Own: !risky})
 	}
@@ -381,7 +381,7 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 		return st
 	}
 	name := a.Name.Value
-	if namesFile(name) && a.Value != nil {
+	if programs.NamesFile(name) && a.Value != nil {
 		if v := r.quietly(a, func() value { return r.value(a.Value, st) }); v.kind == exact {
 			r.Named(name, v.text, st.dirs, true)
 		}
@@ -429,7 +429,7 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 func (r *reader) checkName(name string, n syntax.Node) {
 	r.looseGlobs = r.looseGlobs || name == "GLOBIGNORE"
 	r.leaves(name)
-	if riskyVariable(name) {
+	if programs.RiskyVariable(name) {
 		r.Opaque(r.source(n), "setting "+name+" may change what commands do")
 	}
 }

@@ -95,6 +95,7 @@ const (
 	module                          // of Python: it counts behind python -m alone
 	manager                         // it starts programs and scripts of a project alike
 	tarLike                         // it is tar
+	setsWords                       // a word NAME=value sets a variable, also for the programs that it runs
 	bin                             // it removes what it is given, or puts it where it is removed
 	verbFirst                       // its subcommand is the first of the words that are held against what it loses
 	clusters                        // its flags of one letter stand together, and long ones may be cut short

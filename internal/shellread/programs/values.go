@@ -7,14 +7,21 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
+// nameSigns are what names of variables consist of, also those of make and cmake.
+const nameSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+
 // ValueBeyond says which value among the words of a command a rule with a wildcard does
 // not speak of: one that is more than a value where a shell or make reads it, and one of a
 // variable or a flag that names a program, or the flags of one.
 func ValueBeyond(program string, args []Word) string {
-	if t := Standard(); t.is(program, takesTexts) || policy.Runner(program) && !t.is(program, ownNames) {
+	t := Standard()
+	if t.is(program, takesTexts) || policy.Runner(program) && !t.is(program, ownNames) {
 		return ""
 	}
 	for i, w := range args {
+		if why := t.sets(program, w); why != "" {
+			return why
+		}
 		if w.Kind != Exact {
 			continue
 		}
@@ -24,7 +31,7 @@ func ValueBeyond(program string, args []Word) string {
 			name, flag = name[2:], false
 		}
 		name, _, _ = strings.Cut(name, ":") // -DNAME:TYPE=x
-		variable := assigned && !flag && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == ""
+		variable := assigned && !flag && name != "" && strings.Trim(name, nameSigns) == ""
 		signs := "`\n"
 		if variable {
 			signs = "`\n;|&"
@@ -40,6 +47,26 @@ func ValueBeyond(program string, args []Word) string {
 		if flag && assigned && strings.ContainsAny(val, "/ ") && programFlag(name) {
 			return program + " " + name + " names a program that it runs"
 		}
+	}
+	return ""
+}
+
+// sets says why a word of make is more than a plain value for a variable of its files: !=
+// runs a command, a sign of currency stands for another text, and what is set so goes to
+// the programs that make starts, as if it stood before make.
+func (t *Table) sets(program string, w Word) string {
+	name, val, ok := strings.Cut(w.Text, "=")
+	if !ok || !t.is(program, setsWords) || w.Kind != Exact && w.Kind != Pattern || strings.HasPrefix(name, "-") {
+		return ""
+	}
+	name, val = strings.TrimSpace(strings.TrimSuffix(name, ":")), strings.TrimSpace(val)
+	switch {
+	case name == "" || strings.Trim(name, nameSigns) != "":
+		return w.Source + " is more than NAME=value, which is all that a rule for " + program + " speaks of"
+	case strings.Contains(strings.TrimSuffix(w.Text, "$"), "$"): // at the end it stands for nothing: -run ^TestX$
+		return w.Source + " may be more than a value where " + program + " hands it on"
+	case Steers(name, val) && !strings.HasSuffix(name, "_VERSION") && !strings.HasSuffix(name, "_TAG") && !strings.HasSuffix(name, "_IMAGE"):
+		return "the variable " + name + " may change what the programs do that " + program + " runs"
 	}
 	return ""
 }

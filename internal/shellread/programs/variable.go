@@ -1,4 +1,4 @@
-package shellread
+package programs
 
 import (
 	"slices"
@@ -13,9 +13,9 @@ var harmlessVariables = map[string]bool{
 	"GOOS": true, "GOARCH": true, "CGO_ENABLED": true, "GOMAXPROCS": true, "DEBIAN_FRONTEND": true, "TIMEFORMAT": true,
 }
 
-// harmlessVariable reports a variable that may have any value which is no path: those of
+// HarmlessVariable reports a variable that may have any value which is no path: those of
 // the table, and the categories of a locale (locale(7)).
-func harmlessVariable(name string) bool {
+func HarmlessVariable(name string) bool {
 	category, ok := strings.CutPrefix(name, "LC_")
 	return harmlessVariables[name] || ok && category != "" && strings.Trim(category, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
@@ -33,13 +33,13 @@ var harmlessValues = map[string]string{
 // Those in which it serves others are not: in them it acts on other data.
 var modes = map[string]bool{"test": true, "testing": true, "dev": true, "develop": true, "development": true, "ci": true}
 
-// harmlessValue reports NAME=text that only says how a command speaks, or in which
+// HarmlessValue reports NAME=text that only says how a command speaks, or in which
 // mode it works, or what is so anyway.
-func harmlessValue(name, text string) bool {
+func HarmlessValue(name, text string) bool {
 	if want, ok := harmlessValues[name]; ok && slices.Contains(strings.Split(want, "|"), text) {
 		return true
 	}
-	if modes[text] && strings.HasSuffix(name, "_ENV") && !holdsPrograms(name) && !riskyVariable(name) {
+	if modes[text] && strings.HasSuffix(name, "_ENV") && !holdsPrograms(name) && !RiskyVariable(name) {
 		return true
 	}
 	// A time zone: Area/City. Elsewhere TZ may name a file.
@@ -72,11 +72,11 @@ var riskyPrefixes = []string{
 	"LD_", "DYLD_", "GIT_", "BASH", "NODE_", "PYTHON", "PERL", "RUBY", "JAVA", "JDK", "_JAVA", "LESS", "GREP_", "RIPGREP_", "AWK", "GAWK", "GO", "CGO_",
 	"CARGO", "RUST", "NPM_", "npm_", "YARN_", "PNPM_", "PIP_", "UV_", "DOCKER_", "KUBE", "GH_", "GITHUB_", "SSH_", "MAN", "CURL_", "SSL_", "XDG_", "JQ_",
 	"BAT_", "FZF_", "MAKE", "CMAKE_", "MALLOC_", "LUA_", "PHP", "AWS_", "GOOGLE_", "AZURE_", "ADZE_", "CLAUDE_", "ANTHROPIC_", "OPENAI_", "OPENSSL_", "LIBC_", "GLIBC_", "ASAN_",
-	"LC_", "LANG", "ZSH", "HIST", "COMP_", "FUNCNEST", "TZDIR", "GTK_", "QT_", "SUDO_", ownVariables, "DEBUGINFOD_", "GCC_", "COMPILER_", "SOURCE_DATE", "VIM", "EMACS", "ELECTRON_", "DENO_", "BUN_",
+	"LC_", "LANG", "ZSH", "HIST", "COMP_", "FUNCNEST", "TZDIR", "GTK_", "QT_", "SUDO_", OwnVariables, "DEBUGINFOD_", "GCC_", "COMPILER_", "SOURCE_DATE", "VIM", "EMACS", "ELECTRON_", "DENO_", "BUN_",
 }
 
-// ownVariables begin the names that adze's own lines around a script use.
-const ownVariables = "__adze_"
+// OwnVariables begin the names that adze's own lines around a script use.
+const OwnVariables = "__adze_"
 
 // integerNames are variables of bash or zsh whose value the shell evaluates as
 // arithmetic when it is set, so that RANDOM='a[$(cmd)]' runs cmd.
@@ -90,16 +90,16 @@ var integerNames = map[string]bool{
 // Steers reports whether NAME=text may change what programs do that only read,
 // beyond how they print.
 func Steers(name, text string) bool {
-	if harmlessVariable(name) && !strings.ContainsAny(text, "/$`") || harmlessValue(name, text) {
+	if HarmlessVariable(name) && !strings.ContainsAny(text, "/$`") || HarmlessValue(name, text) {
 		return false
 	}
-	return harmlessVariable(name) || riskyVariable(name)
+	return HarmlessVariable(name) || RiskyVariable(name)
 }
 
-// riskyVariable reports whether setting the variable in the shell may change
+// RiskyVariable reports whether setting the variable in the shell may change
 // what later commands do. It is about names that are obeyed when they were
 // already exported; a script's own variables are not.
-func riskyVariable(name string) bool {
+func RiskyVariable(name string) bool {
 	if riskyNames[name] || integerNames[name] || strings.HasSuffix(strings.ToLower(name), "_proxy") || strings.HasSuffix(name, "_PAGER") || strings.HasSuffix(name, "_EDITOR") ||
 		strings.HasSuffix(name, "PATH") || strings.HasSuffix(name, "_OPTIONS") || strings.HasSuffix(name, "_OPTS") || strings.HasSuffix(name, "RC") && name != "SRC" {
 		return true
@@ -112,6 +112,6 @@ func riskyVariable(name string) bool {
 	return false
 }
 
-// namesFile reports a variable of the shell whose value is a file that it reads or
+// NamesFile reports a variable of the shell whose value is a file that it reads or
 // writes.
-func namesFile(name string) bool { return name == "HISTFILE" || name == "BASH_ENV" || name == "ENV" }
+func NamesFile(name string) bool { return name == "HISTFILE" || name == "BASH_ENV" || name == "ENV" }
