@@ -81,12 +81,13 @@ func TestLosesAll(t *testing.T) {
 func TestLosesByFlags(t *testing.T) {
 	f := newFixture()
 	for _, command := range []string{"git clean -fd -enode_modules", "git clean -fdx -e '*.html'", "git clean -fden", "git restore -sSOME a.txt", "git switch -fd main", "git branch -fd x", "git branch -df x", "git rm -rf src",
-		"git fetch -p origin '+refs/heads/o*:refs/heads/o*'", "git pull -p origin '+refs/heads/o*:refs/heads/o*' main", "git fetch origin +a:b", "git fetch -qf origin a:b"} {
+		"git fetch -p origin '+refs/heads/o*:refs/heads/o*'", "git pull -p origin '+refs/heads/o*:refs/heads/o*' main", "git fetch origin +a:b", "git fetch -qf origin a:b",
+		"git branch -M a b", "git branch -C a b", "git branch -qf a HEAD", "git update-ref -d refs/heads/a", "git mv -f a.txt b.txt"} {
 		if v := decide(t, f, command, policy.Bypass); v.Effect != policy.Ask || v.Check != policy.CheckRemoval {
 			t.Errorf("%q: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
 		}
 	}
-	for _, command := range []string{"git clean -fdn", "git clean -ndx", "git clean --dry-run -fd", "git restore --staged a.txt", "git rm -rfn src", "git branch -d x", "git submodule update --init", "git fetch -p origin +refs/heads/*:refs/remotes/origin/*", "git fetch origin a:b"} {
+	for _, command := range []string{"git clean -fdn", "git clean -ndx", "git clean --dry-run -fd", "git restore --staged a.txt", "git rm -rfn src", "git branch -d x", "git submodule update --init", "git fetch -p origin +refs/heads/*:refs/remotes/origin/*", "git fetch origin a:b", "git branch -m a b", "git branch -uorigin/feature", "git mv a.txt b.txt"} {
 		if v := decide(t, f, command, policy.Bypass); v.Check == policy.CheckRemoval {
 			t.Errorf("%q: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
 		}
