@@ -293,6 +293,9 @@ func (r *reader) loses(prog string, ws []word, dirs []string) (what string, word
 		}
 		return what, words
 	}
+	if what = r.Table.InputLoses(prog, r.input.text+r.input.said); what != "" {
+		return what, nil
+	}
 	if r.input.from == "git archive" && slices.Equal(r.input.dirs, dirs) && programs.UnpacksHere(prog, ws) {
 		return "unpacking what git archive prints drops changes that are not committed", nil
 	}

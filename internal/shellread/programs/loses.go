@@ -1,8 +1,10 @@
 package programs
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // loses is Loses as far as the words alone say it.
@@ -118,14 +120,26 @@ func mayRecurse(args []Word) bool {
 	return recurses(args) || slices.ContainsFunc(args, func(w Word) bool { return w.Kind != Exact && w.FlagLike() })
 }
 
+// betweenSQL is what may stand between two words of SQL: comments are blanks, and MySQL runs
+// what stands in some of them.
+const betweenSQL = `(?:\s|/\*!\d*|/\*.*?\*/|\*/|(?:--|#)[^\n]*\n)+`
+
+// losingSQL finds statements that lose data, wherever they stand in a text.
+var losingSQL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(strings.ReplaceAll(`(?is)dropdatabase|flushall|flushdb|truncate |drop (?:database|table|schema|column|owned)|delete from`, " ", betweenSQL))
+})
+
 func sqlLoses(args []Word) string {
-	for _, w := range args {
-		up := strings.Join(strings.Fields(strings.ToUpper(w.Text)), " ")
-		for _, s := range []string{"DROP DATABASE", "DROP TABLE", "DROP SCHEMA", "TRUNCATE ", "DROPDATABASE", "FLUSHALL", "FLUSHDB", "DELETE FROM"} {
-			if strings.Contains(up, s) {
-				return "this would drop data of a database for good"
-			}
-		}
+	if slices.ContainsFunc(args, func(w Word) bool { return losingSQL().MatchString(w.Text) }) {
+		return "this would drop data of a database for good"
 	}
 	return ""
+}
+
+// InputLoses says what a command loses by what it reads from its standard input.
+func (t *Table) InputLoses(name, text string) string {
+	if t.of(name).is&queries == 0 {
+		return ""
+	}
+	return sqlLoses([]Word{Lit(text)})
 }

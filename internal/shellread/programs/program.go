@@ -98,6 +98,7 @@ const (
 	setsWords                       // a word NAME=value sets a variable, also for the programs that it runs
 	bin                             // it removes what it is given, or puts it where it is removed
 	verbFirst                       // its subcommand is the first of the words that are held against what it loses
+	queries                         // it takes statements for a database, as words and from its standard input
 	clusters                        // its flags of one letter stand together, and long ones may be cut short
 )
 
