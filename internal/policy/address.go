@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -8,15 +9,74 @@ import (
 // fetchers are programs whose operands are addresses, with a scheme before them or without.
 var fetchers = map[string]bool{"curl": true, "wget": true, "http": true, "https": true, "xh": true}
 
-// reached are the hosts of the addresses that a command names to fetch from.
-func reached(argv []string) (hosts []string) {
+// bareFlags are flags of curl and wget that take no value, bareLetters those of one letter.
+var bareFlags = []string{"--silent", "--show-error", "--fail", "--fail-with-body", "--include", "--head", "--verbose", "--insecure", "--location", "--get", "--no-buffer", "--compressed"}
+
+const bareLetters = "sSfiIvkLGN"
+
+// fetchesFrom reports a command whose words may be addresses, and whether it needs no scheme.
+func fetchesFrom(argv []string) (fetches, plain bool) {
 	if len(argv) == 0 {
-		return nil
+		return false, false
 	}
-	fetches := fetchers[programName(argv[0])]
-	if !fetches && !(programName(argv[0]) == "git" && slices.ContainsFunc(argv, func(w string) bool {
-		return slices.Contains([]string{"clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule"}, w)
-	})) {
+	plain = fetchers[programName(argv[0])]
+	return plain || programName(argv[0]) == "git" && slices.ContainsFunc(argv, func(w string) bool {
+		return slices.Contains([]string{"clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule", "archive"}, w)
+	}), plain
+}
+
+// mayReach reports a command one of whose words, read in some way, is an address of a host that
+// a rule names: behind any flag, glued to it, as host:port or user@host:path, or with a pattern.
+func mayReach(rule Rule, e Effect, argv []string) bool {
+	fetches, plain := fetchesFrom(argv)
+	if !fetches || rule.Tool != "WebFetch" {
+		return false
+	}
+	names := func(text string) bool {
+		if scheme, rest, ok := strings.Cut(text, ":/"); ok && !strings.ContainsAny(scheme, "/@:") {
+			text = rest
+		} else if !plain && !strings.Contains(text, ":") {
+			return false // a branch or a folder
+		}
+		text = strings.TrimLeft(text, "/")
+		text = text[:strings.IndexAny(text+"/", `/?#\`)]
+		text = text[strings.LastIndexByte(text, '@')+1:]
+		if inside := strings.Trim(text, "[]:0123456789abcdefABCDEF."); inside != "" && strings.ContainsAny(text, "{[*") {
+			return true // curl puts names for it
+		}
+		if plainText, err := url.PathUnescape(text); err == nil {
+			text = plainText
+		}
+		text = strings.NewReplacer("。", ".", "．", ".", "｡", ".").Replace(text)
+		parts := strings.Split(text, ":")
+		if !plain {
+			parts = parts[:1] // what follows is a port or a path
+		}
+		return slices.ContainsFunc(append(parts, strings.Trim(text, "[]")), func(host string) bool {
+			return host != "" && matchNet(rule, e, Net{Host: host})
+		})
+	}
+	for _, w := range argv[1:] {
+		for i := range w {
+			glued := len(w) > 1 && w[0] == '-' && w[1] != '-' && i > 1 && i < 8 // -sxHOST
+			value := i > 0 && w[i-1] == '=' && !strings.ContainsAny(w[:i], "?/") || !plain && strings.HasSuffix(w[:i], "://")
+			if (i == 0 && !isFlag(w) || glued || value) && names(w[i:]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// takesNext reports a flag of curl or wget behind which its value may stand.
+func takesNext(w string) bool {
+	return isFlag(w) && !slices.Contains(bareFlags, w) && !strings.HasSuffix(w, "-") && strings.Trim(w[1:], bareLetters+"q") != ""
+}
+
+// reached are the hosts of the addresses that a command surely names to fetch from.
+func reached(argv []string) (hosts []string) {
+	some, fetches := fetchesFrom(argv)
+	if !some {
 		return nil
 	}
 	for i, w := range argv[1:] {
@@ -26,7 +86,7 @@ func reached(argv []string) (hosts []string) {
 		scheme, rest, ok := strings.Cut(w, "://")
 		switch {
 		case ok && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz") == "":
-		case !ok && fetches && !isFlag(w) && (i == 0 || !isFlag(argv[i])):
+		case !ok && fetches && !isFlag(w) && (i == 0 || !takesNext(argv[i])):
 			rest = w
 		default:
 			continue
@@ -77,12 +137,12 @@ func (p commandPattern) matchHost(argv []string) bool {
 // onlyFlags reports words behind an address that are flags of curl with what they take, and
 // none that leads to another host.
 func onlyFlags(words []string) bool {
-	const letters, valued = "sSfiIvkLGN", "HXdwmubAo"
+	const letters, valued = bareLetters, "HXdwmubAo"
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		name, _, glued := strings.Cut(w, "=")
 		switch {
-		case slices.Contains([]string{"--silent", "--show-error", "--fail", "--fail-with-body", "--include", "--head", "--verbose", "--insecure", "--location", "--get", "--no-buffer", "--compressed"}, w):
+		case slices.Contains(bareFlags, w):
 		case slices.Contains([]string{"--header", "--request", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "--write-out", "--max-time", "--connect-timeout", "--user", "--cookie", "--user-agent", "--output", "--retry", "--retry-delay", "--form"}, name) && !glued:
 			i++
 		case len(w) > 1 && w[0] == '-' && strings.Trim(w[1:], letters) == "":

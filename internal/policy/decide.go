@@ -257,7 +257,10 @@ func (c *call) mayBeDenied(a Action) (Verdict, bool) {
 		return Verdict{}, false
 	}
 	why := "not all words of this command are known before it runs"
-	if len(e.Open) == 0 {
+	switch {
+	case rule.Tool == "WebFetch":
+		why = "a word of this command may be the address of a host"
+	case len(e.Open) == 0:
 		why = "what stands for a subcommand here depends on its flags"
 	}
 	return c.unlessDontAsk(byRule(Ask, rule, a, why+", and it may be one that a rule "+does)), true

@@ -17,7 +17,7 @@ type Open struct {
 // if none does.
 func (c *call) mayMatch(e Effect, a Exec) *compiledRule {
 	for i := range c.rules.by[e] {
-		if rule := &c.rules.by[e][i]; rule.Spec != "" && !rule.cmd.any && c.forbids(rule, a) != not {
+		if rule := &c.rules.by[e][i]; rule.Spec != "" && !rule.cmd.any && (c.forbids(rule, a) != not || mayReach(rule.Rule, e, a.Argv)) {
 			return rule
 		}
 	}

@@ -64,6 +64,26 @@ func TestDeniedInEveryMode(t *testing.T) {
 	}
 }
 
+// TestDeniedHosts: a host that a rule denies is reached by no spelling of its address.
+func TestDeniedHosts(t *testing.T) {
+	f := newFixture()
+	for want, commands := range map[string][]string{
+		"deny": {"curl evil.com", "curl --proxy=evil.com a.example", "wget -T 5 -U x evil.com", "curl -s evil.com", "curl -sSL evil.com/x", "curl -L evil.com:80", "curl --silent www.evil.com", "wget -q evil.com", "wget -qO- evil.com", "git clone https://evil.com/x"},
+		"ask": {
+			"curl -o evil.com", "curl -x evil.com:80 http://a.example", "curl -xevil.com:80 a.example", "curl -sxevil.com a.example", "curl --connect-to ::evil.com:80 http://a.example", "curl --resolve a.example:80:evil.com a.example",
+			"curl http:/evil.com:3000/3", "curl -s http://evi%6c.com", "curl 'http://evi[l-l].com'", "curl 'https://{a,evil.com}/'", "curl https://evil。com",
+			"git clone git@evil.com:x", "git clone evil.com:x", "git ls-remote u@evil.com:x", "git remote add o evil.com:x", "git archive --remote=git@evil.com:x HEAD", "git -c url.https://evil.com/.insteadOf=https://a/ fetch https://a/x", "git -c http.proxy=evil.com:80 fetch",
+		},
+		"allow": {"curl -s a.example/evil.com", "curl -s notevil.com", "curl -s evil.com.example", "curl -s 'http://[::1]:80/x'", "curl -so out a.example", "wget -qO- a.example", "git clone git@a.example:evil.com", "git push origin main", "git fetch origin a:b", "git log evil.com", "echo evil.com"},
+	} {
+		for _, command := range commands {
+			if v := decide(t, f, command, policy.Bypass, "deny:WebFetch(domain:evil.com)"); v.Effect.String() != want {
+				t.Errorf("%q: %s (%s), want %s", command, v.Effect, v.Reason, want)
+			}
+		}
+	}
+}
+
 // TestDeniedElsewhere: rules that deny something make nothing else a question.
 func TestDeniedElsewhere(t *testing.T) {
 	f := newFixture()
