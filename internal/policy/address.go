@@ -141,6 +141,9 @@ func onlyFlags(words []string) bool {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		name, _, glued := strings.Cut(w, "=")
+		if i+1 < len(words) && sendsOutside(w, words[i+1]) {
+			return false
+		}
 		switch {
 		case slices.Contains(bareFlags, w):
 		case slices.Contains([]string{"--header", "--request", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "--write-out", "--max-time", "--connect-timeout", "--user", "--cookie", "--user-agent", "--output", "--retry", "--retry-delay", "--form"}, name) && !glued:
@@ -148,12 +151,28 @@ func onlyFlags(words []string) bool {
 		case len(w) > 1 && w[0] == '-' && strings.Trim(w[1:], letters) == "":
 		case len(w) > 1 && w[0] == '-' && strings.Trim(w[1:len(w)-1], letters) == "" && strings.Contains(valued, w[len(w)-1:]):
 			i++
-		case len(w) > 2 && w[0] == '-' && strings.Contains(valued, w[1:2]): // -XPOST
+		case len(w) > 2 && w[0] == '-' && strings.Contains(valued, w[1:2]) && !sendsOutside(w[:2], w[2:]): // -XPOST
 		default:
 			return false
 		}
 	}
 	return true
+}
+
+// sendsOutside reports a value of a flag of curl that may name a file outside of the folder:
+// @FILE, the file of --cookie, and what stands behind a sign in a form.
+func sendsOutside(flag, val string) bool {
+	file, ok := strings.CutPrefix(val, "@")
+	switch {
+	case ok:
+	case flag == "--form" || flag == "--data-urlencode":
+		i := strings.IndexAny(val, "@<")
+		file, ok = val[i+1:], i >= 0
+	case flag == "--cookie" || !strings.HasPrefix(flag, "--") && strings.HasSuffix(flag, "b"):
+		ok = !strings.Contains(val, "=")
+	}
+	file = strings.TrimLeft(file, `"`)
+	return ok && (strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") || strings.Contains(file, "..") || strings.Contains(file, ",/") || strings.Contains(file, ":/"))
 }
 
 // addresses are, of a rule that forbids or asks and ends so, the readings in which a port or

@@ -6,6 +6,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/git/setting"
 	"github.com/adze-agent/adze/internal/shellread/scan"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // Beyond says why a rule with a wildcard does not cover a command: a flag, a
@@ -40,6 +41,12 @@ func (t *Table) Beyond(name string, ws []Word) string {
 			return t.Beyond(Base(args[0].Text), args)
 		}
 		return name + " with flags may run anything"
+	case "curl":
+		for i, w := range args {
+			if why := curlBeyond(w, ws[i]); why != "" {
+				return why
+			}
+		}
 	case "tar":
 		if len(args) > 0 && args[0].Kind == Exact && !strings.HasPrefix(args[0].Text, "-") && strings.ContainsAny(args[0].Text, "IF") {
 			return "tar " + args[0].Text + " may run another program"
@@ -68,6 +75,34 @@ func (t *Table) Beyond(name string, ws []Word) string {
 	}
 	return t.BeyondScript(name, args)
 }
+
+// curlBeyond says why a word of curl is more than an address or a value: before is the word
+// before it.
+func curlBeyond(w, before Word) string {
+	low := strings.ToLower(w.Text)
+	switch flag, val, glued := strings.Cut(w.Text, "="); {
+	case w.Kind != Exact:
+		if strings.Contains(strings.ToLower(w.Head), "file:") {
+			return "curl reads " + w.Source + ", a file whose name is not known"
+		}
+	case curlScheme().MatchString(low) || strings.Contains(low, "file:") && strings.ContainsAny(low, "[{"):
+		return "curl reads " + w.Source + ", and makes names of files from it"
+	case strings.Contains(low, "%output{"):
+		return "curl writes a file that " + w.Source + " names"
+	case strings.HasPrefix(w.Text, "@") && curlForm(before.Text), glued && strings.HasPrefix(val, "@") && curlForm(flag), curlForm(w.Text) && strings.Contains(w.Text, "w@"):
+		return "curl takes from " + w.Source + " what it does"
+	}
+	return ""
+}
+
+// curlForm reports a flag of curl that takes @FILE for what names further files.
+func curlForm(flag string) bool {
+	_, short := bundled("-w", "XHduAbeFmrxyYzECQPtU", flag)
+	return short || flag == "-w" || flag == "--url" || len(flag) > 3 && strings.HasPrefix("--write-out", flag)
+}
+
+// curlScheme is an address of which curl makes the scheme itself: fil{e}:/x.
+var curlScheme = pattern.Lazy(`^[a-z0-9,:=-]*[\[{][a-z0-9{}\[\],:=-]*:/`)
 
 // beyondFlags looks at the flags that a program has whatever its subcommand is.
 func (t *Table) beyondFlags(name string, args []Word) string {

@@ -43,8 +43,15 @@ func (u *Invocation) named(text string, like policy.Read, secrets bool) {
 	for _, p := range u.pieces(text) {
 		u.get(Lit(p), like)
 	}
+	if secrets {
+		u.asCode(from)
+	}
+}
+
+// asCode marks, of the paths added last, those that may hold secrets: a question, then.
+func (u *Invocation) asCode(from int) {
 	for i, a := range u.Actions[from:] {
-		if a, ok := a.(policy.Read); ok && secrets && !a.Tree && (policy.HoldsSecrets(a.Path) || policy.HoldsSecrets(a.Named)) && u.r.mayBe(a.Path) {
+		if a, ok := a.(policy.Read); ok && !a.Tree && (policy.HoldsSecrets(a.Path) || policy.HoldsSecrets(a.Named)) && u.r.mayBe(a.Path) {
 			a.Code = true
 			u.Actions[from+i] = a
 		}
@@ -195,7 +202,9 @@ func (u *Invocation) curlPatterns(ws []Word) {
 		if i := strings.Index(text, "file:"); i >= 0 {
 			text = "/" + strings.TrimLeft(text[i+len("file:"):], "/")
 		}
+		from := len(u.Actions)
 		u.get(Word{Kind: Pattern, Text: curlGlob().ReplaceAllString(text, "*"), Source: w.Source}, policy.Read{Sure: policy.Possible})
 		u.get(Lit(strings.NewReplacer("[", "", "]", "", "{", "", "}", "").Replace(text)), policy.Read{Sure: policy.Possible})
+		u.asCode(from)
 	}
 }

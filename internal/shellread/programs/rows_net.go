@@ -4,7 +4,7 @@ package programs
 func netPrograms() []program {
 	return []program{
 		{names: "croc lftp lsyncd unison wormhole", forms: []form{{packs: true}}},
-		{names: "curl", is: checker | speaker | takesTexts, valued: "XHduAbeFmrxyYzECwQPtU", runs: "-o* -O --output* --remote-name* -K* --config* -T* --upload-file* --unix-socket* --libcurl* -c --cookie-jar* --trace* -D --dump-header* --engine* --netrc-file* !--netrc !--cookie", takes: "--cookie-jar=w --dump-header=w --output=w --remote-name=i --remote-name-all=i --trace=w --trace-ascii=w -D=w -O=i -c=w -o=w -K=c --config=c", reads: rows{"--version": {}}},
+		{names: "curl", is: checker | speaker | takesTexts, valued: "XHduAbeFmrxyYzECwQPtU", runs: "-o* -O --output* --remote-name* -K* --config* -T* --upload-file* --unix-socket* --libcurl* -c --cookie-jar* --trace* -D --dump-header* --engine* --netrc-file* --etag-save* --stderr* --hsts* --alt-svc* --dump-ca-embed* --ssl-sessions* --metalink* --expand-* --variable* --proto-default* !--netrc !--cookie !--ssl !--proto", takes: "--alt-svc=w --dump-ca-embed=w --etag-save=w --hsts=w --libcurl=w --ssl-sessions=w --stderr=w --cookie-jar=w --dump-header=w --output=w --remote-name=i --remote-name-all=i --trace=w --trace-ascii=w -D=w -O=i -c=w -o=w -K=c --config=c", reads: rows{"--version": {}}},
 		{names: "gpg", is: checker | speaker},
 		{names: "gpg-agent ssh-agent sshpass", is: launcher},
 		{names: "http", is: takesTexts},
