@@ -36,6 +36,7 @@ func (e Exec) Held(want func(program string) bool, yield func(argv []string, sur
 	if e.Holds == HoldsNothing {
 		return // but what variables hold, it may run
 	}
+	h.entry(e.Argv[:min(len(e.Argv), maxHeldWords)])
 	runs, named, scripts := e.Holds >= HoldsWords, false, runsScripts(e.Argv)
 	for i := 1; i < min(len(e.Argv), maxHeldWords) && !h.over; i++ {
 		w := e.Argv[i]
@@ -115,6 +116,30 @@ type holder struct {
 func (h *holder) word(argv []string, sure bool) {
 	if name := argv[0]; name != "" && h.want(heldName(name)) {
 		h.over = h.over || !h.yield(argv, sure)
+	}
+}
+
+// entry looks for the program that a container starts and for its words, behind the image:
+// docker run --entrypoint git IMAGE push. The image is one of the first words that are no flag.
+func (h *holder) entry(argv []string) {
+	for i, w := range argv {
+		flag, program, glued := strings.Cut(w, "=")
+		if flag != "--entrypoint" || !glued && i+1 == len(argv) {
+			continue
+		}
+		rest := argv[i+1:]
+		if !glued {
+			program, rest = rest[0], rest[1:]
+		}
+		for at, image := range rest {
+			if isFlag(image) {
+				continue
+			}
+			h.word(append([]string{program}, rest[at+1:]...), false)
+			if at > 0 && !isFlag(rest[at-1]) {
+				break
+			}
+		}
 	}
 }
 
