@@ -29,3 +29,28 @@ func TestGitRemovesFromTheIndexAlone(t *testing.T) {
 		}
 	}
 }
+
+// git branch -M drops another branch only where there may be one of that name.
+func TestGitBranchIsRenamedFreely(t *testing.T) {
+	f := newFixture()
+	f.files["/home/u/project/.git/refs/heads/taken"] = true
+	w := f.world()
+	w.Repo = func(string) (string, string, bool) { return "/home/u/project/.git", "/home/u/project/.git", true }
+	loses := func(command string) bool {
+		for _, a := range shellread.Read(command, w).Actions {
+			if e, ok := a.(policy.Exec); ok && e.Loses != "" {
+				return true
+			}
+		}
+		return false
+	}
+	for command, want := range map[string]bool{"git branch -M main": false, "git branch -M taken": true, "git branch -M other main": true, "git branch -M $x": true, "git branch -fM main": true} {
+		if got := loses(command); got != want {
+			t.Errorf("%s loses something: %v, want %v", command, got, want)
+		}
+	}
+	f.files["/home/u/project/.git/packed-refs"] = true
+	if !loses("git branch -M main") {
+		t.Error("a packed branch may have the name")
+	}
+}

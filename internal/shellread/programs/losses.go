@@ -69,6 +69,9 @@ func (r *Recorder) Loses(name string, ws []Word, dirs []string) string {
 		return name + " removes every file that " + ws[1+i].Each + " prints, for good"
 	}
 	if what := r.Table.loses(name, ws); what != "" || name != "git" {
+		if name == "git" && r.renamesFreely(ws, dirs) {
+			return ""
+		}
 		return what
 	}
 	for _, rest := range gitRests(ws[1:]) {
@@ -77,6 +80,30 @@ func (r *Recorder) Loses(name string, ws []Word, dirs []string) string {
 		}
 	}
 	return ""
+}
+
+// renamesFreely reports whether git branch -M gives the current branch a name that no other
+// has (git branch -M main behind git init).
+func (r *Recorder) renamesFreely(ws []Word, dirs []string) bool {
+	rests := gitRests(ws[1:])
+	if len(rests) != 1 || len(rests[0]) != 3 || !rests[0][0].Is("branch") || !rests[0][1].Is("-M") {
+		return false
+	}
+	to := rests[0][2]
+	u := &Invocation{r: r, dirs: dirs, name: "git"}
+	notes := r.Notes
+	r.Seen = nil
+	defer func() { r.Notes = notes }()
+	if to.Kind != Exact || strings.HasPrefix(to.Text, "-") || !u.moveAll(ws) || len(u.dirs) == 0 {
+		return false
+	}
+	for _, d := range u.dirs {
+		common, _, ok := r.Repo(d)
+		if !ok || r.there(Lit(path.Join(common, "packed-refs")), u.dirs) || r.there(Lit(path.Join(common, "refs/heads", to.Text)), u.dirs) {
+			return false
+		}
+	}
+	return true
 }
 
 // wholeFolder reports a word that names all that is in the folder it counts from.
