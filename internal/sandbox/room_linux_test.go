@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -102,15 +103,16 @@ func (h *hall) empty(mark string) {
 }
 
 // outside are the processes of the machine with mark in their command line, but for
-// the test itself, whose folder may have any number in its name.
+// the test itself, and not inside of a longer number: names of folders may have any.
 func outside(t *testing.T, mark string) (out []string) {
 	t.Helper()
 	list, err := os.ReadDir("/proc")
 	if err != nil {
 		t.Fatal(err)
 	}
+	marked := regexp.MustCompile(`(^|[^0-9])` + regexp.QuoteMeta(mark) + `($|[^0-9])`)
 	for _, e := range list {
-		if b, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && strings.Contains(string(b), mark) && !strings.Contains(string(b), "sandbox.test\x00") {
+		if b, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && marked.Match(b) && !strings.Contains(string(b), "sandbox.test\x00") {
 			out = append(out, fmt.Sprintf("%s %q", e.Name(), b))
 		}
 	}
