@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/beside"
+	"github.com/adze-agent/adze/internal/background"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/policy"
@@ -19,25 +19,25 @@ import (
 func (r *Running) accompany() {
 	r.beside = func() {}
 	if !r.place.process.front.Print && r.Kept {
-		r.beside = beside.Start(r.company())
+		r.beside = background.Start(r.company())
 	}
 }
 
 // company is what accompanies the session.
-func (r *Running) company() beside.Config {
+func (r *Running) company() background.Config {
 	at := r.place
-	return beside.Config{
+	return background.Config{
 		Session: r.Session, After: r.After, State: at.Paths.State, Loop: r.loop, Home: at.Paths.Home, Hide: at.process.hide.String, Mask: r.mask,
-		Titler: func(ctx context.Context) (beside.Completer, bool) {
+		Titler: func(ctx context.Context) (background.Completer, bool) {
 			m := at.models.Load()
 			if !at.Config().Titles || m == nil {
 				return nil, false
 			}
 			return m.Titles(ctx, r.Target().ID())
 		},
-		Models: func(ctx context.Context) beside.Models {
+		Models: func(ctx context.Context) background.Models {
 			main := r.Target()
-			out := beside.Models{Main: main}
+			out := background.Models{Main: main}
 			if m := at.models.Load(); m != nil {
 				out.Small, out.Share = m.Beside(ctx, main.ID())
 			}
@@ -60,12 +60,12 @@ func (r *Running) company() beside.Config {
 
 // Aside asks the model a question that does not enter the conversation.
 func (r *Running) Aside(ctx context.Context, question string) (string, error) {
-	return beside.Aside(ctx, r.company(), question)
+	return background.Aside(ctx, r.company(), question)
 }
 
 // TitleOf makes a title of what a session is to be about.
 func (r *Running) TitleOf(ctx context.Context, about string) (string, error) {
-	return beside.Title(ctx, r.company(), about)
+	return background.Title(ctx, r.company(), about)
 }
 
 // notesFile is the file of the session's notes, "" when there are to be none.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/beside"
+	"github.com/adze-agent/adze/internal/background"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/settings"
@@ -45,7 +45,7 @@ func titled(t *testing.T, set, small string, before func(*Running)) (title strin
 	if before != nil {
 		before(r)
 	}
-	c := beside.New(r.company())
+	c := background.New(r.company())
 	c.See(t.Context(), event.InputAccepted{Text: "mend the parser"})
 	for range 3 {
 		c.See(t.Context(), event.TurnEnded{})

@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/environment"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
-	"github.com/adze-agent/adze/internal/situation"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/window"
 )
@@ -37,7 +37,7 @@ func (r *Running) Describe() Description {
 	at := r.place
 	d := Description{
 		ID: r.ID, Dir: at.Paths.Dir, Root: at.Paths.Root, Version: at.process.Version, Tools: r.Tools().Names(), Model: r.Target(), Key: r.key,
-		Mode: r.Mode(), Branch: situation.Branch(at.Paths.Dir), After: r.After, Kept: r.Kept,
+		Mode: r.Mode(), Branch: environment.Branch(at.Paths.Dir), After: r.After, Kept: r.Kept,
 	}
 	d.Room = window.Effective(d.Model.Window, d.Model.Cap)
 	no := r.forbidden(at.Config())

@@ -16,9 +16,9 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/kit"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/toolkit"
 )
 
 // A Process is what all sessions share, in whatever folder they work.
@@ -28,8 +28,8 @@ type Process struct {
 	front   Front
 	hide    *secret.Redactor
 	temp    temporary
-	memory  kit.Memory   // of the commands of all sessions
-	ext     *ext.Process // connections of MCP servers
+	memory  toolkit.Memory // of the commands of all sessions
+	ext     *ext.Process   // connections of MCP servers
 
 	opening sync.Mutex     // held while a place is opened; before mu
 	leaving sync.WaitGroup // of places that are being closed

@@ -18,9 +18,9 @@ import (
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/confine"
+	"github.com/adze-agent/adze/internal/environment"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/kit"
 	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/op"
@@ -29,10 +29,10 @@ import (
 	"github.com/adze-agent/adze/internal/rewind"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
-	"github.com/adze-agent/adze/internal/situation"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/toolkit"
 )
 
 // A Spec is what one session is to be. The zero value is a new one, as the
@@ -87,11 +87,11 @@ type Running struct {
 	started   policy.Mode // the mode that it began in
 	key       string      // where the model's key came from, "none" without one
 	profile   prompt.Profile
-	known     situation.Facts
+	known     environment.Facts
 	notes     string        // the folder of the model's own notes, "" for none
 	parts     []prompt.Part // of the instructions
 	light     *agent.Light  // to take when they do not fit, nil where they are the shorter ones, or a person chose them
-	kit       kit.Kit
+	kit       toolkit.Kit
 	sandboxes *confine.Set
 	loop      agent.Loop // what settings do not change
 	closed    sync.Once
@@ -154,13 +154,13 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 
 // learn reads what a session is told of where it is, in the background; whole waits
 // for git however long that takes.
-func (at *Place) learn(ctx context.Context, whole bool) <-chan situation.Facts {
+func (at *Place) learn(ctx context.Context, whole bool) <-chan environment.Facts {
 	if at.process.sources.Bare {
-		none := make(chan situation.Facts, 1)
-		none <- situation.Facts{}
+		none := make(chan environment.Facts, 1)
+		none <- environment.Facts{}
 		return none
 	}
-	return situation.Learn(ctx, situation.Place{
+	return environment.Learn(ctx, environment.Place{
 		Environment: at.process.Environment, Environ: at.process.Environ, Paths: at.Paths, Config: at.Config, Whole: whole,
 	})
 }
@@ -210,7 +210,7 @@ func asked(cfg *config.Config, key string) bool {
 }
 
 // begin makes the parts of a session on its open log, and then the session.
-func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Rules, facts <-chan situation.Facts) error {
+func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Rules, facts <-chan environment.Facts) error {
 	at := r.place
 	target, err := r.choose(ctx, cfg)
 	if err != nil {
@@ -246,7 +246,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	begun := context.AfterFunc(ctx, end)
 	var pending func(was, now event.Situated) event.Situated
 	if known.Late() {
-		pending = situation.Pending
+		pending = environment.Pending
 	}
 	r.Session, err = session.Start(life, session.Config{
 		Record: session.Record{Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: at.process.Version, Dir: at.Paths.Dir, Torn: r.log.Torn}},
@@ -260,7 +260,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 			Rules: rules, Mode: r.started, Forbidden: r.forbidden(cfg), Auto: r.auto, Facts: r.kit.Facts, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders,
 			Steers: r.sandboxes.Steering(at.Paths.Dir, rules.Dirs, at.Paths.Home),
 		},
-		Surroundings: session.Surroundings{Pending: pending, Remind: r.kit.Remind, Situation: where, Resituate: situation.Changed},
+		Surroundings: session.Surroundings{Pending: pending, Remind: r.kit.Remind, Situation: where, Resituate: environment.Changed},
 		Hooks:        r.ext.Hooks(),
 		Fresh:        at.live.Fresh,
 		Now:          time.Now,
@@ -320,7 +320,7 @@ func namedNow(cfg *config.Config) (out []string) {
 // equip makes the tools, and returns those that the session has.
 func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target) (set tool.Set, err error) {
 	at := r.place
-	if r.kit, err = kit.New(kit.Config{
+	if r.kit, err = toolkit.New(toolkit.Config{
 		Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(at.Paths.State).Notes(sessions.Key(at.Paths.Root)), Temp: at.process.temp.outside, Confined: at.process.temp.inside,
 		Variables: r.variables, Limits: cfg.Bash, Memory: &at.process.memory, Hide: at.process.hide, Sandboxes: r.sandboxes, Person: at.process.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan,
 		Resource: at.ext.ResourceTool,
@@ -340,7 +340,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 
 // instruct makes the instructions, in cache order, and returns what they say of
 // where the session is. What an earlier run was told stays as it was.
-func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situation.Facts, set tool.Set, model string, window int) (event.Situated, error) {
+func (r *Running) instruct(ctx context.Context, cfg *config.Config, known environment.Facts, set tool.Set, model string, window int) (event.Situated, error) {
 	at := r.place
 	skills, style, notes := r.ext.Instructions(window)
 	tools := set.Names()
@@ -357,17 +357,17 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 		},
 	}
 	r.parts = prompt.Assemble(in)
-	now := situation.Event(prompt.Situation(r.parts))
+	now := environment.Event(prompt.Situation(r.parts))
 	told, err := r.log.Situation(ctx)
 	if err == nil && len(told.Parts) > 0 {
-		r.parts = prompt.Keep(r.parts, situation.Parts(told))
+		r.parts = prompt.Keep(r.parts, environment.Parts(told))
 	}
 	if r.profile == prompt.Full && cfg.Profile != string(prompt.Full) {
-		r.light = &agent.Light{Tools: kit.Small, System: sync.OnceValue(func() []string {
-			in.Profile, in.Tools, in.Skills = prompt.Small, kit.Small(set).Names(), nil // no tool loads them
+		r.light = &agent.Light{Tools: toolkit.Small, System: sync.OnceValue(func() []string {
+			in.Profile, in.Tools, in.Skills = prompt.Small, toolkit.Small(set).Names(), nil // no tool loads them
 			parts := prompt.Assemble(in)
 			if len(told.Parts) > 0 {
-				parts = prompt.Keep(parts, situation.Parts(told))
+				parts = prompt.Keep(parts, environment.Parts(told))
 			}
 			return prompt.Blocks(parts)
 		})}
@@ -377,10 +377,10 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 
 // newLoop is what all turns of the session have in common, whatever the
 // settings say.
-func (r *Running) newLoop(known situation.Facts) agent.Loop {
+func (r *Running) newLoop(known environment.Facts) agent.Loop {
 	at, touched := r.place, known.Touched()
 	return agent.Loop{
-		Record: (&situation.Watcher{Paths: at.Paths, Session: r.ID, Beside: r.recorded.Beside}).Over(r.recorded.Begin),
+		Record: (&environment.Watcher{Paths: at.Paths, Session: r.ID, Beside: r.recorded.Beside}).Over(r.recorded.Begin),
 		System: prompt.Blocks(r.parts), Light: r.light, Full: r.profile == prompt.Full && r.light == nil, Aliases: r.kit.Aliases, Redirects: r.spec.Redirects,
 		Env: tool.Env{Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
 		Touched: func(begins event.Seq, paths []string) []string {
@@ -457,7 +457,7 @@ func (r *Running) attend(ctx context.Context) {
 	r.kit.Knows(st.Files())
 	r.accompany()
 	later := r.known.Later(func(g prompt.Git) { // a session that is over needs no more
-		_ = r.Situate(func(now event.Situated) event.Situated { return situation.Answered(now, g) }, prompt.Late(g))
+		_ = r.Situate(func(now event.Situated) event.Situated { return environment.Answered(now, g) }, prompt.Late(g))
 	})
 	beside := r.beside
 	r.beside = func() { later(); beside() }
@@ -505,7 +505,7 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 // Close ends the session for a reason that its hooks have no word for.
 func (r *Running) Close() error { return r.End("other") }
 
-// Seed has the session know a file that the model saw before it, as kit.Kit.Seed.
+// Seed has the session know a file that the model saw before it, as toolkit.Kit.Seed.
 func (r *Running) Seed(path string, at int64) bool { return r.kit.Seed(path, at) }
 
 // Settle waits for hooks of what happened, as ext.Session.Settle.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
@@ -161,7 +161,7 @@ func handed(ctx context.Context, w *Place, r *Running, cfg *config.Config, makes
 	screen := cfg.UI // the terminal UI reads it anew
 	screen.Plain = false
 	list, _ := hooks.Load(cfg)
-	ours := contrib.Hooks(list...)
+	ours := extension.Hooks(list...)
 	project := servers.File{Path: "/p/.mcp.json", Text: []byte(`{"mcpServers":{"x":{"command":"x"},"db":{"command":"y"}}}`)}
 	set := servers.Load(servers.Sources{Config: cfg, Project: []servers.File{project}, Trusted: true})
 	said := "" // what the hub is given

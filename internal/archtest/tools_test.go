@@ -15,8 +15,8 @@ import (
 var named = map[string]string{"tool.Spec": "Name", "agent.Question": "Tool"}
 
 // others are packages in which such a name is no constant: those of MCP servers' tools
-// begin with mcp__, and the kit asks about the tools that it made.
-var others = []string{"internal/ext/mcp", "internal/kit"}
+// begin with mcp__, and the toolkit asks about the tools that it made.
+var others = []string{"internal/ext/mcp", "internal/toolkit"}
 
 // Every tool that adze can offer or ask about can be named in a rule, in a matcher of
 // hooks and in the list of an agent: nobody is told that there is no such tool.

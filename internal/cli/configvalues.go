@@ -9,9 +9,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -116,7 +116,7 @@ func networkProblem(cfg *config.Config, err error) (config.Problem, bool) {
 // hookDoubts are what hooks of the settings say that is taken, and probably not meant.
 func hookDoubts(cfg *config.Config) (out []config.Problem) {
 	list, _ := hooks.Load(cfg)
-	for _, h := range contrib.Hooks(list...).All() {
+	for _, h := range extension.Hooks(list...).All() {
 		for _, s := range h.Doubts() {
 			out = append(out, config.Problem{Severity: config.Warning, Key: "hooks", Message: h.From + ": " + s + " (adze hooks check)"})
 		}

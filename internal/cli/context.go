@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/environment"
 	"github.com/adze-agent/adze/internal/prompt"
-	"github.com/adze-agent/adze/internal/situation"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -53,7 +53,7 @@ func newContext(sys System, f *runFlags) *cobra.Command {
 			model = a.Target().ID()
 		}
 		parts := a.Instructions()
-		if began := situation.Parts(st.Situation); len(began) > 0 {
+		if began := environment.Parts(st.Situation); len(began) > 0 {
 			parts = prompt.Keep(parts, began)
 		}
 		windowTokens, limit := a.Facts(model)

@@ -10,11 +10,11 @@ import (
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/environment"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/machine"
 	"github.com/adze-agent/adze/internal/settings"
-	"github.com/adze-agent/adze/internal/situation"
 	"github.com/adze-agent/adze/internal/store/seal"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -93,7 +93,7 @@ func broughtFindings(o invocation, said []finding) (out []finding) {
 // memoryFindings say which memory files a session here reads, and what of them or
 // beside them it leaves out.
 func memoryFindings(o invocation, p settings.Paths, cfg *config.Config) (out []finding) {
-	files := situation.Place{Environment: o.Environment, Paths: p, Environ: o.Environ, Config: func() *config.Config { return cfg }}.Memory()
+	files := environment.Place{Environment: o.Environment, Paths: p, Environ: o.Environ, Config: func() *config.Config { return cfg }}.Memory()
 	text := "none is read here"
 	var names []string
 	for _, f := range files {

@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hookrun"
 	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/permcheck"
 	"github.com/adze-agent/adze/internal/policy"
@@ -58,7 +58,7 @@ func (f *runFlags) hooks(sys System, cmd *cobra.Command) (*hooked, error) {
 // read has the hooks of settings and plugins.
 func (h *hooked) read(plugins ext.Brought) {
 	list, problems := hooks.Load(h.cfg, plugins.Hooks...)
-	h.set, h.problems = contrib.Hooks(list...), problems
+	h.set, h.problems = extension.Hooks(list...), problems
 	for _, s := range plugins.Problems {
 		h.problems = append(h.problems, errors.New(s))
 	}

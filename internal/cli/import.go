@@ -13,8 +13,8 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/foreign"
 	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/importer"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/fulltext"
@@ -55,7 +55,7 @@ they are. docs/import.md says what is taken of each, and what is not.`,
 	}
 	c.Flags().BoolVar(&opt.dry, "dry-run", false, "only show what would be taken")
 	c.Flags().BoolVar(&opt.yes, "yes", false, "take what allows something or starts a program without a question")
-	c.Flags().StringVar(&opt.from, "from", "", "only from this agent: "+strings.Join(foreign.Names(), ", "))
+	c.Flags().StringVar(&opt.from, "from", "", "only from this agent: "+strings.Join(importer.Names(), ", "))
 	c.Flags().StringSliceVar(&opt.only, "only", importKinds, "what to take")
 	c.Flags().Lookup("only").DefValue = strings.Join(importKinds, ",")
 	return c
@@ -72,7 +72,7 @@ type importOptions struct {
 }
 
 func (o importOptions) check() error {
-	if names := foreign.Names(); o.from != "" && !slices.Contains(names, o.from) {
+	if names := importer.Names(); o.from != "" && !slices.Contains(names, o.from) {
 		return usagef("one of "+strings.Join(names, ", "), "--from cannot be %q%s", o.from, near.Hint(o.from, names))
 	}
 	for _, k := range o.only {
@@ -87,7 +87,7 @@ func (o importOptions) agents() []string {
 	if o.from != "" {
 		return []string{o.from}
 	}
-	return foreign.Names()
+	return importer.Names()
 }
 
 func importAll(ctx context.Context, sys System, p settings.Paths, cfg *config.Config, opt importOptions) (err error) {
@@ -96,7 +96,7 @@ func importAll(ctx context.Context, sys System, p settings.Paths, cfg *config.Co
 		return failf("set TMPDIR to a folder that you may write to", "%v", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	agents := foreign.At(foreign.Place{Home: p.Home, Env: sys.Env, Work: p.Root, Temp: temp})
+	agents := importer.At(importer.Place{Home: p.Home, Env: sys.Env, Work: p.Root, Temp: temp})
 	defer func() { err = errors.Join(err, agents.Close()) }()
 	if slices.Contains(opt.only, "sessions") {
 		if err := importSessions(ctx, sys, p, agents, opt); err != nil {
@@ -104,9 +104,9 @@ func importAll(ctx context.Context, sys System, p settings.Paths, cfg *config.Co
 		}
 	}
 	s := agents.Settings()
-	s.Servers = slices.DeleteFunc(s.Servers, func(x foreign.Server) bool { return !slices.Contains(opt.agents(), x.From) })
-	s.Rules = slices.DeleteFunc(s.Rules, func(x foreign.Rule) bool { return !slices.Contains(opt.agents(), x.From) })
-	s.Notes = slices.DeleteFunc(s.Notes, func(x foreign.Note) bool { return !slices.Contains(opt.agents(), x.From) })
+	s.Servers = slices.DeleteFunc(s.Servers, func(x importer.Server) bool { return !slices.Contains(opt.agents(), x.From) })
+	s.Rules = slices.DeleteFunc(s.Rules, func(x importer.Rule) bool { return !slices.Contains(opt.agents(), x.From) })
+	s.Notes = slices.DeleteFunc(s.Notes, func(x importer.Note) bool { return !slices.Contains(opt.agents(), x.From) })
 	if slices.Contains(opt.only, "memory") {
 		if err := importNotes(sys, p, s.Notes, opt.dry); err != nil {
 			return err
@@ -118,7 +118,7 @@ func importAll(ctx context.Context, sys System, p settings.Paths, cfg *config.Co
 	return nil
 }
 
-func importSessions(ctx context.Context, sys System, p settings.Paths, agents *foreign.Agents, opt importOptions) error {
+func importSessions(ctx context.Context, sys System, p settings.Paths, agents *importer.Agents, opt importOptions) error {
 	n := 0
 	for _, name := range opt.agents() {
 		taken, err := importFrom(ctx, sys, p, agents, name, opt.dry)
@@ -137,7 +137,7 @@ func importSessions(ctx context.Context, sys System, p settings.Paths, agents *f
 
 // importFrom copies the sessions of one agent. One that cannot be read is named
 // and left out.
-func importFrom(ctx context.Context, sys System, p settings.Paths, agents *foreign.Agents, from string, dry bool) (n int, err error) {
+func importFrom(ctx context.Context, sys System, p settings.Paths, agents *importer.Agents, from string, dry bool) (n int, err error) {
 	srcs, err := agents.Find(ctx, from)
 	if err != nil {
 		fmt.Fprintf(sys.Stderr, "left out: %v\n", err)
@@ -156,10 +156,10 @@ func importFrom(ctx context.Context, sys System, p settings.Paths, agents *forei
 		switch {
 		case ctx.Err() != nil:
 			return n, ctx.Err()
-		case errors.Is(err, foreign.ErrHelper):
+		case errors.Is(err, importer.ErrHelper):
 			helpers++
 			continue
-		case errors.Is(err, foreign.ErrEmpty):
+		case errors.Is(err, importer.ErrEmpty):
 			empty = append(empty, src.Path)
 			continue
 		case errors.Is(err, store.ErrExists):
@@ -207,22 +207,22 @@ type copier struct {
 }
 
 // copy copies a session, and returns it with the folder that it belongs to.
-func (c *copier) copy(ctx context.Context, agents *foreign.Agents, src foreign.Source) (foreign.Session, error) {
+func (c *copier) copy(ctx context.Context, agents *importer.Agents, src importer.Source) (importer.Session, error) {
 	var draft *sessions.Draft
 	c.failed = nil
-	s, err := agents.Copy(ctx, src, func(s foreign.Session) (foreign.Sink, error) {
+	s, err := agents.Copy(ctx, src, func(s importer.Session) (importer.Sink, error) {
 		if c.st.Has(s.NewID()) {
-			return foreign.Sink{}, store.ErrExists
+			return importer.Sink{}, store.ErrExists
 		}
 		if c.dry {
-			return foreign.Sink{Put: func(event.Event) error { return nil }}, nil
+			return importer.Sink{Put: func(event.Event) error { return nil }}, nil
 		}
 		dir := cmp.Or(s.Dir, c.p.Dir)
 		root := cmp.Or(conf.Root(dir), dir)
 		if draft, c.failed = c.st.Draft(sessions.Key(root), s.NewID()); c.failed != nil {
-			return foreign.Sink{}, c.failed
+			return importer.Sink{}, c.failed
 		}
-		return foreign.Sink{
+		return importer.Sink{
 			First: event.SessionStarted{Version: c.sys.Version, Dir: dir, Root: root},
 			Spill: func(text string) (path string, err error) {
 				path, err = draft.Spill(text)

@@ -16,7 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
-	"github.com/adze-agent/adze/internal/foreign"
+	"github.com/adze-agent/adze/internal/importer"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
@@ -35,7 +35,7 @@ type importedSetting struct {
 // importSettings takes over servers of MCP and rules of other agents, into the
 // person's own settings file. What would allow something or start a program is
 // asked about first.
-func importSettings(ctx context.Context, sys System, p settings.Paths, cfg *config.Config, s foreign.Settings, opt importOptions) error {
+func importSettings(ctx context.Context, sys System, p settings.Paths, cfg *config.Config, s importer.Settings, opt importOptions) error {
 	for _, err := range s.Errors {
 		fmt.Fprintf(sys.Stderr, "left out: %s\n", clip.Visible(err.Error()))
 	}
@@ -103,14 +103,14 @@ func writeImported(ctx context.Context, sys System, p settings.Paths, t confedit
 
 // newSettings are those that are not there yet. Those that cannot be taken are
 // named with the reason.
-func newSettings(sys System, cfg *config.Config, s foreign.Settings) (out []importedSetting, err error) {
+func newSettings(sys System, cfg *config.Config, s importer.Settings) (out []importedSetting, err error) {
 	hide := secret.New(secret.Environ(sys.Environ)...)
 	shown := func(s string) string { return clip.Visible(hide.String(clip.Line(s, 300))) }
 	for _, x := range s.Servers {
 		if _, there := cfg.MCP.Servers[x.Name]; there {
 			continue
 		}
-		if i := slices.IndexFunc(s.Servers, func(o foreign.Server) bool { return o.Name == x.Name && o.Why == foreign.InPlace }); i >= 0 && x.Why == "" {
+		if i := slices.IndexFunc(s.Servers, func(o importer.Server) bool { return o.Name == x.Name && o.Why == importer.InPlace }); i >= 0 && x.Why == "" {
 			if string(s.Servers[i].Config) != string(x.Config) {
 				fmt.Fprintf(sys.Stdout, "  %s: MCP server %s is not taken: %s has one of this name\n", x.From, shown(x.Name), s.Servers[i].From)
 			}
@@ -186,7 +186,7 @@ const maxNotes = 64 << 10
 
 // importNotes puts instructions of other agents at the end of the person's own.
 // A line names where each comes from, and keeps it from coming twice.
-func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) error {
+func importNotes(sys System, p settings.Paths, notes []importer.Note, dry bool) error {
 	path := filepath.Join(p.Config, "AGENTS.md")
 	now, err := regular.Read(path, config.MaxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -198,7 +198,7 @@ func importNotes(sys System, p settings.Paths, notes []foreign.Note, dry bool) e
 		mark := "<!-- copied from " + name + " -->"
 		switch {
 		case strings.Contains(string(now), mark) || strings.Contains(string(now), "@"+name):
-		case n.From == foreign.ClaudeCode && len(now) == 0:
+		case n.From == importer.ClaudeCode && len(now) == 0:
 			fmt.Fprintf(sys.Stdout, "  %s: %s is read where it is\n", n.From, clip.Visible(name))
 		case n.Size > maxNotes:
 			fmt.Fprintf(sys.Stdout, "  %s: %s is not taken: it has more than %s\n", n.From, clip.Visible(name), clip.Size(maxNotes))

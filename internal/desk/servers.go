@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/ask"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/mcp"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -84,13 +84,13 @@ func (d *Desk) servers(ctx context.Context, session string, q ask.Servers) (ask.
 }
 
 // serverOf is a server with what it serves.
-func serverOf(s mcp.Status, served []contrib.Contribution) ask.Server {
+func serverOf(s mcp.Status, served []extension.Contribution) ask.Server {
 	x := s.Server
 	out := ask.Server{
 		Name: x.Name, State: string(s.State), Why: s.Why, Scope: string(x.Scope), Origin: x.Origin.String(), Program: x.Line(), Inside: x.Transport == servers.Host,
 		Itself: s.Name, Version: s.Version, Protocol: s.Protocol,
 	}
-	from := contrib.OfServer(x.Name, x.Origin.String())
+	from := extension.OfServer(x.Name, x.Origin.String())
 	for _, c := range served {
 		if c.From != from {
 			continue

@@ -6,11 +6,11 @@
 //
 // # One shape
 //
-// Everything that a session gets passes as a contrib.Contribution: tools, slash commands,
+// Everything that a session gets passes as an extension.Contribution: tools, slash commands,
 // hooks, skills, agents and output styles, with an Origin that says who brought them (adze,
 // folders, settings, plugins, MCP servers, flags). Session.Contributions lists all, the
-// nearest first. Each kind has its own rule for what counts: contrib.Tools refuses two of one
-// name, contrib.Hooks has all in their order, contrib.Library the nearest of one name. No
+// nearest first. Each kind has its own rule for what counts: extension.Tools refuses two of one
+// name, extension.Hooks has all in their order, extension.Library the nearest of one name. No
 // skill takes the name of a command.
 //
 // # What belongs to the process, what to a folder, what to a session

@@ -6,12 +6,12 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -69,11 +69,11 @@ type Session struct {
 	states    sync.Mutex // held while states of servers are recorded
 	mu        sync.Mutex // guards the rest
 	said      map[string]bool
-	cfg       *config.Config         // that hooks were made from
-	hooked    []contrib.Contribution // what brings hooks
-	sampled   int                    // tokens that servers were granted
-	loaded    map[string]bool        // memory files that hooks were told of; nil before Loaded
-	closed    bool                   // nothing begins any more
+	cfg       *config.Config           // that hooks were made from
+	hooked    []extension.Contribution // what brings hooks
+	sampled   int                      // tokens that servers were granted
+	loaded    map[string]bool          // memory files that hooks were told of; nil before Loaded
+	closed    bool                     // nothing begins any more
 }
 
 // New makes the extensions of a session that is not there yet, with these
@@ -172,7 +172,7 @@ func (x *Session) rehook(cfg *config.Config) (bad []string) {
 	x.joins.Lock()
 	defer x.joins.Unlock()
 	main, bad := x.mainHooks()
-	list, problems := hooks.Load(cfg, append(x.conf.Folder.hooks(), contrib.Contribution{From: contrib.OfPlace("the program that drives adze"), Hooks: x.conf.Further}, main)...)
+	list, problems := hooks.Load(cfg, append(x.conf.Folder.hooks(), extension.Contribution{From: extension.OfPlace("the program that drives adze"), Hooks: x.conf.Further}, main)...)
 	for _, err := range problems {
 		bad = append(bad, err.Error())
 	}
@@ -186,7 +186,7 @@ func (x *Session) rehook(cfg *config.Config) (bad []string) {
 	x.mu.Lock()
 	x.hooked = list
 	x.mu.Unlock()
-	x.gate.Use(contrib.Hooks(x.Contributions()...))
+	x.gate.Use(extension.Hooks(x.Contributions()...))
 	return bad
 }
 
@@ -195,7 +195,7 @@ func (x *Session) relearn() skill.Library {
 	x.joins.Lock()
 	defer x.joins.Unlock()
 	x.learnt = x.conf.Folder.readings()
-	lib := contrib.Library(x.Contributions()...)
+	lib := extension.Library(x.Contributions()...)
 	x.desk.Use(lib)
 	return lib
 }
@@ -248,7 +248,7 @@ func (x *Session) reapply() (done <-chan struct{}) {
 func (x *Session) Hooks() session.Hooks { return prompted{x.gate, x.conf.Folder} }
 
 // Counting are the hooks that count now.
-func (x *Session) Counting() []Hook { return contrib.Hooks(x.Contributions()...).All() }
+func (x *Session) Counting() []Hook { return extension.Hooks(x.Contributions()...).All() }
 
 // prompted is a gate at which a prompt has servers looked at that wait for a
 // sign-in: it may have been made in another process.
@@ -271,7 +271,7 @@ func (x *Session) Env() []string { return x.gate.Env() }
 
 // Contributions are all that the session has now besides adze's own tools, the
 // nearest first. Its tools, hooks and skills are what they come to.
-func (x *Session) Contributions() []contrib.Contribution {
+func (x *Session) Contributions() []extension.Contribution {
 	f := x.conf.Folder
 	x.mu.Lock()
 	hooked := x.hooked

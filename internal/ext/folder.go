@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/skill"
@@ -394,7 +394,7 @@ func (f *Folder) Status() []mcp.Status {
 }
 
 // Served is what servers bring to all sessions.
-func (f *Folder) Served() []contrib.Contribution {
+func (f *Folder) Served() []extension.Contribution {
 	if h := f.Hub(); h != nil {
 		return h.Contributions()
 	}

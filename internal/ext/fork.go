@@ -16,10 +16,10 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/skills"
-	"github.com/adze-agent/adze/internal/helper"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/memory"
+	"github.com/adze-agent/adze/internal/miniagent"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -111,7 +111,7 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 		by := &through{s: s, lent: f.Lent, mode: policy.Mode(of(f.Agent).Mode), gate: c.gate, who: who, transcript: func() string { return "" }}
 		written := func() {}
 		defer func() { written() }()
-		out, err := helper.Run(ctx, helper.Spec{
+		out, err := miniagent.Run(ctx, miniagent.Spec{
 			For: event.ForSkill, Target: target, System: system, Tools: tools, DeferAbove: s.DeferAbove, Prompt: task,
 			Rules: rules, Mode: plan.Mode, Hooks: by, Still: by.still, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Redirects: l.Redirects, Record: l.Record,
 			Spent: func(e event.Spent) error { return s.Report(e) },
@@ -163,7 +163,7 @@ func checker(c ForkConfig, transcript func() string) func(ctx context.Context, m
 			question += "\n\nThe transcript of the session is in " + file + "."
 		}
 		l := c.Loop()
-		out, err := helper.Run(ctx, helper.Spec{
+		out, err := miniagent.Run(ctx, miniagent.Spec{
 			For: event.ForHook, Target: target, System: []string{checkText}, Prompt: question, Rules: rules, Budget: budget, Env: l.Env, Mask: l.Mask,
 			Tools: plan.Tools(c.Tools().Anew()),
 			Spent: func(e event.Spent) error { return s.Report(e) },

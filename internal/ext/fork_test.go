@@ -11,9 +11,9 @@ import (
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/skills"
-	"github.com/adze-agent/adze/internal/helper"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/miniagent"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -145,7 +145,7 @@ func TestForkedCallsAreLookedAtAgain(t *testing.T) {
 	}
 	call := func(id string) llm.ToolUse { return llm.ToolUse{ID: id, Name: "Bash", Input: json.RawMessage(`{}`)} }
 	m := &fake.Model{Replies: []fake.Reply{fake.Use(call("1")), fake.Use(call("2")), fake.Say("ok")}}
-	_, err = helper.Run(t.Context(), helper.Spec{
+	_, err = miniagent.Run(t.Context(), miniagent.Spec{
 		Target: agent.Target{Model: m, Provider: "fake", Name: "m"}, Tools: set, Prompt: "make it", Env: tool.Env{Dir: "/w"},
 		Rules: policy.Rules{Dir: "/w"}, Mode: policy.Bypass, Still: by.still, // as long as the helper's own mode allows it
 	})

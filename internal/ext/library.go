@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
@@ -75,7 +75,7 @@ func (f *Folder) unusable(wait time.Duration) (bad []string) {
 
 // learned is what brings skills and the like, as far as they were read by now, with
 // the skills alone that the start named, and with none where it wants no slash commands.
-func (f *Folder) learned() (list []contrib.Contribution) {
+func (f *Folder) learned() (list []extension.Contribution) {
 	s := f.opened()
 	if s == nil {
 		return nil
@@ -221,7 +221,7 @@ func (f *Folder) lost() {
 // session, and what of them cannot be used.
 func Library(c FolderConfig) (skill.Library, []skill.Problem) {
 	list, problems := skills.Read(NewProcess(ProcessConfig{}).Open(c).places(), c.Agents)
-	return contrib.Library(list...), problems
+	return extension.Library(list...), problems
 }
 
 // places are where skills, commands, agents and output styles are looked for now.

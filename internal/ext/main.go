@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/servers"
@@ -47,7 +47,7 @@ func (f *Folder) Main(name string) (a *Agent, note string, err error) {
 		return nil, "", nil
 	}
 	list, _ := s.Contributions(agentWait)
-	lib := contrib.Library(list...)
+	lib := extension.Library(list...)
 	for _, n := range []string{by + ":" + name, name} {
 		if d, ok := lib.Agent(n); ok {
 			return &d, "", nil
@@ -181,12 +181,12 @@ func preloaded(lib skill.Library, a Agent, v skill.Use) (out []prompt.Note, bad 
 }
 
 // mainHooks are the hooks of the agent that the session is.
-func (x *Session) mainHooks() (c contrib.Contribution, bad []string) {
+func (x *Session) mainHooks() (c extension.Contribution, bad []string) {
 	a := x.conf.Main
 	if a == nil {
 		return c, nil
 	}
-	c.From = contrib.Origin{Kind: contrib.FromAgent, Name: a.Name, Where: a.From}
+	c.From = extension.Origin{Kind: extension.FromAgent, Name: a.Name, Where: a.From}
 	at := hook.Place{From: c.From.String(), Scope: a.Scope}
 	c.Hooks, bad = x.parse(a.Hooks, at)
 	return c, bad

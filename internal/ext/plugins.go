@@ -20,12 +20,12 @@ import (
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/market"
 	"github.com/adze-agent/adze/internal/ext/plugin"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
@@ -56,8 +56,8 @@ func Market(p settings.Paths, env func(string) string, environ []string, version
 // once. It does not change.
 type plugged struct {
 	list    []plugin.Plugin
-	hooks   []contrib.Contribution // of plugins, and of the person's files for other agents
-	folder  []contrib.Contribution // of the repository's, which are trusted
+	hooks   []extension.Contribution // of plugins, and of the person's files for other agents
+	folder  []extension.Contribution // of the repository's, which are trusted
 	servers []servers.Given
 	environ map[string][]string // of a plugin's own processes, by its ID
 	secrets []string            // values
@@ -92,7 +92,7 @@ const (
 
 // Brought is what active plugins have besides skills and what is like them.
 type Brought struct {
-	Hooks    []contrib.Contribution
+	Hooks    []extension.Contribution
 	Servers  []servers.Given // with the values of secrets, where they are used
 	Secrets  []string        // these values; they are not for showing
 	Problems []string
@@ -124,7 +124,7 @@ func (f *Folder) Hooks() (set hook.Set, ok bool) {
 
 // hooks are those of plugins and of files for other agents, those of the repository
 // as they are trusted at this moment.
-func (f *Folder) hooks() []contrib.Contribution {
+func (f *Folder) hooks() []extension.Contribution {
 	own, _ := hooks.OfFolder(f.conf.Live.Paths.Root, f.conf.Live.HookFiles()) // replug says what is left out
 	return slices.Concat(f.plugins().hooks, own)
 }
@@ -222,7 +222,7 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin, repo bool) {
 	for _, text := range unset(x, secrets) {
 		p.wrong(x.ID(), badPlugin, text)
 	}
-	brings := contrib.Contribution{From: contrib.Origin{Kind: contrib.FromPlugin, Name: x.ID()}}
+	brings := extension.Contribution{From: extension.Origin{Kind: extension.FromPlugin, Name: x.ID()}}
 	at := hook.Place{Scope: "plugin", Root: x.Root, Data: x.Data, Env: environ}
 	for _, g := range x.Hooks {
 		at.From = x.Origin() + ", " + g.From

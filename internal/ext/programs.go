@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/servers"
@@ -56,7 +56,7 @@ func (f *Folder) Programs(dirs []string) []policy.Steer {
 		runs.Line(line.Command, "the status line of a plugin")
 	}
 	if plugs != nil {
-		for _, h := range contrib.Hooks(slices.Concat(plugs.hooks, plugs.folder)...).All() {
+		for _, h := range extension.Hooks(slices.Concat(plugs.hooks, plugs.folder)...).All() {
 			if h.Type != hook.Command {
 				continue
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -119,7 +119,7 @@ func TestOthers(t *testing.T) {
 	}
 	list, bad := Others(home)
 	path := filepath.Join(home, ".codex/hooks.json")
-	if all := contrib.Hooks(list...).All(); len(all) != 1 || all[0].Name() != "a" || all[0].From != path || list[0].From != contrib.OfPlace(path) {
+	if all := extension.Hooks(list...).All(); len(all) != 1 || all[0].Name() != "a" || all[0].From != path || list[0].From != extension.OfPlace(path) {
 		t.Errorf("%+v", list)
 	}
 	if len(bad) != 1 || !strings.Contains(bad[0], "config.toml") {
@@ -130,11 +130,11 @@ func TestOthers(t *testing.T) {
 // Hooks of files for other agents are off with all others, and where an administrator
 // wants only those of the machine.
 func TestOthersAreOffWithTheRest(t *testing.T) {
-	others := contrib.Contribution{From: contrib.OfPlace("others"), Hooks: one(t, "Stop", "a")}
+	others := extension.Contribution{From: extension.OfPlace("others"), Hooks: one(t, "Stop", "a")}
 	for want, c := range map[int]*config.Config{
 		1: {}, 0: {Extensions: config.Extensions{DisableAllHooks: true}}, -1: {Extensions: config.Extensions{ManagedHooksOnly: true}},
 	} {
-		if list, problems := Load(c, others); len(contrib.Hooks(list...).All()) != max(want, 0) || len(problems) > 0 {
+		if list, problems := Load(c, others); len(extension.Hooks(list...).All()) != max(want, 0) || len(problems) > 0 {
 			t.Errorf("%d: %v, %v", want, list, problems)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/hook"
 )
 
@@ -12,8 +12,8 @@ import (
 // and behind them what others bring, where hooks of more than the administrator count. Problems
 // name the place of what cannot be used; the rest is. Settings of a repository that
 // is not trusted hold none.
-func Load(c *config.Config, others ...contrib.Contribution) (list []contrib.Contribution, problems []error) {
-	own := contrib.Contribution{From: contrib.OfPlace("the settings")}
+func Load(c *config.Config, others ...extension.Contribution) (list []extension.Contribution, problems []error) {
+	own := extension.Contribution{From: extension.OfPlace("the settings")}
 	for _, g := range c.HookGroups() {
 		if !c.HooksCount(g.Scope) {
 			continue
@@ -28,5 +28,5 @@ func Load(c *config.Config, others ...contrib.Contribution) (list []contrib.Cont
 	if !c.HooksCount(config.User) {
 		others = nil
 	}
-	return append([]contrib.Contribution{own}, others...), problems
+	return append([]extension.Contribution{own}, others...), problems
 }

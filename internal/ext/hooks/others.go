@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/trust"
 )
@@ -17,7 +17,7 @@ const maxOther = 4 << 20
 
 // Others are the hooks that a person has for other agents, where they mean the same
 // here, by file. bad says what of them is left out.
-func Others(home string) (list []contrib.Contribution, bad []string) {
+func Others(home string) (list []extension.Contribution, bad []string) {
 	if home == "" {
 		return nil, nil
 	}
@@ -38,7 +38,7 @@ func Others(home string) (list []contrib.Contribution, bad []string) {
 
 // OfFolder are the hooks that a repository below root has for other agents, of files
 // that are trusted. bad says what of them is left out.
-func OfFolder(root string, files []trust.File) (list []contrib.Contribution, bad []string) {
+func OfFolder(root string, files []trust.File) (list []extension.Contribution, bad []string) {
 	for _, f := range files {
 		c, problems := other(f.Text(), filepath.Join(root, filepath.FromSlash(f.Path)), "project")
 		list, bad = append(list, c), append(bad, problems...)
@@ -46,10 +46,10 @@ func OfFolder(root string, files []trust.File) (list []contrib.Contribution, bad
 	return list, bad
 }
 
-func other(text []byte, path, scope string) (c contrib.Contribution, bad []string) {
+func other(text []byte, path, scope string) (c extension.Contribution, bad []string) {
 	list, problems := hook.ParseFile(text, hook.Place{From: path, Scope: scope})
 	for _, err := range problems {
 		bad = append(bad, fmt.Sprintf("%s: %v", path, err))
 	}
-	return contrib.Contribution{From: contrib.OfPlace(path), Hooks: list}, bad
+	return extension.Contribution{From: extension.OfPlace(path), Hooks: list}, bad
 }

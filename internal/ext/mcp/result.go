@@ -215,7 +215,7 @@ func keep(scratch, what string, data []byte, kind string) (string, error) {
 	}
 	defer root.Close()
 	sum := sha256.Sum256(data)
-	name := what + "-" + hex.EncodeToString(sum[:8]) + extension(kind)
+	name := what + "-" + hex.EncodeToString(sum[:8]) + suffix(kind)
 	err = safe.Make(root, safe.File{Name: name, Text: data, Mode: 0o600, Brief: true})
 	if errors.Is(err, fs.ErrExist) {
 		if is, err := root.ReadFile(name); err != nil || !bytes.Equal(is, data) {
@@ -226,8 +226,8 @@ func keep(scratch, what string, data []byte, kind string) (string, error) {
 	return filepath.Join(dir, name), err
 }
 
-// extension is how files of a media type end, "" when that is not known.
-func extension(kind string) string {
+// suffix is how files of a media type end, "" when that is not known.
+func suffix(kind string) string {
 	base, _, err := mime.ParseMediaType(kind)
 	if err != nil {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/order"
 )
@@ -282,10 +282,10 @@ func (v *View) Wait(ctx context.Context, names ...string) (late []string) {
 
 // Contributions are what servers bring now, one for each that brings something:
 // in the order of their names, and then the tools that all of them share.
-func (v *View) Contributions() (out []contrib.Contribution) {
+func (v *View) Contributions() (out []extension.Contribution) {
 	resources := false
 	for _, s := range v.list() {
-		c := contrib.Contribution{From: contrib.OfServer(s.conf.Name, s.as.Origin.String())}
+		c := extension.Contribution{From: extension.OfServer(s.conf.Name, s.as.Origin.String())}
 		s.mu.Lock()
 		for _, t := range s.offer.tools {
 			if t.dir != v.conf.Dir { // it was allowed there, and not here
@@ -302,7 +302,7 @@ func (v *View) Contributions() (out []contrib.Contribution) {
 		}
 	}
 	if resources {
-		out = append(out, contrib.Contribution{From: contrib.OfPlace("MCP servers"), Tools: v.resourceTools()})
+		out = append(out, extension.Contribution{From: extension.OfPlace("MCP servers"), Tools: v.resourceTools()})
 	}
 	return out
 }

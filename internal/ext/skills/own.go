@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/skill"
 )
 
@@ -15,8 +15,8 @@ var builtin embed.FS
 // ownPlaces are the places of adze's own skills and output styles.
 func ownPlaces() []skill.Place {
 	return []skill.Place{
-		{Kind: skill.Skills, From: contrib.Origin{}.String(), Scope: "adze", BuiltIn: true, Text: texts("builtin/skills")},
-		{Kind: skill.Styles, From: contrib.Origin{}.String(), Scope: "adze", BuiltIn: true, Text: texts("builtin/output-styles")},
+		{Kind: skill.Skills, From: extension.Origin{}.String(), Scope: "adze", BuiltIn: true, Text: texts("builtin/skills")},
+		{Kind: skill.Styles, From: extension.Origin{}.String(), Scope: "adze", BuiltIn: true, Text: texts("builtin/output-styles")},
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/disk/watch"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/skill"
 )
@@ -47,7 +47,7 @@ type Shelf struct {
 	refused *skill.Library
 
 	mu       sync.Mutex // guards the rest
-	list     []contrib.Contribution
+	list     []extension.Contribution
 	problems []skill.Problem
 	readings int
 	watcher  *watch.Watcher // nil: nothing is watched yet
@@ -65,7 +65,7 @@ func Open(c ShelfConfig) *Shelf {
 
 // Contributions are what there is, as Read has them; what takes longer to be read
 // than wait is not waited for, and there is nothing yet.
-func (s *Shelf) Contributions(wait time.Duration) ([]contrib.Contribution, []skill.Problem) {
+func (s *Shelf) Contributions(wait time.Duration) ([]extension.Contribution, []skill.Problem) {
 	select {
 	case <-s.first:
 	default:
@@ -171,9 +171,9 @@ func (s *Shelf) run() {
 
 // instead is what there is from now on, when list was read after something else: that
 // itself, or, where it is refused, what there was. same: nothing is otherwise.
-func (s *Shelf) instead(list []contrib.Contribution) (now []contrib.Contribution, same bool) {
+func (s *Shelf) instead(list []extension.Contribution) (now []extension.Contribution, same bool) {
 	old, _ := s.Contributions(0)
-	was, lib := contrib.Library(old...), contrib.Library(list...)
+	was, lib := extension.Library(old...), extension.Library(list...)
 	refused := s.refused
 	s.refused = nil
 	switch {
@@ -201,17 +201,17 @@ func untrusted(problems []skill.Problem) (files []string) {
 // Read reads places, and adze's own skills and styles behind them. What is returned
 // has the agents first, a contribution for each origin of places that stand together,
 // and what adze brings.
-func Read(places []skill.Place, agents []skill.Agent) (list []contrib.Contribution, problems []skill.Problem) {
+func Read(places []skill.Place, agents []skill.Agent) (list []extension.Contribution, problems []skill.Problem) {
 	places = append(slices.Clip(places), ownPlaces()...)
 	parts, problems := skill.Read(places)
-	list = []contrib.Contribution{{From: contrib.OfPlace("flags"), Part: skill.Part{Agents: agents}}}
+	list = []extension.Contribution{{From: extension.OfPlace("flags"), Part: skill.Part{Agents: agents}}}
 	for i, p := range places {
-		from := contrib.OfPlace(cmp.Or(p.From, p.Scope))
+		from := extension.OfPlace(cmp.Or(p.From, p.Scope))
 		if p.BuiltIn {
-			from = contrib.Origin{}
+			from = extension.Origin{}
 		}
 		if from != list[len(list)-1].From {
-			list = append(list, contrib.Contribution{From: from})
+			list = append(list, extension.Contribution{From: from})
 		}
 		last := &list[len(list)-1]
 		last.Part = last.Then(parts[i])
@@ -221,7 +221,7 @@ func Read(places []skill.Place, agents []skill.Agent) (list []contrib.Contributi
 }
 
 // held is what there is, with skills as they were read.
-func held(list []contrib.Contribution) []contrib.Contribution {
+func held(list []extension.Contribution) []extension.Contribution {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i].Part = list[i].Held()
@@ -256,8 +256,8 @@ func folders(places []skill.Place) (out []string) {
 }
 
 // owned are the folders that skills have of their own.
-func owned(list []contrib.Contribution) (out []string) {
-	for _, s := range contrib.Library(list...).Skills() {
+func owned(list []extension.Contribution) (out []string) {
+	for _, s := range extension.Library(list...).Skills() {
 		if s.File == "" || len(out) >= maxWatched {
 			continue
 		}

@@ -15,9 +15,9 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -129,8 +129,8 @@ func (d *Desk) session() Session {
 }
 
 // Contribution is the tool with which the model uses skills.
-func (d *Desk) Contribution() contrib.Contribution {
-	return contrib.Contribution{Tools: []tool.Tool{d.tool}}
+func (d *Desk) Contribution() extension.Contribution {
+	return extension.Contribution{Tools: []tool.Tool{d.tool}}
 }
 
 // share is how much of a model's window the list of skills may take.

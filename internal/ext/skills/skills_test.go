@@ -15,9 +15,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
@@ -49,7 +49,7 @@ func (r *rig) commands() string {
 // read is what these places and adze itself have.
 func read(places ...skill.Place) (skill.Library, []skill.Problem) {
 	list, bad := Read(places, nil)
-	return contrib.Library(list...), bad
+	return extension.Library(list...), bad
 }
 
 // library reads skills from texts, by path.
@@ -340,7 +340,7 @@ func followed(t *testing.T, rest time.Duration) {
 	})
 	defer s.Close()
 	list, bad := s.Contributions(10 * time.Second)
-	if _, ok := contrib.Library(list...).Find("review"); !ok || len(bad) > 0 {
+	if _, ok := extension.Library(list...).Find("review"); !ok || len(bad) > 0 {
 		t.Errorf("adze's own are not there: %v", bad)
 	}
 	until := func(what string, ok func(skill.Library) bool) {
@@ -348,7 +348,7 @@ func followed(t *testing.T, rest time.Duration) {
 		for {
 			select {
 			case <-told:
-				if list, _ := s.Contributions(0); ok(contrib.Library(list...)) {
+				if list, _ := s.Contributions(0); ok(extension.Library(list...)) {
 					return
 				}
 			case <-time.After(time.Minute):
@@ -449,7 +449,7 @@ func TestLateLibrary(t *testing.T) {
 	}
 	close(go1)
 	<-told
-	if list, _ := s.Contributions(0); len(contrib.Library(list...).Skills()) == 0 {
+	if list, _ := s.Contributions(0); len(extension.Library(list...).Skills()) == 0 {
 		t.Error("adze's own are not there")
 	}
 }
