@@ -31,16 +31,37 @@ type Dialog interface {
 	// View draws it in at most rows lines.
 	View(c Ctx, rows int) ([]draw.Line, term.Cursor)
 	// In are the contexts in which keys are looked up. Act does what a key means, false
-	// when that is nothing here. Typed takes a key that no action has: it writes, or marks.
-	// A digit marks an answer, and only Enter gives it.
+	// when that is nothing here. Keys that no action has come through Typed: see there.
 	In() []keymap.Context
 	Act(c Ctx, a keymap.Action) ([]Effect, bool)
-	Typed(c Ctx, k keymap.Key) []Effect
+	// digits is how many answers a digit marks now, 0 where it is written, and pick marks
+	// the one with this index. write takes any other key.
+	digits(c Ctx) int
+	pick(c Ctx, i int) []Effect
+	write(c Ctx, k keymap.Key) []Effect
 	Paste(text string) bool
 	// Poll is what it asks for where lines are printed and typed, Take takes what one
 	// was to it: see AnswerLine.
 	Poll(c Ctx) Poll
 	Take(c Ctx, r Reply) []Effect
+}
+
+// Typed gives a dialog a key that no action has. In every dialog a digit marks the answer
+// that it stands before, and only Enter gives that: who types both leaves no Enter for
+// what is asked next.
+func Typed(c Ctx, d Dialog, k keymap.Key) []Effect {
+	if i := digit(k); i >= 0 && i < d.digits(c) {
+		return d.pick(c, i)
+	}
+	return d.write(c, k)
+}
+
+// digit is the index of the answer that a key marks, -1 for none.
+func digit(k keymap.Key) int {
+	if len(k.Name) != 1 || k.Name[0] < '1' || k.Name[0] > '9' || !k.Types() {
+		return -1
+	}
+	return int(k.Name[0] - '1')
 }
 
 // A Kind is what is known of a dialog before it is seen.

@@ -308,7 +308,28 @@ func (d *form) enter() []Effect {
 	return nil
 }
 
-func (d *form) Typed(c Ctx, k keymap.Key) []Effect {
+// digits implements Dialog: of a row, they mark its options.
+func (d *form) digits(Ctx) int {
+	switch r := d.now(); {
+	case r == nil:
+		return len(d.answers())
+	case r.text == nil:
+		return len(r.Options)
+	}
+	return 0
+}
+
+func (d *form) pick(_ Ctx, i int) []Effect {
+	if r := d.now(); r != nil {
+		r.at = i
+		r.tick()
+	} else {
+		d.at = len(d.rows) + i
+	}
+	return nil
+}
+
+func (d *form) write(c Ctx, k keymap.Key) []Effect {
 	r := d.now()
 	switch {
 	case k.Name == "pgup":
@@ -330,14 +351,6 @@ func (d *form) Typed(c Ctx, k keymap.Key) []Effect {
 		r.text.Key(k)
 	case r != nil && k.Name == "space":
 		r.tick()
-	case digit(k) >= 0:
-		switch i := digit(k); {
-		case r != nil && i < len(r.Options):
-			r.at = i
-			r.tick()
-		case r == nil && i < len(d.answers()):
-			d.at = len(d.rows) + i
-		}
 	}
 	return nil
 }

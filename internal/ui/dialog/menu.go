@@ -342,7 +342,23 @@ func (d *Menu) answer(k keymap.Key) []Effect {
 	return nil
 }
 
-func (d *Menu) Typed(c Ctx, k keymap.Key) []Effect {
+// digits implements Dialog. Where nobody looked for the choices, a digit that has just marked
+// one of them may be the beginning of a prompt.
+func (d *Menu) digits(Ctx) int {
+	if d.field != nil || !d.Fixed || d.digit.Text != "" {
+		return 0
+	}
+	return len(d.found)
+}
+
+func (d *Menu) pick(_ Ctx, i int) []Effect {
+	if d.Careful || d.Yields {
+		d.digit, d.was = keymap.Rune(string(rune('1'+i))), d.at
+	}
+	return d.mark(i)
+}
+
+func (d *Menu) write(c Ctx, k keymap.Key) []Effect {
 	if d.field != nil {
 		return d.answer(k)
 	}
@@ -352,15 +368,10 @@ func (d *Menu) Typed(c Ctx, k keymap.Key) []Effect {
 	if k.Text != "" && strings.Contains(d.Letters, k.Text) {
 		return []Effect{Own{}}
 	}
-	switch i := digit(k); {
+	switch {
 	case !d.Fixed:
-	case d.Careful || d.Yields:
-		if k.Types() {
-			return d.prompted(k)
-		}
-		return nil
-	case i >= 0 && i < len(d.found): // it marks, in every dialog: an Enter that follows it must not be left for the next one
-		return d.mark(i)
+	case (d.Careful || d.Yields) && k.Types():
+		return d.prompted(k)
 	default:
 		return nil
 	}
@@ -385,14 +396,10 @@ func (d *Menu) Paste(text string) bool {
 }
 
 // prompted takes a key that types, in front of choices that nobody looked for: it begins a
-// prompt. A digit marks a choice, and is the beginning of a prompt when more is typed.
+// prompt, of which the digit that has just marked a choice is a part.
 func (d *Menu) prompted(k keymap.Key) []Effect {
 	begun, was := d.digit, d.was
 	d.digit = keymap.Key{}
-	if i := digit(k); i >= 0 && i < len(d.found) && begun.Text == "" {
-		d.digit, d.was = k, d.at
-		return d.mark(i)
-	}
 	keys, out := []keymap.Key{k}, []Effect(nil)
 	if begun.Text != "" {
 		keys, out = []keymap.Key{begun, k}, d.mark(was)
@@ -401,12 +408,4 @@ func (d *Menu) prompted(k keymap.Key) []Effect {
 		out = append(out, Dropped{})
 	}
 	return append(out, Keys{keys})
-}
-
-// digit is which choice a key stands for, -1 for none.
-func digit(k keymap.Key) int {
-	if len(k.Name) != 1 || k.Name[0] < '1' || k.Name[0] > '9' {
-		return -1
-	}
-	return int(k.Name[0] - '1')
 }

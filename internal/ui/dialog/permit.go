@@ -379,8 +379,21 @@ func (d *permit) writing() *edit.Editor {
 	return d.rule
 }
 
-// Typed takes the keys that no action has. A digit marks an answer and never gives it.
-func (d *permit) Typed(c Ctx, k keymap.Key) []Effect {
+// digits implements Dialog: a digit in a word belongs to that.
+func (d *permit) digits(c Ctx) int {
+	if d.writing() != nil || d.inWord(c) {
+		return 0
+	}
+	return len(d.answers)
+}
+
+func (d *permit) pick(c Ctx, i int) []Effect {
+	d.lettered = true
+	d.mark(c, i)
+	return nil
+}
+
+func (d *permit) write(c Ctx, k keymap.Key) []Effect {
 	d.lettered = false
 	if e := d.writing(); e != nil {
 		switch k.Name {
@@ -404,11 +417,6 @@ func (d *permit) Typed(c Ctx, k keymap.Key) []Effect {
 				step = len(keeps) - 1
 			}
 			d.keep = (d.keep + step) % len(keeps)
-		}
-	case "1", "2", "3":
-		if i := digit(k); i < len(d.answers) {
-			d.lettered = true
-			d.mark(c, i)
 		}
 	default:
 		d.scroll(k)

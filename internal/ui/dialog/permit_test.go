@@ -83,5 +83,5 @@ func press(d Dialog, c Ctx, key string) []Effect {
 			return out
 		}
 	}
-	return d.Typed(c, c.Pressed)
+	return Typed(c, d, c.Pressed)
 }

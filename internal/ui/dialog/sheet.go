@@ -69,7 +69,10 @@ func (d *Sheet) Act(_ Ctx, a keymap.Action) ([]Effect, bool) {
 	return nil, true
 }
 
-func (d *Sheet) Typed(_ Ctx, k keymap.Key) []Effect {
+func (d *Sheet) digits(Ctx) int         { return 0 }
+func (d *Sheet) pick(Ctx, int) []Effect { return nil }
+
+func (d *Sheet) write(_ Ctx, k keymap.Key) []Effect {
 	if k.Text != "" && strings.Contains(d.Letters, k.Text) {
 		return []Effect{Own{}}
 	}

@@ -256,7 +256,24 @@ func (d *survey) Act(c Ctx, a keymap.Action) ([]Effect, bool) {
 	return nil, true
 }
 
-func (d *survey) Typed(c Ctx, k keymap.Key) []Effect {
+// digits implements Dialog: the last answer is one of a person's own.
+func (d *survey) digits(Ctx) int {
+	if pg := &d.pages[d.at]; pg.words == nil {
+		return len(pg.Options) + 1
+	}
+	return 0
+}
+
+func (d *survey) pick(_ Ctx, i int) []Effect {
+	pg := &d.pages[d.at]
+	if pg.at = i; pg.Multi {
+		d.ticking()
+		pg.ticks[i] = !pg.ticks[i]
+	}
+	return nil
+}
+
+func (d *survey) write(c Ctx, k keymap.Key) []Effect {
 	pg := &d.pages[d.at]
 	if pg.words != nil {
 		switch k.Name {
@@ -285,11 +302,6 @@ func (d *survey) Typed(c Ctx, k keymap.Key) []Effect {
 	case k.Name == "right" && d.at+1 < len(d.pages):
 		d.at++
 	case d.off.key(k):
-	case digit(k) >= 0 && digit(k) <= len(pg.Options): // it marks, as the arrows do: Enter answers
-		if pg.at = digit(k); pg.Multi {
-			d.ticking()
-			pg.ticks[pg.at] = !pg.ticks[pg.at]
-		}
 	case k.Types():
 		if r, _ := utf8.DecodeRuneInString(k.Text); unicode.IsLetter(r) { // an answer of one's own
 			pg.at, pg.words = len(pg.Options), Field(c.Keys, pg.own+k.Text)

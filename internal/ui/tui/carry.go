@@ -231,7 +231,7 @@ func (m *Model) dialogKey(k keymap.Key) []effect {
 			return nil, true
 		}
 		return nil, false
-	}, func(m *Model, k keymap.Key) []effect { return m.carry(d, d.Typed(m.around(), k)) })
+	}, func(m *Model, k keymap.Key) []effect { return m.carry(d, dialog.Typed(m.around(), d, k)) })
 }
 
 // ask opens the dialog for a question of the session.

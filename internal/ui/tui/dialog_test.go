@@ -97,27 +97,18 @@ func TestSurveys(t *testing.T) {
 	}
 }
 
-// A digit marks in every dialog, as y, n and the arrows do, and Enter answers: who types
-// the digit and Enter leaves no Enter for what is asked next. An Enter that is held down
-// answers one page, and one with nothing ticked ticks nothing.
-func TestDigitsMark(t *testing.T) {
-	for name, c := range map[string]struct {
-		view  view.Block
-		digit string
-		want  string
-	}{
-		"permission": {view.Terminal{Command: "make"}, "'1", "❯ 1 Yes"},
-		"question":   {survey2, "'2", "❯ 2 Postgres"},
-		"plan":       {plan, "'1", "❯ 1 Yes"},
-		"page":       {view.Form{Server: "x", Message: "m", URL: "https://example.com/"}, "'1", "❯ 1 Open it"},
-		"page, y":    {view.Form{Server: "x", Message: "m", URL: "https://example.com/"}, "'y", "❯ 1 Open it"},
-		"page, n":    {view.Form{Server: "x", Message: "m", URL: "https://example.com/"}, "'n", "❯ 2 Do not"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 80, 24).open().event(event.Asked{Call: "c", Tool: "X", View: c.view, Verdict: verdict()}).pass(time.Second)
-			r.keys(c.digit).has(c.want).unanswered()
-		})
+// y and n mark the answers of a page that is to be opened, as digits do in every dialog (see
+// its package), and Enter answers.
+func TestLettersMark(t *testing.T) {
+	for key, want := range map[string]string{"'1": "❯ 1 Open it", "'y": "❯ 1 Open it", "'n": "❯ 2 Do not"} {
+		page := view.Form{Server: "x", Message: "m", URL: "https://example.com/"}
+		r := newRig(t, 80, 24).open().event(event.Asked{Call: "c", Tool: "X", View: page, Verdict: verdict()}).pass(time.Second)
+		r.keys(key).has(want).unanswered()
 	}
+}
+
+// An Enter that is held down answers one page, and one with nothing ticked ticks nothing.
+func TestHeldEnter(t *testing.T) {
 	r := newRig(t, 80, 24).open().event(event.Asked{Call: "c", Tool: "X", View: survey2}).pass(time.Second)
 	r.keys("'2", "enter").has("(2 of 2)").keys("enter").hasNot("nothing is ticked").unanswered()
 	r.pass(turnPause).keys("enter").has("nothing is ticked").unanswered().keys("'1").hasNot("nothing is ticked").keys("enter")
