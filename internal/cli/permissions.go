@@ -127,17 +127,17 @@ func checkBatch(sys System, path string, o permcheck.Options) error {
 
 func printCheck(w io.Writer, color painter, r permcheck.Report) {
 	fmt.Fprintf(w, "%s  %s\n", color.paint(effectRole(r.Verdict.Effect.String()), r.Verdict.Effect.String()), clip.Visible(r.Command))
-	fmt.Fprintf(w, "why: %s\n", why(r.Verdict))
+	fmt.Fprintf(w, "why: %s\n", oneLine(r.Verdict.Why()))
 	if r.Sandboxed != nil {
 		fmt.Fprintln(w, "in the sandbox, where it works: allow, because sandbox.auto_allow is on (adze sandbox explain)")
 	}
-	for _, p := range r.Commands {
-		effect := p.Verdict.Effect.String()
+	for _, p := range r.Parts {
+		effect := p.Effect.String()
 		fmt.Fprintf(w, "  %s %-8s %s", color.cell(effectRole(effect), effect, len("allow")), p.Kind, clip.Visible(p.Text))
-		if p.Path != "" && p.Path != p.Text {
+		if p.Kind.OfFile() && p.Path != p.Text {
 			fmt.Fprintf(w, " -> %s", clip.Visible(p.Path))
 		}
-		fmt.Fprintf(w, "  (%s)\n", why(p.Verdict))
+		fmt.Fprintf(w, "  (%s)\n", oneLine(p.Why()))
 	}
 	if len(r.Verdict.Suggest) > 0 {
 		fmt.Fprintf(w, "to allow it always: %s\n", clip.Visible(strings.Join(r.Verdict.Suggest, ", ")))
@@ -146,8 +146,6 @@ func printCheck(w io.Writer, color painter, r permcheck.Report) {
 		fmt.Fprintf(w, "warning: %s\n", oneLine(s))
 	}
 }
-
-func why(v policy.Verdict) string { return oneLine(v.Why()) }
 
 func permissionsList(sys System, f *runFlags) *cobra.Command {
 	return answering(sys, &cobra.Command{

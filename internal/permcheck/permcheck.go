@@ -5,7 +5,6 @@ package permcheck
 
 import (
 	"path/filepath"
-	"strings"
 
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
@@ -28,9 +27,10 @@ type Options struct {
 
 // A Report is the verdict on one command and how it came about.
 type Report struct {
-	Command  string         `json:"command"`
-	Verdict  policy.Verdict `json:"verdict"`
-	Commands []Part         `json:"commands"`
+	Command string         `json:"command"`
+	Verdict policy.Verdict `json:"verdict"`
+	// Parts are all that the command would do; those of Verdict are the same, and left out.
+	Parts []policy.Piece `json:"parts"`
 	// Sandboxed is the verdict where the sandbox runs and is reason enough, of a
 	// question that it would answer; nil otherwise.
 	Sandboxed *policy.Verdict `json:"sandboxed,omitempty"`
@@ -38,26 +38,6 @@ type Report struct {
 	Dir       string          `json:"dir"`
 	// Warnings are about the rules themselves.
 	Warnings []string `json:"warnings,omitempty"`
-}
-
-// A Part is one thing the command would do, with its own verdict.
-type Part struct {
-	// Kind is command, read, write, opaque, or argument: a word that is judged
-	// as a file that may be read, because nobody knows what the command makes
-	// of it. Those that nothing speaks against are left out.
-	Kind string `json:"kind"`
-	Text string `json:"text"`
-	// Path is what Text resolves to, for a read or a write.
-	Path    string         `json:"path,omitempty"`
-	Dir     string         `json:"dir,omitempty"`
-	Verdict policy.Verdict `json:"verdict"`
-}
-
-// shown is what a line says of a Part: one that says the same again is left out.
-type shown struct {
-	kind, text, path, dir string
-	effect                policy.Effect
-	reason                string
 }
 
 // Check decides one command.
@@ -71,26 +51,12 @@ func Check(command string, o Options) Report {
 	script := shellread.Read(command, w)
 	req := policy.Request{Tool: "Bash", Actions: script.Actions}
 	verdict, each := policy.Judge(rules, mode, req)
-	out := Report{Command: command, Mode: mode, Dir: w.Dir, Verdict: verdict}
+	verdict.Parts = nil
+	out := Report{Command: command, Mode: mode, Dir: w.Dir, Verdict: verdict, Parts: policy.Account(each)}
 	if o.Sandbox && verdict.Effect == policy.Ask {
 		req.Sandboxed = true
 		if v := policy.Decide(rules, mode, req); v.Effect == policy.Allow {
 			out.Sandboxed = &v
-		}
-	}
-	listed := map[shown]bool{}
-	for _, j := range each {
-		if p, ok := describe(j.Action); ok && j.Check != policy.CheckMaybe {
-			if j.Named() {
-				if p.Kind = "argument"; j.Effect == policy.Allow {
-					continue
-				}
-			}
-			p.Verdict = j.Verdict
-			if once := (shown{p.Kind, p.Text, p.Path, p.Dir, j.Effect, j.Reason}); !listed[once] {
-				listed[once] = true
-				out.Commands = append(out.Commands, p)
-			}
 		}
 	}
 	for _, r := range rules.List {
@@ -140,31 +106,4 @@ func resolved(dir string) string {
 		return p
 	}
 	return filepath.Clean(dir)
-}
-
-func describe(a policy.Action) (Part, bool) {
-	switch a := a.(type) {
-	case policy.Exec:
-		return Part{Kind: "command", Text: spelt(a), Dir: a.Dir}, true
-	case policy.Opaque:
-		return Part{Kind: "opaque", Text: a.Source}, true
-	case policy.Read:
-		return Part{Kind: "read", Text: a.Asked, Path: a.Path}, true
-	case policy.Write:
-		return Part{Kind: "write", Text: a.Asked, Path: a.Path}, true
-	case policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
-	}
-	return Part{}, false
-}
-
-// spelt is a command as it was written: a word that only a run knows stays
-// what it is in the source.
-func spelt(a policy.Exec) string {
-	out := make([]string, len(a.Argv))
-	for i, w := range a.Argv {
-		if out[i] = w; !a.Loose || !strings.ContainsAny(w, "$`") {
-			out[i] = policy.QuoteCommand([]string{w})
-		}
-	}
-	return strings.Join(out, " ")
 }

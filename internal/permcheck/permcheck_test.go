@@ -95,9 +95,9 @@ func TestCheck(t *testing.T) {
 	o.Rules.List = []policy.Rule{rule}
 	r := permcheck.Check("cd src && cat a.go | head -1; make", o)
 	var got []string
-	for _, c := range r.Commands {
+	for _, c := range r.Parts {
 		if c.Kind == "command" {
-			got = append(got, c.Text+" "+c.Verdict.Effect.String())
+			got = append(got, c.Text+" "+c.Effect.String())
 		}
 	}
 	if want := "cd src allow|cat a.go allow|head -1 allow|make ask"; strings.Join(got, "|") != want {
@@ -117,15 +117,15 @@ func TestCheck(t *testing.T) {
 // start is part of that one, and nothing stands there twice.
 func TestPartsAreWorthALine(t *testing.T) {
 	for command, want := range map[string]string{
-		"sudo rm -rf nothing":      "command sudo rm -rf nothing ask|write nothing ask",
+		"sudo rm -rf nothing":      "command sudo rm -rf nothing ask|remove nothing ask",
 		"f() { rm x; }; ls":        "command ls allow|read . allow",
 		"git push origin main":     "command git push origin main ask",
-		"kubectl delete ns /etc/x": "command kubectl delete ns /etc/x ask|argument /etc/x ask",
+		"kubectl delete ns /etc/x": "command kubectl delete ns /etc/x ask|name /etc/x ask",
 		"ls; ls":                   "command ls allow|read . allow",
 	} {
 		var got []string
-		for _, p := range permcheck.Check(command, project(t)).Commands {
-			got = append(got, p.Kind+" "+p.Text+" "+p.Verdict.Effect.String())
+		for _, p := range permcheck.Check(command, project(t)).Parts {
+			got = append(got, string(p.Kind)+" "+p.Text+" "+p.Effect.String())
 		}
 		if strings.Join(got, "|") != want {
 			t.Errorf("%s: %q, want %q", command, strings.Join(got, "|"), want)

@@ -55,7 +55,7 @@ func Judge(r Rules, m Mode, q Request) (Verdict, []Judged) {
 		out = graver(out, j.Verdict)
 	}
 	if out.Effect == Ask {
-		out.Suggest, out.Parts = suggestAll(all), pieces(all)
+		out.Suggest, out.Parts = suggestAll(all), thin(Account(all))
 		out.Loses = slices.ContainsFunc(all, func(j Judged) bool { return j.loses(r) })
 		if r.ManagedOnly { // no rule that somebody adds would count
 			out.Suggest = nil

@@ -1,5 +1,7 @@
 package policy
 
+import "strings"
+
 // A PieceKind says what a Piece is of.
 type PieceKind string
 
@@ -26,51 +28,46 @@ func (k PieceKind) OfFile() bool {
 // maxPieces bounds the parts of a verdict.
 const maxPieces = 100
 
-// pieces lists what a call would do. What stands there twice is listed once.
-func pieces(judged []Judged) []Piece {
-	all := make([]Piece, 0, min(len(judged), maxPieces))
+// Account lists what a call would do, with what was decided about each part of it, in the
+// order of judged. What stands there twice is listed once. Left out is what a command only
+// may mean, and a word that may be a file where nothing speaks against it.
+func Account(judged []Judged) []Piece {
+	all := make([]Piece, 0, len(judged))
 	seen := map[Piece]bool{}
-	open := 0
 	for _, j := range judged {
 		p, ok := piece(j.Action)
 		if !ok || j.Check == CheckMaybe {
 			continue
 		}
 		if p.Kind.OfFile() && j.Of != nil {
-			p.Of = QuoteCommand(j.Of.Argv)
-		}
-		if j.Named() {
-			if p.Kind = PieceName; j.Effect == Allow {
-				continue
+			p.Of = asWritten(*j.Of)
+			if p.Kind == PieceRead && !j.Of.ReadOnly && !j.Of.Edits { // nobody knows whether it is a file
+				if p.Kind = PieceName; j.Effect == Allow {
+					continue
+				}
 			}
 		}
-		p.Effect, p.Reason = j.Effect, j.Reason
-		if seen[p] {
-			continue
+		p.Effect, p.Reason, p.Rule, p.Source, p.Check = j.Effect, j.Reason, j.Rule, j.Source, j.Check
+		if !seen[p] {
+			seen[p] = true
+			all = append(all, p)
 		}
-		seen[p] = true
-		if p.Effect != Allow {
-			open++
-		}
-		all = append(all, p)
 	}
-	return thin(all, open)
-}
-
-// Named reports a word of a command of which it is not known whether it is a file, and what
-// becomes of that.
-func (j Judged) Named() bool {
-	_, reads := j.Action.(Read)
-	return reads && j.Of != nil && !j.Of.ReadOnly && !j.Of.Edits
+	return all
 }
 
 // thin keeps what needs somebody and, as far as there is room, the first of the
 // rest.
-func thin(all []Piece, open int) []Piece {
+func thin(all []Piece) []Piece {
 	if len(all) <= maxPieces {
 		return all
 	}
-	room := max(0, maxPieces-open) // for what needs nobody
+	room := maxPieces // for what needs nobody
+	for _, p := range all {
+		if p.Effect != Allow {
+			room = max(0, room-1)
+		}
+	}
 	out := make([]Piece, 0, maxPieces)
 	for _, p := range all {
 		if p.Effect == Allow {
@@ -91,7 +88,7 @@ func thin(all []Piece, open int) []Piece {
 func piece(a Action) (p Piece, ok bool) {
 	switch a := a.(type) {
 	case Exec:
-		return Piece{Kind: PieceCommand, Text: QuoteCommand(a.Argv), Path: a.Dir}, true
+		return Piece{Kind: PieceCommand, Text: asWritten(a), Path: a.Dir}, true
 	case Opaque:
 		return Piece{Kind: PieceUnclear, Text: a.Source}, true
 	case Read:
@@ -113,6 +110,18 @@ func piece(a Action) (p Piece, ok bool) {
 	case Person, None:
 	}
 	return Piece{}, false
+}
+
+// asWritten is a command as it was written: a word that only a run knows stays what it is in
+// the source.
+func asWritten(a Exec) string {
+	out := make([]string, len(a.Argv))
+	for i, w := range a.Argv {
+		if out[i] = w; !a.Loose || !strings.ContainsAny(w, "$`") {
+			out[i] = quoteWord(w)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 func asked(asked, resolved string) string {

@@ -9,28 +9,30 @@ import (
 // TestParts: a question lists every part with what was asked for, what it
 // resolves to and its own verdict.
 func TestParts(t *testing.T) {
-	rules := Rules{Dir: "/w", Dirs: []string{"/w"}}
+	rules := Rules{Dir: "/w", Dirs: []string{"/w"}, List: []Rule{{Tool: "Bash", Spec: "lint:*", Effect: Allow, Source: "s.json:3"}}}
 	as := []Action{
 		Touching(Exec{Argv: []string{"cat", "link"}, Dir: "/w", ReadOnly: true}, Read{Path: "/etc/passwd", Asked: "link"}),
 		Exec{Argv: []string{"make", "a b"}, Dir: "/w", Why: "make runs programs"}, Write{Path: "/w/x", Remove: true}, Opaque{Source: "$(x)", Why: "why"},
 		Net{Host: "h", URL: "https://h/p"}, Call{Server: "s", Tool: "t"}, Spawn{Agent: "a"}, Skill{Name: "k"}, None{},
 		Exec{Argv: []string{"make", "a b"}, Dir: "/w", Why: "make runs programs"}, Exec{Argv: []string{"rm"}, ReadOnly: true, Sure: Inside},
 		Touching(Exec{Argv: []string{"cp", "a", "b"}, Dir: "/w", Edits: true}, Read{Path: "/w/a", Asked: "a"}, Write{Path: "/w/b", Asked: "b"}),
+		Exec{Argv: []string{"lint", "$x", "a b"}, Spellings: Spellings{Loose: true}},
 	}
 	v := Decide(rules, Default, Request{Tool: "Bash", Actions: as})
 	want := []Piece{
-		{Kind: "command", Text: "cat link", Path: "/w", Effect: Allow, Reason: "it provably only reads"},
-		{Kind: "read", Text: "link", Of: "cat link", Path: "/etc/passwd", Effect: Ask, Reason: "link (/etc/passwd) is outside the folders that may be read"},
-		{Kind: "command", Text: "make 'a b'", Path: "/w", Effect: Ask, Reason: "no rule allows `make`; make runs programs"},
-		{Kind: "remove", Text: "/w/x", Path: "/w/x", Effect: Ask, Reason: "the mode default asks before /w/x is removed"},
-		{Kind: "unclear", Text: "$(x)", Effect: Ask, Reason: "part of this could not be read exactly: why"},
-		{Kind: "connect", Text: "https://h/p", Effect: Ask, Reason: "no rule allows connections to h"},
-		{Kind: "tool", Text: "mcp__s__t", Effect: Ask, Reason: "no rule allows this tool of the MCP server s"},
-		{Kind: "agent", Text: "a", Effect: Allow, Reason: "what the agent does is decided call by call"},
-		{Kind: "skill", Text: "k", Effect: Ask, Reason: "no rule allows the skill k"},
-		{Kind: "command", Text: "cp a b", Path: "/w", Effect: Allow, Reason: "the paths it changes are judged one by one"},
-		{Kind: "read", Text: "a", Of: "cp a b", Path: "/w/a", Effect: Allow, Reason: "it reads inside the session's folders"},
-		{Kind: "write", Text: "b", Of: "cp a b", Path: "/w/b", Effect: Ask, Reason: "the mode default asks before b is changed"},
+		{Kind: "command", Text: "cat link", Path: "/w", Effect: Allow, Reason: "it provably only reads", Check: CheckReadOnly},
+		{Kind: "read", Text: "link", Of: "cat link", Path: "/etc/passwd", Effect: Ask, Reason: "link (/etc/passwd) is outside the folders that may be read", Check: CheckOutside},
+		{Kind: "command", Text: "make 'a b'", Path: "/w", Effect: Ask, Reason: "no rule allows `make`; make runs programs", Check: CheckNotReadOnly},
+		{Kind: "remove", Text: "/w/x", Path: "/w/x", Effect: Ask, Reason: "the mode default asks before /w/x is removed", Check: CheckWrite},
+		{Kind: "unclear", Text: "$(x)", Effect: Ask, Reason: "part of this could not be read exactly: why", Check: CheckOpaque},
+		{Kind: "connect", Text: "https://h/p", Effect: Ask, Reason: "no rule allows connections to h", Check: CheckNoRule},
+		{Kind: "tool", Text: "mcp__s__t", Effect: Ask, Reason: "no rule allows this tool of the MCP server s", Check: CheckNoRule},
+		{Kind: "agent", Text: "a", Effect: Allow, Reason: "what the agent does is decided call by call", Check: CheckSpawn},
+		{Kind: "skill", Text: "k", Effect: Ask, Reason: "no rule allows the skill k", Check: CheckNoRule},
+		{Kind: "command", Text: "cp a b", Path: "/w", Effect: Allow, Reason: "the paths it changes are judged one by one", Check: CheckEdits},
+		{Kind: "read", Text: "a", Of: "cp a b", Path: "/w/a", Effect: Allow, Reason: "it reads inside the session's folders", Check: CheckReadOnly},
+		{Kind: "write", Text: "b", Of: "cp a b", Path: "/w/b", Effect: Ask, Reason: "the mode default asks before b is changed", Check: CheckWrite},
+		{Kind: "command", Text: "lint $x 'a b'", Effect: Allow, Reason: "a rule allows it: Bash(lint:*)", Rule: "Bash(lint:*)", Source: "s.json:3", Check: CheckRule},
 	}
 	if !slices.Equal(v.Parts, want) {
 		for _, p := range v.Parts {

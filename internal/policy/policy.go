@@ -64,9 +64,13 @@ type Piece struct {
 	// the name.
 	Text string `json:"text"`
 	// Path is what a path resolves to; for a command the folder it runs in.
-	Path   string `json:"path,omitempty"`
+	Path string `json:"path,omitempty"`
+	// What was decided, as in Verdict.
 	Effect Effect `json:"effect"`
 	Reason string `json:"reason,omitempty"`
+	Rule   string `json:"rule,omitempty"`
+	Source string `json:"source,omitempty"`
+	Check  Check  `json:"check,omitempty"`
 }
 
 // strictest merges two verdicts, such as a hook's and the rules'. On a tie

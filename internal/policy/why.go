@@ -9,18 +9,23 @@ import (
 
 // Why is the reason together with the rule that settled it and where that rule
 // stands, each once.
-func (v Verdict) Why() string {
-	var rule []string
-	if !strings.Contains(v.Reason, v.Rule) {
-		rule = append(rule, "rule "+v.Rule)
+func (v Verdict) Why() string { return why(v.Reason, v.Rule, v.Source) }
+
+// Why is what Verdict.Why is, of the part alone.
+func (p Piece) Why() string { return why(p.Reason, p.Rule, p.Source) }
+
+func why(reason, rule, source string) string {
+	var settled []string
+	if !strings.Contains(reason, rule) {
+		settled = append(settled, "rule "+rule)
 	}
-	if v.Rule != "" && v.Source != "" {
-		rule = append(rule, v.Source)
+	if rule != "" && source != "" {
+		settled = append(settled, source)
 	}
-	if len(rule) == 0 {
-		return v.Reason
+	if len(settled) == 0 {
+		return reason
 	}
-	return v.Reason + " (" + strings.Join(rule, ", ") + ")"
+	return reason + " (" + strings.Join(settled, ", ") + ")"
 }
 
 // Denied is the refusal of the same call by somebody else than the rules: a hook, a person.
@@ -132,7 +137,7 @@ func (c *call) show(asked, resolved string) string {
 func part(a Action) string {
 	switch a := a.(type) {
 	case Exec:
-		return QuoteCommand(a.Argv)
+		return asWritten(a)
 	case Opaque:
 		return a.Source
 	case Read:
