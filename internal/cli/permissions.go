@@ -132,8 +132,11 @@ func printCheck(w io.Writer, color painter, r permcheck.Report) {
 		fmt.Fprintln(w, "in the sandbox, where it works: allow, because sandbox.auto_allow is on (adze sandbox explain)")
 	}
 	for _, p := range r.Parts {
-		effect := p.Effect.String()
-		fmt.Fprintf(w, "  %s %-8s %s", color.cell(effectRole(effect), effect, len("allow")), p.Kind, clip.Visible(p.Text))
+		effect, indent := p.Effect.String(), "  "
+		if p.Of != "" { // what the command above does
+			indent = "    "
+		}
+		fmt.Fprintf(w, "%s%s %-7s %s", indent, color.cell(effectRole(effect), effect, len("allow")), p.Kind, clip.Visible(p.Text))
 		if p.Kind.OfFile() && p.Path != p.Text {
 			fmt.Fprintf(w, " -> %s", clip.Visible(p.Path))
 		}
