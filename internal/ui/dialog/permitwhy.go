@@ -217,21 +217,13 @@ func ruled(e policy.Effect) (draw.Glyph, draw.Role) {
 	return draw.Check, draw.OK
 }
 
-// asking are the parts of a command that need an answer, as they stand in it.
+// asking are the parts of a command that need an answer, as they stand in it: also the
+// command that does what needs one.
 func (d *permit) asking() []string {
 	out := []string{d.q.Verdict.Part}
 	for _, x := range d.q.Verdict.Parts {
-		if x.Effect == policy.Allow {
-			continue
-		}
-		out = append(out, x.Text)
-		if x.Kind == policy.PieceCommand || x.Kind == policy.PieceUnclear {
-			continue
-		}
-		for _, c := range d.q.Verdict.Parts { // the command that the path or host is one of
-			if c.Kind == policy.PieceCommand && wordIn(c.Text, x.Text) >= 0 {
-				out = append(out, c.Text)
-			}
+		if x.Effect != policy.Allow {
+			out = append(out, x.Text, x.Of)
 		}
 	}
 	return out
