@@ -432,7 +432,7 @@ func (d *permit) decision(width int, dir string) []draw.Line {
 	v := d.q.Verdict
 	all := d.deeds()
 	var out []draw.Line
-	if v.Rule != "" || !slices.ContainsFunc(v.Parts, func(x policy.Piece) bool { return x.Reason == v.Reason }) {
+	if !slices.ContainsFunc(v.Parts, func(x policy.Piece) bool { return x.Why() == v.Why() }) {
 		out = d.because(nil, width)
 	}
 	add := func(x policy.Piece, in string) {
@@ -445,14 +445,14 @@ func (d *permit) decision(width int, dir string) []draw.Line {
 			}
 			l = append(append(l, draw.S(where, draw.Quiet)), draw.Exact(x.Path, draw.Quiet)...)
 		}
-		if x.Reason != "" {
-			l = append(append(l, draw.S(": ", draw.Quiet)), draw.Exact(x.Reason, draw.Quiet)...)
+		if why := x.Why(); why != "" {
+			l = append(append(l, draw.S(": ", draw.Quiet)), draw.Exact(why, draw.Quiet)...)
 		}
 		out = append(out, l.Wrap(width, draw.S(in+"         ", draw.Plain))...)
 	}
 	for _, x := range all {
 		if e := x.gravest().Effect; e != x.Effect { // what it does is why
-			x.Effect, x.Reason = e, ""
+			x.Piece = policy.Piece{Kind: x.Kind, Text: x.Text, Path: x.Path, Effect: e}
 		}
 		add(x.Piece, "")
 		for _, y := range x.does {

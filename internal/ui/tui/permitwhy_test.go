@@ -99,6 +99,16 @@ func TestLettersAreTold(t *testing.T) {
 	}
 }
 
+// The whole decision says of each part which rule settled it and where that stands, also
+// of one that is no reason to ask.
+func TestEveryPartNamesItsRule(t *testing.T) {
+	ask := policy.Piece{Kind: "command", Text: "go vet", Effect: policy.Ask, Reason: "a rule asks about it: Bash(go vet:*)", Rule: "Bash(go vet:*)", Source: "a.json:3", Check: policy.CheckRule}
+	ok := policy.Piece{Kind: "command", Text: "go test", Effect: policy.Allow, Reason: "a rule allows it: Bash(go test:*)", Rule: "Bash(go test:*)", Source: "b.json:4", Check: policy.CheckRule}
+	v := policy.Verdict{Effect: policy.Ask, Reason: ask.Reason, Rule: ask.Rule, Source: ask.Source, Parts: []policy.Piece{ok, ask}}
+	r := newRig(t, 120, 40).open().event(asked("c", "go test && go vet", v)).pass(time.Second).keys("?")
+	r.has("asks     go vet: a rule asks about it: Bash(go vet:*) (a.json:3)", "allowed  go test: a rule allows it: Bash(go test:*) (b.json:4)").hasNot("asks because")
+}
+
 // What the classifier said stands behind the reason, and does not repeat it.
 func TestReasonIsToldOnce(t *testing.T) {
 	const why = "no rule allows `make`"
