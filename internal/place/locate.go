@@ -68,3 +68,27 @@ func process(path string) error {
 	}
 	return nil
 }
+
+// Named are paths as people write them in settings, resolved as far as they exist: ~/x, //x
+// and /x are absolute, anything else starts at dir. A trailing /** means the folder.
+func Named(dir, home string, texts []string) (out []string) {
+	for _, t := range texts {
+		t = strings.TrimSuffix(strings.TrimSuffix(t, "/**"), "/*")
+		if t == "" {
+			continue
+		}
+		if strings.HasPrefix(t, "//") {
+			t = t[1:]
+		}
+		out = append(out, Real(paths.Absolute(dir, home, t)))
+	}
+	return out
+}
+
+// Real is Resolve, or the path as it is written where that fails.
+func Real(path string) string {
+	if r, err := Resolve(path); err == nil {
+		return r
+	}
+	return filepath.Clean(path)
+}

@@ -32,6 +32,9 @@ type Needs struct {
 	// session's folders, as far as it may once it is allowed. The sandbox opens them for this
 	// call alone, and of a call that is Pinned the nearest folder of what is not there.
 	Folders []Folder `json:"folders,omitempty"`
+	// Sealed: the call names a path to write that the settings of the sandbox deny, so that
+	// what is there when it ends is of its making, also where the call is Pinned.
+	Sealed bool `json:"sealed,omitempty"`
 	// Hide says how the sandbox keeps files of the session's folders that hold secrets
 	// from what the call shows, but for those of Shown, with all below, which it reads
 	// by name or by a rule.
@@ -61,7 +64,7 @@ type Setting struct {
 
 // IsZero reports whether nothing is needed.
 func (n Needs) IsZero() bool {
-	return !n.Pinned && !n.Confined && len(n.Writable) == 0 && len(n.Settings) == 0 && len(n.Folders) == 0 && n.Hide == HideNothing
+	return !n.Pinned && !n.Confined && len(n.Writable) == 0 && len(n.Settings) == 0 && len(n.Folders) == 0 && !n.Sealed && n.Hide == HideNothing
 }
 
 // needs are those of the whole call, whose verdict is effect.
@@ -74,6 +77,9 @@ func needs(r Rules, q Request, all []Judged, effect Effect) Needs {
 		a, v := j.Action, j.Verdict
 		if v.Effect == Allow && v.Check == CheckSandbox {
 			n.Confined = true
+		}
+		if w, ok := a.(Write); ok {
+			n.Sealed = n.Sealed || w.sealed(r)
 		}
 		if w, ok := a.(Write); ok && (w.Opens || w.takesRepository(v)) {
 			n.Folders = append(n.Folders, Folder{Path: w.Path, Gone: w.Remove})
@@ -112,6 +118,13 @@ func needs(r Rules, q Request, all []Judged, effect Effect) Needs {
 		}
 	}
 	return n
+}
+
+// sealed reports whether a write is, or may be, to a path that the settings of the sandbox deny.
+func (w Write) sealed(r Rules) bool {
+	return slices.ContainsFunc(r.Sealed, func(at string) bool {
+		return Within(at, w.Path, r.FoldCase) || Within(w.Path, at, r.FoldCase)
+	})
 }
 
 // outside reports whether somebody allows to change a path that commands cannot change

@@ -61,3 +61,31 @@ func TestOutside(t *testing.T) {
 		t.Errorf("a tool that is no shell: %+v", got)
 	}
 }
+
+// TestSealed: a call that names a path to write that the sandbox's settings deny says so,
+// whoever allows it, and one that names none does not.
+func TestSealed(t *testing.T) {
+	to := func(path string) []Action {
+		w := Write{Path: path, Asked: path}
+		return []Action{Exec{Argv: []string{"touch", path}, Edits: true, Touches: []Action{w}}}
+	}
+	for name, c := range map[string]struct {
+		as   []Action
+		want bool
+	}{
+		"the path":         {to("/w/ro"), true},
+		"in it":            {to("/w/ro/f"), true},
+		"what it is in":    {to("/w"), true},
+		"beside it":        {to("/w/rob"), false},
+		"only read":        {[]Action{Exec{Argv: []string{"cat", "ro/f"}, ReadOnly: true}, Read{Path: "/w/ro/f"}}, false},
+		"only perhaps":     {[]Action{Write{Path: "/w/ro/f", Sure: Possible}}, true},
+		"of a file's tool": {[]Action{Write{Path: "/w/ro/f"}}, true},
+	} {
+		r := Rules{Dir: "/w", Dirs: []string{"/w"}, Home: "/home/u", Sealed: []string{"/w/ro"}}
+		for _, m := range []Mode{Default, AcceptEdits, Bypass} {
+			if v, _ := Judge(r, m, Request{Tool: "Bash", Actions: c.as, Sandboxed: true}); v.Needs.Sealed != c.want {
+				t.Errorf("%s, %s: %t", name, m, v.Needs.Sealed)
+			}
+		}
+	}
+}

@@ -189,6 +189,9 @@ type Rules struct {
 	Protected []Steer
 	// Secrets are further files and folders that hold secrets: what variables name.
 	Secrets []string
+	// Sealed are the paths, resolved, that the settings of the sandbox deny commands to write.
+	// They are no reason for a verdict: Needs tell the sandbox of a call that names them.
+	Sealed []string
 	// FoldCase compares paths without regard to case, for file systems that do.
 	FoldCase bool
 	// ManagedOnly ignores allow rules of every other scope, those that a person or a

@@ -194,7 +194,7 @@ func (t *auditor) begin(needs policy.Needs) (*started, sight, error) {
 	defer t.mu.Unlock()
 	r := &started{
 		since: time.Now().Add(-tick), had: map[string]bool{}, todo: map[string][]string{}, was: map[string]string{}, open: needs.Writable,
-		taken: map[string]int{}, halt: make(chan string, 1), exact: needs.Pinned && len(needs.Writable)+len(needs.Settings) == 0,
+		taken: map[string]int{}, halt: make(chan string, 1), exact: needs.Pinned && !needs.Sealed && len(needs.Writable)+len(needs.Settings) == 0,
 	}
 	for _, f := range needs.Folders {
 		if t.contested(f.Path) {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/git/conf"
@@ -222,30 +221,11 @@ func (p Policy) configured(s sight) []conf.Steer {
 	return out
 }
 
-// paths resolves paths as people write them in settings: ~/x, //x and /x are
-// absolute, anything else starts at Dir. A trailing /** means the folder.
-func (c Config) paths(texts []string) []string {
-	var out []string
-	for _, t := range texts {
-		t = strings.TrimSuffix(strings.TrimSuffix(t, "/**"), "/*")
-		if t == "" {
-			continue
-		}
-		if strings.HasPrefix(t, "//") {
-			t = t[1:]
-		}
-		out = append(out, real(paths.Absolute(c.Dir, c.Home, t)))
-	}
-	return out
-}
+// paths resolves paths as people write them in settings.
+func (c Config) paths(texts []string) []string { return place.Named(c.Dir, c.Home, texts) }
 
 // real resolves links as far as the path exists.
-func real(p string) string {
-	if r, err := place.Resolve(p); err == nil {
-		return r
-	}
-	return filepath.Clean(p)
-}
+func real(p string) string { return place.Real(p) }
 
 // key names a folder after a path.
 func key(p string) string {

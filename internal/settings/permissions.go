@@ -111,6 +111,7 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 	if e := p.HomeNamed; e != p.Home {
 		r.HomeNamed = e
 	}
+	r.Sealed = place.Named(p.Dir, p.Home, cfg.Sandbox.Filesystem.DenyWrite)
 	r.Secrets = append(slices.Clip(p.Secrets), namedSecrets(p, func(name string) string { return cfg.Env[name] })...)
 	for _, part := range []struct {
 		list   []config.Rule
