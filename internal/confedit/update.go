@@ -41,8 +41,8 @@ func (e Editor) Update(ctx context.Context, t Target, edits ...Edit) error {
 	return e.Rewrite(ctx, t, func(text []byte) ([]byte, error) { return Apply(text, edits...) })
 }
 
-// Rewrite is Update for any change of a whole text. change must not block; it
-// returns the same bytes to write nothing.
+// Rewrite is Update for any change of a whole text. change runs inside the lock, so it must
+// be over soon; it returns the same bytes to write nothing.
 func (e Editor) Rewrite(ctx context.Context, t Target, change func([]byte) ([]byte, error)) (err error) {
 	defer func() {
 		if err != nil {

@@ -88,10 +88,22 @@ func mends(err error) string {
 	return "adze help flags says what each flag takes; adze config list --all shows the settings"
 }
 
-// readConfig reads the settings. held, for a reload, is what is in force. The
+// readConfig reads the settings as readOnce does, again while another process changes the
+// folder's files between the look at them and the reading.
+func readConfig(e Environment, s Sources, p Paths, held *config.Config) (cfg *config.Config, seen trust.Verdict, err error) {
+	for range 3 {
+		var moved bool
+		if cfg, seen, moved, err = readOnce(e, s, p, held); !moved {
+			break
+		}
+	}
+	return cfg, seen, err
+}
+
+// readOnce reads the settings. held, for a reload, is what is in force. The
 // verdict has the files that the folder brings; its state says whether they
-// count.
-func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config.Config, trust.Verdict, error) {
+// count; moved says that they are not what was looked at.
+func readOnce(e Environment, s Sources, p Paths, held *config.Config) (cfg *config.Config, seen trust.Verdict, moved bool, err error) {
 	own, cc := config.ManagedDirs(runtime.GOOS, e.Env)
 	sources := s.Only
 	if s.Bare && sources == nil {
@@ -99,10 +111,10 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 	}
 	for _, x := range sources {
 		if !slices.Contains([]string{"user", "project", "local"}, x) {
-			return nil, trust.Verdict{}, &hint.Mistake{Why: fmt.Sprintf("--setting-sources: there is no source %q", x), What: "the sources are user, project and local"}
+			return nil, trust.Verdict{}, false, &hint.Mistake{Why: fmt.Sprintf("--setting-sources: there is no source %q", x), What: "the sources are user, project and local"}
 		}
 	}
-	seen, err := p.Trust().Check(p.TrustFolder())
+	seen, err = p.Trust().Check(p.TrustFolder())
 	switch {
 	case s.Trusted:
 		seen.State = trust.Trusted
@@ -127,18 +139,22 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 		}
 		return cfg, nil
 	}
-	cfg, err := load(seen.State == trust.Trusted, seen.State == trust.Changed)
+	cfg, err = load(seen.State == trust.Trusted, seen.State == trust.Changed)
 	// What counted when it changed in a running session goes on to count (Held).
 	if err == nil && (held == nil || held.Permissions.Unsafe == guardsChanged) && seen.State == trust.Changed && !s.Bare && (sources == nil || slices.Contains(sources, string(config.Project))) && p.unguarded(seen) {
 		cfg.Permissions.Unsafe = cmp.Or(cfg.Permissions.Unsafe, guardsChanged)
 	}
-	if err != nil || s.Trusted || seen.State != trust.Trusted || seen.Covers(repoSums(cfg, p)) {
-		return cfg, seen, err
+	came := seen.State == trust.Nothing && s.Draft == nil // something, since it was looked at
+	if err != nil || s.Trusted || !came && seen.State != trust.Trusted || seen.Covers(repoSums(cfg, p)) {
+		return cfg, seen, false, err
 	}
-	// Another process changed the files since they were looked at.
+	if came {
+		seen.State = trust.Untrusted
+		return cfg, seen, true, err
+	}
 	cfg, err = load(false, true)
 	seen.State = trust.Changed
-	return cfg, seen, err
+	return cfg, seen, true, err
 }
 
 // guardsChanged is why everything asks in a folder that is unguarded.

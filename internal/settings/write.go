@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,24 +22,35 @@ type (
 	Edit   = confedit.Edit
 )
 
-// Write changes a settings file. A folder that was trusted stays so;
+// Write changes a settings file. A folder that was trusted stays so in each moment;
 // the local file is kept out of git. What went wrong besides the change
 // itself comes back as notes.
 func Write(ctx context.Context, p Paths, t Target, edits ...Edit) (notes []string, err error) {
-	before, _ := p.Trust().Check(p.TrustFolder()) // without a verdict trust stays as it is
-	if err := (confedit.Editor{Good: p.lastGood()}).Update(ctx, t, edits...); err != nil {
-		return nil, err
-	}
+	editor := confedit.Editor{Good: p.lastGood()}
 	if t.Root == "" {
-		return nil, nil
+		return nil, editor.Update(ctx, t, edits...)
 	}
 	rel, err := filepath.Rel(t.Root, t.Path)
 	if err != nil {
 		return nil, err
 	}
 	rel = filepath.ToSlash(rel)
-	if err := p.Trust().Wrote(ctx, before, rel); err != nil {
-		notes = append(notes, fmt.Sprintf("the folder has to be trusted again: %v", err))
+	var promised *trust.Promise
+	var distrust error
+	err = editor.Rewrite(ctx, t, func(text []byte) ([]byte, error) {
+		now, err := confedit.Apply(text, edits...)
+		if err == nil && !bytes.Equal(now, text) {
+			_ = promised.Keep(ctx, false) // of an attempt that lost the lock
+			promised, distrust = p.Trust().Promise(ctx, p.TrustFolder(), rel, text, now)
+		}
+		return now, err
+	})
+	distrust = cmp.Or(distrust, promised.Keep(context.WithoutCancel(ctx), err == nil)) // it takes a moment, and what was written is
+	if err != nil {
+		return nil, err
+	}
+	if distrust != nil {
+		notes = append(notes, fmt.Sprintf("the folder has to be trusted again: %v", distrust))
 	}
 	if repo, err := conf.Find(p.Root); err == nil && strings.HasSuffix(rel, ".local.json") {
 		if err := confedit.HideFromGit(ctx, repo.Common, rel); err != nil {

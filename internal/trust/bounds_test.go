@@ -114,23 +114,22 @@ func TestRefusedAfterItWasTrusted(t *testing.T) {
 	r := newRig(t)
 	r.write(".mcp.json", "{}")
 	r.grant(trust.Untrusted)
-	before := r.check(trust.Trusted)
 	r.write(".claude/settings.json", strings.Repeat(" ", 3<<20))
 	if v := r.check(trust.Untrusted); len(v.Refused) != 1 {
 		t.Errorf("%q", v.Refused)
 	}
-	if err := r.Wrote(t.Context(), before, ".claude/settings.json"); err != nil {
-		t.Errorf("what cannot be trusted is no error of who wrote a rule: %v", err)
+	if p, err := r.Promise(t.Context(), r.Folder, own, nil, []byte("{}")); p != nil || err != nil {
+		t.Errorf("what cannot be trusted is no error of who wrote a rule: %v, %v", p, err)
 	}
 	r.check(trust.Untrusted)
 }
 
-// A write that leaves a folder as it is trusted, or with nothing to trust,
-// leaves the record as it is.
-func TestWroteNothingThatCounts(t *testing.T) {
+// A write of a file that needs no trust leaves the record as it is.
+func TestPromiseOfNothingThatCounts(t *testing.T) {
 	r := newRig(t)
-	if err := r.Wrote(t.Context(), r.check(trust.Nothing), "README.md"); err != nil {
-		t.Fatal(err)
+	p, err := r.Promise(t.Context(), r.Folder, "README.md", []byte("hello"), []byte("hi"))
+	if p != nil || err != nil || p.Keep(t.Context(), true) != nil {
+		t.Fatal(p, err)
 	}
 	if _, err := os.Stat(r.Path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a record was written: %v", err)

@@ -189,16 +189,21 @@ func (f Folder) Dirs() []string {
 	return out
 }
 
-// folder looks at one folder below the root. In the home folder .adze and
-// its like are the person's own. between: it is neither the root nor where the
-// session starts.
 // local reports whether settings are a person's for one folder. Those of the home
 // folder count there alone, and only they tell it from other folders.
 func local(name string) bool { return strings.HasSuffix(name, "/settings.local.json") }
 
+// read reports whether a file with one name counts in a folder; own and between as in folder.
+func read(name string, own, between bool) bool {
+	return !(own && name != ".mcp.json" && !local(name) || between && !inherited(name))
+}
+
+// folder looks at one folder below the root. In the home folder .adze and
+// its like are the person's own. between: it is neither the root nor where the
+// session starts.
 func (l *looker) folder(d string, own, between bool) {
 	for _, s := range single {
-		if own && s.path != ".mcp.json" && !local(s.path) || between && !inherited(s.path) {
+		if !read(s.path, own, between) {
 			continue
 		}
 		l.file(path.Join(d, s.path), s.kind)

@@ -90,17 +90,15 @@ func TestClaimsOfManyInlineCommands(t *testing.T) {
 }
 
 // A record that cannot be read is an error to who wrote a rule.
-func TestWroteWithABrokenRecord(t *testing.T) {
+func TestPromiseWithABrokenRecord(t *testing.T) {
 	r := newRig(t)
-	before := r.check(trust.Nothing)
-	r.write(".adze/settings.local.json", `{"permissions":{"allow":["Bash(ls)"]}}`)
 	if err := os.MkdirAll(filepath.Dir(r.Path), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(r.Path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Wrote(t.Context(), before, ".adze/settings.local.json"); err == nil {
+	if p, err := r.Promise(t.Context(), r.Folder, own, nil, []byte("{}")); p != nil || err == nil {
 		t.Error("nobody is told")
 	}
 }

@@ -109,6 +109,8 @@ type grant struct {
 	identity
 	Since time.Time         `json:"since"`
 	Files map[string]string `json:"files"` // path below the root → sum
+	// Coming is what adze is about to write itself, by path: it counts beside Files.
+	Coming map[string]string `json:"coming,omitempty"`
 }
 
 const (
@@ -118,8 +120,24 @@ const (
 
 // Check says what is known of a folder. A record that cannot be read is no
 // trust; err says why. Reading takes the folder's known names, their content
-// and the record; it blocks on nothing.
+// and the record; it blocks on nothing. A folder that changed is looked at until
+// two looks agree: while another process writes to it, the first may be of
+// content that the record has no more.
 func (s Store) Check(f Folder) (Verdict, error) {
+	v, err := s.check(f)
+	for range 4 {
+		if err != nil || v.State != Changed {
+			break
+		}
+		was := v.Sum()
+		if v, err = s.check(f); v.Sum() == was {
+			break
+		}
+	}
+	return v, err
+}
+
+func (s Store) check(f Folder) (Verdict, error) {
 	v := look(f)
 	if v.State = Untrusted; len(v.Files) == 0 && len(v.Refused) == 0 {
 		v.State = Nothing
@@ -151,6 +169,7 @@ func changes(v Verdict, g grant) []Change {
 	for _, f := range v.Files {
 		have[f.Path] = true
 		switch old, known := g.Files[f.Path]; {
+		case g.Coming[f.Path] == f.Sum:
 		case !known:
 			out = append(out, Change{f.Path, "added", ""})
 		case old != f.Sum:
@@ -212,25 +231,30 @@ func (s Store) Grant(ctx context.Context, v Verdict) error {
 		return fmt.Errorf("trust %s: the folder cannot be told from others", v.Folder.Root)
 	}
 	s.keepCopies(v)
+	return s.change(ctx, func(r *record) {
+		s.put(r, v, nil)
+		delete(r.Declined, v.Folder.Root)
+	})
+}
+
+// put trusts what the verdict saw, and what is coming.
+func (s Store) put(r *record, v Verdict, coming map[string]string) {
 	now := time.Now
 	if s.Now != nil {
 		now = s.Now
 	}
-	return s.change(ctx, func(r *record) {
-		files := map[string]string{}
-		if old, ok := r.Folders[v.Folder.Root]; ok && old.identity == v.id {
-			for path, sum := range old.Files { // of subfolders that this session does not read
-				if !v.Folder.reads(path) {
-					files[path] = sum
-				}
+	files := map[string]string{}
+	if old, ok := r.Folders[v.Folder.Root]; ok && old.identity == v.id {
+		for path, sum := range old.Files { // of subfolders that this session does not read
+			if !v.Folder.reads(path) {
+				files[path] = sum
 			}
 		}
-		for _, f := range v.Files {
-			files[f.Path] = f.Sum
-		}
-		r.Folders[v.Folder.Root] = grant{v.id, now().UTC().Truncate(time.Second), files}
-		delete(r.Declined, v.Folder.Root)
-	})
+	}
+	for _, f := range v.Files {
+		files[f.Path] = f.Sum
+	}
+	r.Folders[v.Folder.Root] = grant{v.id, now().UTC().Truncate(time.Second), files, coming}
 }
 
 // Decline keeps a person's no to what a folder brings, as the verdict saw it, so that
@@ -268,37 +292,6 @@ func (v Verdict) Covers(read map[string]string) bool {
 		}
 	}
 	return true
-}
-
-// Wrote keeps a folder trusted over a write of our own, such as a rule that a
-// person allowed for always: before is the verdict from before the write. It
-// does nothing when the folder was not trusted then, or when more than path,
-// below the root, is different now.
-func (s Store) Wrote(ctx context.Context, before Verdict, path string) error {
-	if before.State != Trusted && before.State != Nothing {
-		return nil
-	}
-	now, err := s.Check(before.Folder)
-	if err != nil {
-		return err
-	}
-	if now.State == Trusted || now.State == Nothing || len(now.Refused) > 0 || now.id != before.id {
-		return nil
-	}
-	had := map[string]string{}
-	for _, f := range before.Files {
-		had[f.Path] = f.Sum
-	}
-	for _, f := range now.Files {
-		if f.Path != path && had[f.Path] != f.Sum {
-			return nil
-		}
-		delete(had, f.Path)
-	}
-	if delete(had, path); len(had) > 0 {
-		return nil
-	}
-	return s.Grant(ctx, now)
 }
 
 // Revoke forgets a folder, also one that is no longer there. It reports

@@ -183,26 +183,6 @@ func TestHomeIsThePersons(t *testing.T) {
 	r.check(trust.Untrusted)
 }
 
-func TestWrote(t *testing.T) {
-	r := newRig(t)
-	before := r.check(trust.Nothing)
-	r.write(".adze/settings.local.json", `{"permissions":{"allow":["Bash(ls)"]}}`)
-	if err := r.Wrote(t.Context(), before, ".adze/settings.local.json"); err != nil {
-		t.Fatal(err)
-	}
-	before = r.check(trust.Trusted)
-	r.write(".adze/settings.local.json", `{"permissions":{"allow":["Bash(ls)","Bash(id)"]}}`)
-	r.write(".mcp.json", "{}")
-	if err := r.Wrote(t.Context(), before, ".adze/settings.local.json"); err != nil {
-		t.Fatal(err)
-	}
-	before = r.check(trust.Changed)
-	if err := r.Wrote(t.Context(), before, ".adze/settings.local.json"); err != nil {
-		t.Fatal(err)
-	}
-	r.check(trust.Changed)
-}
-
 func TestRefused(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links and pipes are of unix")

@@ -211,14 +211,22 @@ func TestWorktreeWithoutTrust(t *testing.T) {
 }
 
 // What adze itself writes in a worktree leaves it trusted, and only that one.
-func TestWroteInAWorktree(t *testing.T) {
+func TestPromiseInAWorktree(t *testing.T) {
 	repo, tree := worktree(t, true)
-	before := tree.check(trust.Trusted)
-	tree.write(".claude/settings.json", hooks+"\n")
-	if err := tree.Wrote(t.Context(), before, ".claude/settings.json"); err != nil {
-		t.Fatal(err)
+	for _, written := range []bool{false, true} {
+		p, err := tree.Promise(t.Context(), tree.Folder, ".claude/settings.json", []byte(hooks), []byte(hooks+"\n"))
+		if err != nil || p == nil {
+			t.Fatal(p, err)
+		}
+		tree.check(trust.Trusted)
+		if written {
+			tree.write(".claude/settings.json", hooks+"\n")
+		}
+		if err := p.Keep(t.Context(), written); err != nil {
+			t.Fatal(err)
+		}
+		tree.check(trust.Trusted)
 	}
-	tree.check(trust.Trusted)
 	repo.check(trust.Trusted)
 	repo.write(".claude/settings.json", hooks+"\n")
 	repo.check(trust.Changed)
