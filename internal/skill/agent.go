@@ -22,6 +22,9 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	wrong := func(key, format string, args ...any) (Agent, *Problem) {
 		return Agent{}, &Problem{Line: h.line[key], Text: fmt.Sprintf(format, args...)}
 	}
+	if len(h.keys) == 0 { // people keep texts about their agents beside them
+		return Agent{}, &Problem{Text: "it has no fields (name, description) at its top, so it is no agent", Used: true}
+	}
 	name := h.oneLine("name", 100)
 	if name == "" && !h.has("name") && h.has("description") { // people's files have it in their own name alone
 		name = callable(strings.TrimSuffix(path.Base(filepath.ToSlash(f.path)), ".md"))
@@ -33,9 +36,12 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 		return wrong("name", "the name %q has characters that a name cannot have", name)
 	}
 	a.Thing = thing(p, f, name)
+	before := len(h.notes)
 	if a.Description = h.oneLine("description", 4000); a.Description == "" {
 		return wrong("description", "it needs a description")
 	}
+	long := slices.Clone(h.notes[before:]) // of words for people the beginning is enough
+	h.notes = h.notes[:before]
 	a.Prompt = strings.TrimSpace(clip.Clean(body))
 	if len(a.Prompt) > maxBody {
 		return wrong("", "the prompt of the agent %s has more than %s bytes", name, clip.Thousands(maxBody))
@@ -67,6 +73,7 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 		h.notes = slices.Delete(h.notes, i, i+1)
 		return Agent{}, &Problem{Line: n.Line, Text: n.Text}
 	}
+	h.notes = long
 	for _, c := range choices {
 		*c.to = h.choice(c.key, c.of...)
 	}

@@ -53,12 +53,10 @@ func (h *head) read(top string) *Problem {
 	}
 	var doc yaml.Node
 	err := yaml.Unmarshal([]byte(top), &doc)
+	var again yaml.Node
 	if err != nil { // people write values that YAML wants in quotes
-		if fixed := quoted(top); fixed != top {
-			var again yaml.Node
-			if yaml.Unmarshal([]byte(fixed), &again) == nil && len(again.Content) == 1 && again.Content[0].Kind == yaml.MappingNode {
-				doc, err = again, nil
-			}
+		if fixed := quoted(top); fixed != top && yaml.Unmarshal([]byte(fixed), &again) == nil && len(again.Content) == 1 && again.Content[0].Kind == yaml.MappingNode && !talk(again.Content[0].Content) {
+			doc, err = again, nil
 		}
 	}
 	if err != nil {
@@ -69,7 +67,10 @@ func (h *head) read(top string) *Problem {
 			}
 			return nil
 		}
-		return yamlProblem(err)
+		if len(again.Content) != 1 || again.Content[0].Kind != yaml.MappingNode {
+			return yamlProblem(err)
+		}
+		doc = again
 	}
 	if len(doc.Content) == 0 {
 		return nil
@@ -87,7 +88,9 @@ func (h *head) fields(root *yaml.Node) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key := root.Content[i].Value
 		if _, twice := h.nodes[key]; twice { // the parser of YAML says so only when it decodes
-			h.note(root.Content[i].Line+above, "%s stands here twice; the first one counts", clip.Line(clip.Visible(key), 60))
+			if slices.Contains(fieldNames(), key) { // of others nothing is read
+				h.note(root.Content[i].Line+above, "%s stands here twice; the first one counts", clip.Line(clip.Visible(key), 60))
+			}
 			continue
 		}
 		h.nodes[key], h.line[key] = root.Content[i+1], root.Content[i].Line+above

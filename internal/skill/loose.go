@@ -34,7 +34,7 @@ func loose(top string) (root *yaml.Node, left []yaml.Node, ok bool) {
 			to++
 		}
 		part := lines[from:to]
-		if pairs, ok := strict(part, from); ok {
+		if pairs, ok := strict(part, from); ok && !talk(pairs) {
 			for i := 0; i < len(pairs); i += 2 {
 				key := pairs[i].Value
 				if once[key] {
@@ -61,6 +61,20 @@ func loose(top string) (root *yaml.Node, left []yaml.Node, ok bool) {
 		from = to
 	}
 	return root, left, len(root.Content) > 0
+}
+
+// talk reports whether a name that is no field stands there more than once: an example of
+// who says what, which is part of the text above it.
+func talk(pairs []*yaml.Node) bool {
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		key := pairs[i].Value
+		if seen[key] && !slices.Contains(fieldNames(), key) {
+			return true
+		}
+		seen[key] = true
+	}
+	return false
 }
 
 // begins reports whether a known field begins in a line.

@@ -69,7 +69,7 @@ type Problem struct {
 	File string
 	Line int // from 1; 0 is the whole file
 	Text string
-	// Used: the thing works all the same.
+	// Used: the thing works all the same, or is none that anybody misses.
 	Used bool
 	// Untrusted: its content is not what a person agreed to.
 	Untrusted bool
