@@ -118,45 +118,64 @@ func hostWord(words []string) bool {
 	return host != "" && strings.Trim(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") == ""
 }
 
-// matchHost compares a command with a pattern that ends so. A name or a number with a sign
-// behind it would be somebody's who signs in elsewhere: http://localhost:3000@x.example.
+// matchHost compares a command with a pattern that ends so: flags may stand before the
+// address and behind it. A name or a number with a sign behind it would be somebody's who
+// signs in elsewhere: http://localhost:3000@x.example.
 func (p commandPattern) matchHost(argv []string) bool {
-	n := len(p.tokens) - 1
+	n, host := len(p.tokens)-1, p.tokens[len(p.tokens)-1]
 	if len(argv) <= n || !slices.Equal(argv[:n], p.tokens[:n]) {
 		return false
 	}
-	rest, ok := strings.CutPrefix(argv[n], p.tokens[n])
+	if fetchers[argv[0]] {
+		n += plainFlagsOf(argv[0], argv[n:])
+		if n == len(argv) || plainFlagsOf(argv[0], argv[n+1:]) < len(argv)-n-1 {
+			return false
+		}
+	}
+	address := argv[n]
+	if bare, ok := strings.CutPrefix(host, "http://"); ok && argv[0] == "curl" && bare == "localhost" && !strings.Contains(address, "://") {
+		host = bare // curl reads it so
+	}
+	rest, ok := strings.CutPrefix(address, host)
 	if port, has := strings.CutPrefix(rest, ":"); has {
 		if rest = strings.TrimLeft(port, "0123456789"); rest == port {
 			return false
 		}
 	}
-	return ok && (rest == "" || rest[0] == '/') && (!fetchers[argv[0]] || onlyFlags(argv[n+1:]))
+	return ok && (rest == "" || rest[0] == '/')
 }
 
-// onlyFlags reports words behind an address that are flags of curl with what they take, and
-// none that leads to another host.
-func onlyFlags(words []string) bool {
-	const letters, valued = bareLetters, "HXdwmubAo"
+// plainFlagsOf is how many of the first words are flags of curl with what they take, and none
+// that leads to another host. Of another program none is taken to have a value, which would be
+// an address if it had none.
+func plainFlagsOf(program string, words []string) int {
+	letters, valued := bareLetters, "HXdwmubAo"
+	if program != "curl" {
+		letters, valued = "qSv", ""
+	}
 	for i := 0; i < len(words); i++ {
-		w := words[i]
-		name, _, glued := strings.Cut(w, "=")
+		w, at := words[i], i
 		if i+1 < len(words) && sendsOutside(w, words[i+1]) {
-			return false
+			return at
+		}
+		last := ""
+		if len(w) > 1 && w[0] == '-' && w[1] != '-' {
+			last = strings.TrimLeft(w[1:], letters)
 		}
 		switch {
-		case slices.Contains(bareFlags, w):
-		case slices.Contains([]string{"--header", "--request", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "--write-out", "--max-time", "--connect-timeout", "--user", "--cookie", "--user-agent", "--output", "--retry", "--retry-delay", "--form"}, name) && !glued:
+		case slices.Contains(bareFlags, w), len(w) > 1 && w[0] == '-' && w[1] != '-' && last == "":
+			continue
+		case valued != "" && slices.Contains([]string{"--header", "--request", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "--write-out", "--max-time", "--connect-timeout", "--user", "--cookie", "--user-agent", "--output", "--retry", "--retry-delay", "--form"}, w), len(last) == 1 && strings.Contains(valued, last):
 			i++
-		case len(w) > 1 && w[0] == '-' && strings.Trim(w[1:], letters) == "":
-		case len(w) > 1 && w[0] == '-' && strings.Trim(w[1:len(w)-1], letters) == "" && strings.Contains(valued, w[len(w)-1:]):
-			i++
-		case len(w) > 2 && w[0] == '-' && strings.Contains(valued, w[1:2]) && !sendsOutside(w[:2], w[2:]): // -XPOST
+		case len(last) > 1 && strings.Contains(valued, last[:1]) && !sendsOutside("-"+last[:1], last[1:]): // -XPOST
 		default:
-			return false
+			return at
+		}
+		if i >= len(words) {
+			return at
 		}
 	}
-	return true
+	return len(words)
 }
 
 // sendsOutside reports a value of a flag of curl that may name a file outside of the folder:

@@ -66,6 +66,20 @@ var alikeWords = sync.OnceValue(func() map[string][][][]string {
 	return out
 })
 
+// PlainSubcommand is the plainest name of a subcommand that has several, of a program for
+// which rules that allow mean each of them; "" for any other.
+func PlainSubcommand(program, sub string) string {
+	if program != "npm" && program != "pnpm" && program != "cargo" {
+		return ""
+	}
+	for _, class := range alikeWords()[program] {
+		if slices.ContainsFunc(class, func(form []string) bool { return len(form) == 1 && form[0] == sub }) {
+			return class[0][0]
+		}
+	}
+	return ""
+}
+
 // spellings are the ways to write the beginning of a command that a rule names, the
 // rule's own first.
 func spellings(words []string) [][]string {
@@ -142,6 +156,18 @@ var flagsAlike = map[string]map[string]string{
 var globalFlags = map[string]bool{
 	"docker": true, "podman": true, "kubectl": true, "helm": true, "npm": true, "pnpm": true, "yarn": true, "bun": true, "cargo": true, "gh": true, "glab": true, "uv": true, "pip": true, "pip3": true, "poetry": true,
 	"terraform": true, "tofu": true, "pulumi": true, "aws": true, "gcloud": true, "gsutil": true, "bq": true, "az": true, "doctl": true, "heroku": true, "fly": true, "flyctl": true, "vercel": true, "firebase": true, "wrangler": true, "supabase": true, "oc": true,
+}
+
+// valuedFlags are flags that surely take what stands behind them, and bareFlagsOf such as
+// surely take nothing, by program: kubectl -n delete get pods gets, and systemctl --user
+// status stop shows.
+var valuedFlags = map[string][]string{
+	"kubectl": {"-n", "--namespace", "--context", "--cluster", "--kubeconfig"}, "helm": {"-n", "--namespace", "--kube-context", "--kubeconfig"},
+	"aws": {"--profile", "--region", "--output"}, "docker": {"--context", "--host", "-H", "--config"},
+}
+
+var bareFlagsOf = map[string][]string{
+	"systemctl": {"--user", "--system", "--no-pager", "--quiet", "-q", "--now", "--all", "-a", "--no-block"},
 }
 
 // plainFlags are programs none of whose short flags takes a value in the same word.

@@ -16,7 +16,25 @@ func (c *call) matchExec(rule *compiledRule, e Effect, a Exec) bool {
 // allowsWithout reports whether a reading with a wildcard covers what a command is without
 // the flags that say where it works.
 func (r reading) allowsWithout(a Exec) bool {
-	return a.Without != nil && len(r.steps) == 1 && !r.steps[0].exact() && r.allows(*a.Without)
+	return a.Without != nil && len(r.steps) == 1 && !r.steps[0].exact() && (r.allows(*a.Without) || r.plain().allows(*a.Without))
+}
+
+// plain is a reading with the plainest name of a subcommand that has several, and without
+// npx's word that it need not ask.
+func (r reading) plain() reading {
+	p := r.steps[0].commandPattern
+	words := slices.Clone(p.words())
+	for len(words) > 1 && words[0] == "npx" && (words[1] == "-y" || words[1] == "--yes" || words[1] == "--no-install") {
+		words = slices.Delete(words, 1, 2)
+	}
+	if len(words) < 2 {
+		return r
+	}
+	if sub := PlainSubcommand(words[0], words[1]); sub != "" {
+		words[1] = sub
+	}
+	r.steps = []step{{commandPattern: p.with(words)}}
+	return r
 }
 
 // here reports whether all paths lie in the folders of the session, and none is protected.

@@ -95,11 +95,16 @@ type operand struct {
 }
 
 func operands(program string, a Exec, args []string) (out []operand) {
-	flag, over := false, false
+	flag, over, valued := false, false, false
 	for i, w := range args {
+		if valued && !slices.ContainsFunc(a.Open, func(o Open) bool { return o.Source == w }) {
+			flag, valued = false, false
+			continue
+		}
+		valued = !over && len(out) == 0 && slices.Contains(valuedFlags[program], w)
 		if !over && (isFlag(w) || i == 0 && strings.HasPrefix(w, "+")) { // cargo +nightly
 			over = w == "--"
-			flag = !over && w[0] == '-' && !strings.Contains(w, "=") && !plainFlags[program]
+			flag = !over && w[0] == '-' && !strings.Contains(w, "=") && !plainFlags[program] && !slices.Contains(bareFlagsOf[program], w)
 			continue
 		}
 		o := operand{text: w, value: flag}

@@ -35,7 +35,7 @@ func TestSpellings(t *testing.T) {
 		{"Bash(docker compose down:*)", "ask", "docker-compose -f x.yml down"},
 		{"Bash(gh pr merge:*)", "deny", "gh pr -R x merge|gh -R x pr merge|gh -R x pr -R y merge"},
 		{"Bash(gh pr merge:*)", "allow", "gh pr list|gh pr view merge|gh pr list --search merge|gh issue list"},
-		{"Bash(systemctl stop:*)", "ask", "systemctl --user stop x|systemctl --no-block --user stop"},
+		{"Bash(systemctl stop:*)", "deny", "systemctl --user stop x|systemctl --no-block --user stop"},
 		{"Bash(systemctl stop:*)", "allow", "systemctl status stop|systemctl list-units --user stop|systemctl restart x"},
 		{"Bash(aws s3 rm:*)", "deny", "aws --profile x s3 rm y|aws s3 --profile x rm y|aws --profile x s3 --region y rm z|aws --no-verify-ssl s3 rm y"},
 		{"Bash(aws s3 rm:*)", "allow", "aws s3 ls rm|aws s3 cp a rm|aws --profile x s3 ls|aws ec2 rm"},

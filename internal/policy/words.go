@@ -227,6 +227,9 @@ func (p commandPattern) words() []string {
 }
 
 func (p commandPattern) match(argv []string) bool {
+	if words := p.words(); len(argv) > 0 && len(words) > 0 && argv[0] != words[0] && (argv[0] == "." || argv[0] == "source") && (words[0] == "." || words[0] == "source") {
+		argv = slices.Concat(words[:1], argv[1:])
+	}
 	switch {
 	case p.none:
 		return false

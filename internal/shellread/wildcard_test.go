@@ -27,7 +27,7 @@ func TestShortFlagsUnderAWildcard(t *testing.T) {
 			git difftool -yx x
 			git merge -qs x
 			git pull -qs x
-			git archive -vo x HEAD
+			git archive -vo ../x HEAD
 			git commit -qF /x
 			tar --use-comp=x -cf a b
 			tar --checkpoint-a=exec=x -cf a b

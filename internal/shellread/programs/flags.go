@@ -114,7 +114,7 @@ func (u *Invocation) matchesFlag(w Word) string {
 	if w.Head != "" {
 		return ""
 	}
-	names, ok := u.r.matchNames(w.Text, u.dirs)
+	names, ok := u.r.MatchNames(w.Text, u.dirs)
 	if !ok {
 		return "what " + w.Source + " matches is not known"
 	}

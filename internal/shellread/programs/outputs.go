@@ -24,6 +24,9 @@ func outputsOf(kinds func(flag string) byte, runs, valued string, ws []Word) (fo
 		flag, val, glued := strings.Cut(w.Text, "=")
 		kind := kinds(flag)
 		switch {
+		case w.Digits && w.Tail == "" && len(w.Head) == 2 && kinds(w.Head) == takesBare: // -j$(nproc)
+			found = append(found, output{flag: w.Source, kind: takesBare})
+			continue
 		case w.Is("--"):
 			return found, append(rest, ws[i:]...), true
 		case kind != 0 || w.Kind != Exact || glued:
@@ -33,7 +36,7 @@ func outputsOf(kinds func(flag string) byte, runs, valued string, ws []Word) (fo
 				val, glued, flag = after, after != "", w.Text
 			}
 		}
-		if kind == 0 || w.Kind != Exact || glued && (kind == takesNothing || kind == namesItself) {
+		if kind == 0 || w.Kind != Exact || glued && takesNoValue(kind) {
 			rest = append(rest, w)
 			continue
 		}
@@ -43,7 +46,7 @@ func outputsOf(kinds func(flag string) byte, runs, valued string, ws []Word) (fo
 			if o.value = (Word{Kind: Exact, Text: val, Source: w.Source}); flag != w.Text {
 				o.flag = flag + "="
 			}
-		case kind != takesNothing && kind != namesItself:
+		case !takesNoValue(kind):
 			if i++; i == len(ws) || ws[i].Kind != Exact || len(ws[i].Text) > 1 && ws[i].Text[0] == '-' {
 				return nil, nil, false
 			}
@@ -52,6 +55,11 @@ func outputsOf(kinds func(flag string) byte, runs, valued string, ws []Word) (fo
 		found = append(found, o)
 	}
 	return found, rest, true
+}
+
+// takesNoValue reports a kind of flags behind which no value stands.
+func takesNoValue(kind byte) bool {
+	return kind == takesNothing || kind == namesItself || kind == takesBare
 }
 
 // outputs is what a flag of the program takes that writes files and does nothing else; 0 for

@@ -111,9 +111,14 @@ const (
 const (
 	takesFile, takesFolder, takesNothing, namesItself                         = 'w', 'f', 'n', 'i' // a file; a folder for a file whose name comes from elsewhere; nothing; nothing, and such a file is written here
 	takesPlace, takesSetting, takesOff, takesText, takesMount, takesMeantFile = 'p', 's', 'o', 't', 'm', 'W'
+	takesQuery, takesBare, takesValue                                         = 'q', 'a', 'b' // what psql is told; nothing, and a value, of a flag that means the same before the subcommand and behind it
 	takesRead, takesList, takesCode                                           = 'r', 'l', 'c' // a file that is only read; one that holds further names; one with what the program does
 	takesNowhere                                                              = 'N'           // a file that is written, and must be none
 )
+
+// meantKinds are the kinds that a rule for the program means, and meantAs how they are called
+// there.
+const meantKinds, meantAs = "psotmWqab", "psotmwqab"
 
 // taken is what takes says of a flag: its letters.
 func taken(takes, flag string) string {

@@ -91,7 +91,7 @@ func (r *Recorder) Write(w Word, dirs []string, like policy.Write) {
 	for _, p := range found {
 		a := like
 		a.Path, a.Named, a.Asked = p.Real, p.Named, p.Asked
-		if p.Named == "/dev/null" && !a.Remove {
+		if !a.Remove && (p.Named == "/dev/null" || p.Named == "/dev/stderr" || p.Named == "/dev/stdout") { // where the command itself prints
 			continue
 		}
 		if a.Tree && a.Standing == nil {
@@ -99,6 +99,16 @@ func (r *Recorder) Write(w Word, dirs []string, like policy.Write) {
 		}
 		r.Add(a)
 	}
+}
+
+// InSession reports whether a word names something in the folders of the session and nothing
+// else, and the script has written or linked nothing that could change that.
+func (r *Recorder) InSession(w Word, dirs []string) (ok bool) {
+	var at []target
+	if more := r.apart(func() { at = r.Resolve(w, dirs) }); len(more) > 0 || r.Links() > 0 {
+		return false
+	}
+	return len(at) > 0 && !slices.ContainsFunc(at, func(t target) bool { return !r.writable(t.Real) })
 }
 
 // apart are the actions that f adds, which are not added.
@@ -304,9 +314,9 @@ func (r *Recorder) CleanMatches(pattern string, dirs []string) bool {
 	return true
 }
 
-// matchNames is how the matches of a pattern without a folder before it are
+// MatchNames is how the matches of a pattern without a folder before it are
 // spelled: from where the shell stands.
-func (r *Recorder) matchNames(pattern string, dirs []string) (names []string, ok bool) {
+func (r *Recorder) MatchNames(pattern string, dirs []string) (names []string, ok bool) {
 	if len(dirs) == 0 {
 		return nil, false
 	}

@@ -33,7 +33,7 @@ func containerPrograms() []program {
 				"container top": {args: "x", min: 1}, "context show": {}, "image history": {flags: "-qH --no-trunc --quiet --human --format=x", args: "x", min: 1},
 			},
 			forms: []form{
-				{words: "compose", runs: "exec run"}, {words: "create", takes: "--mount=m --volume=m -v=m"}, {words: "exec", runs: "*"},
+				{words: "compose", runs: "exec run", takes: "-f=p --file=p --project-directory=p -p=b --project-name=b --profile=b --ansi=b --progress=b"}, {words: "create", takes: "--mount=m --volume=m -v=m"}, {words: "exec", runs: "*"},
 				{words: "run", runs: "*", takes: "--mount=m --volume=m -v=m"}, {words: "volume", runs: "-o* --opt* -d* --driver*"}, {words: "volume prune|rm|remove", loses: lostVolumes},
 				{words: "system prune", flags: "--volumes", loses: lostVolumes, plain: true}, {words: "compose down", flags: "-v --volumes", loses: lostVolumes},
 				{words: "… build|buildx|cp", packs: true}, {words: "compose", helped: "up down build run exec pull push start stop restart logs ps config top images ls rm create"},
@@ -45,7 +45,7 @@ func containerPrograms() []program {
 		{names: "gcloud", is: namesOthers | remote | speaker | takesTexts, forms: []form{{words: "… app|functions|run|builds|storage|compute", packs: true}}},
 		{names: "gsutil", forms: []form{{words: "rb", loses: lostCloud}, {packs: true}}},
 		{names: "hadolint", is: checker | reader},
-		{names: "helm", is: checker | speaker, helped: "install upgrade template list uninstall rollback repo pull lint dependency show get history status", takes: "--kubeconfig=r",
+		{names: "helm", is: checker | speaker, helped: "install upgrade template list uninstall rollback repo pull lint dependency show get history status", takes: "--kubeconfig=r -n=b --namespace=b --kube-context=b",
 			reads: rows{
 				"history": {flags: "-n=x --namespace=x -o=x --max=x", args: "x", min: 1}, "list": {flags: "-Aaqn=x --all --all-namespaces --namespace=x -o=x --output=x"},
 				"status": {flags: "-n=x --namespace=x -o=x --output=x", args: "x", min: 1, check: helmTable}, "version": {flags: "--short --client"},
@@ -53,7 +53,7 @@ func containerPrograms() []program {
 			shows: rows{"plugin list": {}, "search repo": {flags: "-lr --versions --regexp --devel --version=x -o=x --output=x --max-col-width=x", args: "x*"}},
 			forms: []form{{words: "… package", packs: true}}},
 		{names: "heroku", is: namesOthers | remote},
-		{names: "kubectl", is: checker | container | ownNames | remote | speaker, helped: "apply create delete get describe logs exec run rollout scale patch edit label annotate expose set cp drain top config diff port-forward explain", runs: "--kubeconfig* -s --server* --token*", takes: "--kubeconfig=r",
+		{names: "kubectl", is: checker | container | ownNames | remote | speaker, helped: "apply create delete get describe logs exec run rollout scale patch edit label annotate expose set cp drain top config diff port-forward explain", runs: "--kubeconfig* -s --server* --token*", takes: "--kubeconfig=r -n=b --namespace=b --context=b --cluster=b --request-timeout=b",
 			reads: rows{
 				"api-resources": {flags: "-o=x --output=x --namespaced? --api-group=x --verbs=x --no-headers"}, "api-versions": {},
 				"auth can-i": {flags: kubeFlags + " --list", args: "x*"}, "cluster-info": {}, "config current-context": {}, "config get-clusters": {},

@@ -112,7 +112,7 @@ func gitPrograms() []program {
 				{words: "stash drop|clear", loses: "drops what was stashed"}, {words: "reflog expire|delete|drop", loses: "drops the way back to lost commits"}, {words: "filter-branch|filter-repo", loses: "rewrites history"},
 				{words: "gc", flags: "--prune", loses: lostObjects}, {words: "prune", loses: lostObjects},
 				{words: "alias|credential|daemon|filter-branch|for-each-repo|gui|hook|instaweb|maintenance|merge-index|merge-one-file|mergetool|send-email|web--browse", runs: "*"},
-				{words: "am", runs: "-x*"}, {words: "archive", runs: "--exec* --remote* -o* --output*", valued: "o"}, {words: "bisect", runs: "run view visualize"},
+				{words: "am", runs: "-x*"}, {words: "archive", runs: "--exec* --remote* -o* --output*", valued: "o", takes: "--output=W -o=W"}, {words: "bisect", runs: "run view visualize"},
 				{words: "branch", runs: "--edit-description"}, {words: "cherry-pick|revert", runs: "--strategy --strategy="}, {words: "clone", runs: "-u* --upload-pack* -c* --config* --template* --recurse-submodules*", valued: "objt"},
 				{words: "commit", runs: "--template* -t -F* --file*", valued: "mcCuS", takes: "--file=p --template=p -F=p -t=p"}, {words: "difftool", runs: "*"}, {words: "bundle", runs: "create", takes: "create=p"}, {words: "worktree", runs: "add", takes: "add=p"}, {words: "fast-export|fast-import", runs: "--export-marks*", takes: "--export-marks=p"}, {words: "fetch", runs: "--upload-pack* -u*"}, {words: "grep", runs: "-O* --open-files*"},
 				{words: "init", runs: "--template*"}, {words: "log", runs: "--ext-diff --textconv"}, {words: "ls-remote", runs: "--upload-pack* --exec*"},

@@ -21,7 +21,7 @@ func nodePrograms() []program {
 		{names: "next ng", forms: []form{{flags: "--fix", edits: "*"}}},
 		{names: "node", is: speaker, reads: rows{"--version": {}, "-v": {}}, shows: rows{"-h": {}}},
 		{names: "nodemon", is: launcher, runs: "-x* --exec*"},
-		{names: "npm", is: checker | manager | speaker | starter, help: &command{check: noRC}, helped: "install ci run test publish audit init update exec uninstall pack version view link outdated dedupe prune start", runs: "--script-shell* --node-options* --prefix* -C --userconfig* --globalconfig* --shell*", takes: "--prefix=p -C=p --userconfig=r",
+		{names: "npm", is: checker | manager | speaker | starter, help: &command{check: noRC}, helped: "install ci run test publish audit init update exec uninstall pack version view link outdated dedupe prune start", runs: "--script-shell* --node-options* --prefix* -C --userconfig* --globalconfig* --shell*", takes: "--prefix=p -C=p --userconfig=r -s=a --silent=a -q=a --quiet=a --loglevel=b -w=b --workspace=b -ws=a --workspaces=a --if-present=a --no-audit=a --no-fund=a --no-progress=a --include-workspace-root=a",
 			reads: rows{
 				"--version": {check: noRC}, "-v": {check: noRC},
 				"config get": {args: "x", min: 1, check: func(u *Invocation) string {
@@ -46,14 +46,14 @@ func nodePrograms() []program {
 				{words: "… pack|publish", packs: true}, {words: "publish", says: &prose{"", "tag otp access", ""}}, {words: "version", says: &prose{"m", "message preid", ""}},
 			}},
 		{names: "npx", is: launcher | starter | takesScripts, runs: "-c* --call*"},
-		{names: "pnpm", is: checker | manager | starter, runs: "--script-shell* --node-options* -C --dir*", takes: "--dir=p -C=p",
+		{names: "pnpm", is: checker | manager | starter, runs: "--script-shell* --node-options* -C --dir*", takes: "--dir=p -C=p -s=a --silent=a -r=a --recursive=a -w=a --workspace-root=a --stream=a --parallel=a --if-present=a --filter=b -F=b",
 			forms: []form{
 				{words: "dlx", runs: "*"}, {words: "exec", runs: "*", own: "-r --recursive --parallel", command: true}, {words: "set", sets: "~/.npmrc"}, {words: "config|c set|delete", sets: "~/.npmrc"}, {words: "… pack|publish|deploy", packs: true},
 			}},
 		{names: "pnpx", is: starter},
 		{names: "prisma", forms: []form{{words: "migrate reset", loses: lostData}}},
 		{names: "tsc", is: checker, runs: "--build*", shows: rows{"--version": {}, "-v": {}}},
-		{names: "yarn", is: checker | manager | starter, runs: "--script-shell* --use-yarnrc* --cwd*", takes: "--cwd=p",
+		{names: "yarn", is: checker | manager | starter, runs: "--script-shell* --use-yarnrc* --cwd*", takes: "--cwd=p -s=a --silent=a",
 			forms: []form{
 				{words: "dlx", runs: "*"}, {words: "exec", runs: "*", command: true}, {words: "config set|unset|delete", sets: "~/.yarnrc.yml"}, {words: "set version", sets: ".yarnrc.yml"},
 				{words: "plugin import|remove", sets: ".yarnrc.yml"}, {words: "… pack|publish", packs: true},

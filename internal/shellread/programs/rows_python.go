@@ -19,7 +19,7 @@ func pythonPrograms() []program {
 		{names: "micromamba", forms: []form{{words: "shell init|deinit", sets: "~/.bashrc"}, {words: "config set|append|prepend|remove", sets: "~/.condarc"}}},
 		{names: "mypy", is: checker | speaker},
 		{names: "pdm", forms: []form{{words: "run", script: true}, {words: "… build|publish", packs: true}}},
-		{names: "pip pip3", is: checker | speaker, helped: "install uninstall download freeze list show index wheel cache config check", runs: "--python* --index-url* -i* --extra-index-url* --proxy* --log*",
+		{names: "pip pip3", is: checker | speaker, helped: "install uninstall download freeze list show index wheel cache config check", runs: "--python* --index-url* -i* --extra-index-url* --proxy* --log*", takes: "-q=a --quiet=a -v=a --verbose=a --disable-pip-version-check=a --no-input=a",
 			reads: rows{"--version": {}, "cache dir": {}, "check": {check: noCargoConfig}, "freeze": pipFreeze, "list": pipList, "show": pipShow},
 			forms: []form{{words: "config set|unset|edit", sets: "~/.config/pip/pip.conf"}}},
 		{names: "pip-compile pipdeptree", is: namesOthers},

@@ -49,6 +49,9 @@ func (u *Invocation) unpacked(ws []Word, text string, given bool, from Word) (wh
 		}
 		return p.packed(u, false)
 	case "unzip":
+		if len(ws) > 2 && (ws[1].Is("-l") || ws[1].Is("-t")) && !slices.ContainsFunc(ws[2:], Word.FlagLike) {
+			return "" // it lists, or tests
+		}
 		if why := p.unzip(ws[1:]); why != "" {
 			return why
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // places is what a flag of a command takes that a rule for the program means; 0 for any other.
@@ -16,7 +17,13 @@ func (t *Table) places(name string, ws []Word) func(flag string) byte {
 	if f := p.form(ws[1:min(len(ws), 2)], func(f *form) bool { return f.takes != "" }); f.takes != "" {
 		takes = f.takes
 	}
-	return func(flag string) byte { return kindOf(taken(takes, flag), "psotmW", "psotmw") }
+	return func(flag string) byte {
+		number := strings.TrimRight(flag, "0123456789")
+		if k := taken(takes, number); len(number) == 2 && k == string(takesBare) { // -j4
+			return takesBare
+		}
+		return kindOf(taken(takes, flag), meantKinds, meantAs)
+	}
 }
 
 // meantBy are the flags of a command that take such, and its other words.
@@ -32,7 +39,10 @@ func (t *Table) meantBy(name string, ws []Word) (found []output, rest []Word, ok
 func (t *Table) placed(name string, ws []Word) (rest, places []Word, ok bool) {
 	if at := packageAt(name, ws); at > 0 {
 		inner, places, ok := t.placed(Base(ws[at].Text), ws[at:])
-		return slices.Concat(ws[:at], inner), places, ok
+		if !ok && at > 1 { // npx -y
+			inner, ok = ws[at:], true
+		}
+		return slices.Concat(ws[:1], inner), places, ok
 	}
 	p, meant := t.of(name), t.places(name, ws)
 	kinds := func(flag string) byte {
@@ -43,13 +53,18 @@ func (t *Table) placed(name string, ws []Word) (rest, places []Word, ok bool) {
 		_, sub, _ := gitSplit(ws[1:])
 		end -= len(sub)
 	}
+	ws = folderFirst(ws, end)
 	found, rest, ok := outputsOf(kinds, p.runs, p.valued, ws[:end])
 	if end < len(ws) && ok {
 		f := p.form(ws[end:end+1], func(f *form) bool { return f.takes != "" })
-		more, words, known := outputsOf(func(flag string) byte { return kindOf(taken(f.takes, flag), "psotmW", "psotmw") }, f.runs, f.valued, ws[end:])
+		more, words, known := outputsOf(func(flag string) byte { return kindOf(taken(f.takes, flag), meantKinds, meantAs) }, f.runs, f.valued, ws[end:])
 		found, rest, ok = append(found, more...), append(rest, words...), known
 	}
-	if len(found) == 0 || !ok {
+	if !ok {
+		return nil, nil, false
+	}
+	rest, other := plainest(name, rest)
+	if len(found) == 0 && !other {
 		return nil, nil, false
 	}
 	for _, o := range found {
@@ -61,6 +76,45 @@ func (t *Table) placed(name string, ws []Word) (rest, places []Word, ok bool) {
 	}
 	return rest, places, true
 }
+
+// folderFirst puts the flags of git worktree add, whose words begin at end, behind the folder
+// that it makes.
+func folderFirst(ws []Word, end int) []Word {
+	if end+2 >= len(ws) || !ws[end].Is("worktree") || !ws[end+1].Is("add") {
+		return ws
+	}
+	n := 0
+	for args := ws[end+2:]; n < len(args); n++ {
+		if args[n].Is("-b") && n+1 < len(args) && args[n+1].Kind == Exact && !args[n+1].FlagLike() {
+			n++
+		} else if !args[n].Is("-d") && !args[n].Is("--detach") && !args[n].Is("-q") && !args[n].Is("--quiet") && !args[n].Is("--track") && !args[n].Is("--no-track") {
+			break
+		}
+	}
+	if at := end + 2 + n; at < len(ws) {
+		return slices.Concat(ws[:end+2], ws[at:at+1], ws[end+2:at], ws[at+1:])
+	}
+	return ws
+}
+
+// plainest is a command without cargo's word for one of its usual toolchains, and with the
+// plainest of the names that its subcommand has; other reports one that has several.
+func plainest(name string, ws []Word) (rest []Word, other bool) {
+	if name == "cargo" && len(ws) > 1 && ws[1].Kind == Exact && usualToolchain().MatchString(ws[1].Text) {
+		ws, other = slices.Concat(ws[:1], ws[2:]), true
+	}
+	if len(ws) < 2 || ws[1].Kind != Exact {
+		return ws, other
+	}
+	if sub := policy.PlainSubcommand(name, ws[1].Text); sub != "" {
+		ws, other = slices.Clone(ws), true
+		ws[1].Text = sub
+	}
+	return ws, other
+}
+
+// usualToolchain is one that rustup knows by a channel or a number, and no folder.
+var usualToolchain = pattern.Lazy(`^\+(stable|beta|nightly)(-\d{4}-\d\d-\d\d)?$|^\+\d+\.\d+(\.\d+)?$`)
 
 // packageAt is where the program stands that npx and its like start; 0 for none.
 func packageAt(name string, ws []Word) int {
@@ -99,8 +153,10 @@ func (o output) places() (out []Word, ok bool) {
 		return nil, strings.HasPrefix(text, "no:")
 	case takesNowhere:
 		return nil, text == "-" || text == "/dev/null"
+	case takesQuery:
+		return nil, !startsShell(text) || psqlShows().MatchString(text)
 	case takesText:
-		return nil, !startsShell(text)
+		return nil, !startsShell(strings.NewReplacer(`\G`, ";", `\g`, ";").Replace(text)) // they end a statement
 	case takesMount:
 		from, _, known := mounted(text)
 		return out, known && (from == "" || place(from))
@@ -112,6 +168,10 @@ func (o output) places() (out []Word, ok bool) {
 	}
 	return nil, true // what it writes is judged by itself
 }
+
+// psqlShows are commands of psql's own that only show something, or say how it is shown. A
+// word of them has no sign that starts a program, or that begins another command.
+var psqlShows = pattern.Lazy(`^\s*\\(d[A-Za-z]*[+]?|l[+]?|list[+]?|z|s[fv][+]?|x|a|t|pset|timing|conninfo|encoding|h|help|errverbose|echo)(\s[^\\` + "`" + `|!]*)?$`)
 
 // startsShell reports whether what psql or mysql is told may be more than queries: their own
 // commands, or a copy from or to a program.
