@@ -34,7 +34,7 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 			defer func() { r.readIFS = "" }()
 			continue // it lives for this read only, and only splits what comes in
 		}
-		r.prefix(a, own, in)
+		r.prefix(a, c, own, in)
 	}
 	var words []word
 	for _, w := range c.Args {
@@ -76,7 +76,7 @@ func fields(ws []word) (split []word, more bool) {
 }
 
 // prefix notes NAME=value before a command.
-func (r *reader) prefix(a *syntax.Assign, own *policy.Written, st state) {
+func (r *reader) prefix(a *syntax.Assign, call *syntax.CallExpr, own *policy.Written, st state) {
 	if a.Index != nil || a.Array != nil || a.Append || a.Name == nil {
 		r.Opaque(r.source(a), "an assignment that is not plain")
 		r.visit(a, st)
@@ -91,8 +91,30 @@ func (r *reader) prefix(a *syntax.Assign, own *policy.Written, st state) {
 	}
 	outer := r.Of
 	r.Of = own
-	r.setEnv(a.Name.Value, v, r.source(a))
+	if v.kind == exact && r.modulesHere(a.Name.Value, v.text, call, st) {
+		r.env, r.envValues = append(r.env, a.Name.Value+"="+v.text), append(r.envValues, v)
+	} else {
+		r.setEnv(a.Name.Value, v, r.source(a))
+	}
 	r.Of = outer
+}
+
+// modulesHere reports PYTHONPATH with folders of the session, before a command that runs the
+// project's code in any case: that may load modules from there as well.
+func (r *reader) modulesHere(name, text string, call *syntax.CallExpr, st state) bool {
+	if name != "PYTHONPATH" || text == "" || len(st.dirs) == 0 {
+		return false
+	}
+	words, ok := literals(call.Args)
+	if !ok || len(words) < 2 || !slices.Contains([]string{"python", "python3", "pytest"}, words[0]) || r.funcs[words[0]] != nil || slices.Contains(words, "json.tool") { // that only reads
+		return false
+	}
+	for part := range strings.SplitSeq(text, ":") {
+		if part == "" || strings.ContainsAny(part, "~$*?[\\") || !r.InSession(lit(part), st.dirs) {
+			return false
+		}
+	}
+	return true
 }
 
 // plainIFS reports IFS=text.

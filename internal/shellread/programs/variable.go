@@ -1,8 +1,11 @@
 package programs
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // harmlessVariables may stand before a command: they choose how it speaks and
@@ -11,6 +14,7 @@ var harmlessVariables = map[string]bool{
 	"LANG": true, "LANGUAGE": true, "TZ": true, "NO_COLOR": true, "FORCE_COLOR": true, "CLICOLOR": true, "CLICOLOR_FORCE": true,
 	"COLUMNS": true, "LINES": true, "CI": true, "TERM": true, "COLORTERM": true, "NODE_ENV": true, "RUST_BACKTRACE": true, "RUST_LOG": true,
 	"GOOS": true, "GOARCH": true, "CGO_ENABLED": true, "GOMAXPROCS": true, "DEBIAN_FRONTEND": true, "TIMEFORMAT": true,
+	"PGPASSWORD": true, "MYSQL_PWD": true, "REDISCLI_AUTH": true, "PGCONNECT_TIMEOUT": true,
 }
 
 // HarmlessVariable reports a variable that may have any value which is no path: those of
@@ -26,7 +30,15 @@ var harmlessValues = map[string]string{
 	"GO111MODULE": "on", "CARGO_TERM_COLOR": "never|always|auto", "TIME_STYLE": "long-iso", "LS_COLORS": "", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1",
 	"PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat", "GH_PAGER": "cat", "SYSTEMD_PAGER": "cat", "BAT_PAGER": "cat", "PSQL_PAGER": "cat", "AWS_PAGER": "",
 	"EDITOR": "true|:", "VISUAL": "true|:", "GIT_EDITOR": "true|:", "GIT_SEQUENCE_EDITOR": "true|:", "GIT_MERGE_AUTOEDIT": "no",
-	"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0",
+	"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "DOCKER_BUILDKIT": "0|1", "COMPOSE_DOCKER_CLI_BUILD": "0|1", "BUILDKIT_PROGRESS": "plain|auto|tty", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+}
+
+// harmlessFlags are variables with flags for a program, and those that only say how it
+// speaks, how much memory it takes or how the same code is compiled.
+var harmlessFlags = map[string]func() *regexp.Regexp{
+	"NODE_OPTIONS": pattern.Lazy(`^(--max[-_]old[-_]space[-_]size=\d+|--max-semi-space-size=\d+|--no-warnings|--no-deprecation|--trace-warnings|--trace-deprecation|--enable-source-maps|--openssl-legacy-provider|--experimental-vm-modules|--unhandled-rejections=(strict|warn|none))$`),
+	"RUSTFLAGS":    pattern.Lazy(`^-[DAWF]$|^(-[DAWF])?[a-z][a-z0-9_:]*$|^-C$|^(-C)?(target-cpu=native|debuginfo=\d|opt-level=[0-3sz]|debug-assertions|overflow-checks=(on|off))$`),
+	"GOFLAGS":      pattern.Lazy(`^(-count=\d+|-v|-race|-short|-trimpath|-buildvcs=false)$`),
 }
 
 // modes are how a program is told that people work on it: MIX_ENV=test, RAILS_ENV=development.
@@ -38,6 +50,9 @@ var modes = map[string]bool{"test": true, "testing": true, "dev": true, "develop
 func HarmlessValue(name, text string) bool {
 	if want, ok := harmlessValues[name]; ok && slices.Contains(strings.Split(want, "|"), text) {
 		return true
+	}
+	if one, ok := harmlessFlags[name]; ok && text != "" {
+		return !slices.ContainsFunc(strings.Split(text, " "), func(flag string) bool { return !one().MatchString(flag) })
 	}
 	if modes[text] && strings.HasSuffix(name, "_ENV") && !holdsPrograms(name) && !RiskyVariable(name) {
 		return true
