@@ -24,9 +24,14 @@ func (r *reader) holds(e *policy.Exec, least policy.Holding, ws []word, st state
 		}
 	}
 	e.Said = r.Invoke(prog, st.dirs).Prose(ws)
-	if text := r.input.text + r.input.said; text != "" && prog != "git" && prog != "gh" { // to them it is a message
+	if text := r.input.text + r.input.said; text != "" && prog != "git" && prog != "gh" && !(inert(prog, ws) && programs.InertPython(text)) { // to them it is a message
 		e.Fed = []string{text}
 	}
+}
+
+// inert reports Python that takes its code from its standard input.
+func inert(prog string, ws []word) bool {
+	return (prog == "python" || prog == "python3") && (len(ws) == 1 || len(ws) == 2 && ws[1].Is("-"))
 }
 
 // heldActions reads the commands that stand in one and may destroy something or write

@@ -16,6 +16,9 @@ type prose struct {
 
 // Prose are the words of a command that are prose.
 func (u *Invocation) Prose(ws []Word) (said []string) {
+	if (u.name == "python" || u.name == "python3") && len(ws) > 2 && ws[1].Is("-c") && ws[2].Kind == Exact && InertPython(ws[2].Text) {
+		return []string{ws[2].Text}
+	}
 	rest := u.notProse(ws)
 	for _, w := range ws {
 		if len(rest) > 0 && rest[0].Kind == w.Kind && rest[0].Source == w.Source && rest[0].Text == w.Text {
@@ -25,6 +28,20 @@ func (u *Invocation) Prose(ws []Word) (said []string) {
 		}
 	}
 	return said
+}
+
+// InertPython reports code that starts no program, whatever texts stand in it: it names
+// nothing by which Python reaches beyond plain values. An underscore begins the names of an
+// object's insides, by which all else is found.
+func InertPython(code string) bool {
+	for _, c := range code {
+		if c == '_' || c > '~' || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return !slices.ContainsFunc([]string{"import", "exec", "eval", "compile", "open", "file", "attr", "globals", "locals", "vars", "breakpoint", "input", "help", "reload"}, func(word string) bool {
+		return strings.Contains(code, word)
+	})
 }
 
 // notProse are the words without the flags that take prose and what they take: a
