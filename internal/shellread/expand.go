@@ -158,9 +158,44 @@ func (r *reader) expansion(p *syntax.ParamExp, v value, st state, quoted bool) v
 	default:
 		r.Opaque(r.source(p), "an expansion that is not bash")
 	}
+	if text, ok := trimmed(p, v); ok {
+		return value{kind: exact, text: text}
+	}
 	out := value{kind: unknown}
 	out.or, out.ors = supposedExpansion(p, v, arg)
 	return out
+}
+
+// trimmed is a value without its beginning or its end, where all shells cut that in the same
+// place: a text of plain signs, a folder or an ending.
+func trimmed(p *syntax.ParamExp, v value) (text string, ok bool) {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"
+	if v.kind != exact || p.Exp.Word == nil {
+		return "", false
+	}
+	cut := func(at int) (string, bool) {
+		if at < 0 {
+			return v.text, true
+		}
+		return v.text[:at], true
+	}
+	raw, op := p.Exp.Word.Lit(), p.Exp.Op
+	suffix, prefix := op == syntax.RemSmallSuffix || op == syntax.RemLargeSuffix, op == syntax.RemSmallPrefix || op == syntax.RemLargePrefix
+	switch literal := raw != "" && strings.Trim(raw, plain) == ""; {
+	case literal && suffix:
+		return strings.TrimSuffix(v.text, raw), true
+	case literal && prefix:
+		return strings.TrimPrefix(v.text, raw), true
+	case raw == "*/" && op == syntax.RemLargePrefix:
+		return v.text[strings.LastIndexByte(v.text, '/')+1:], true
+	case raw == "/*" && op == syntax.RemSmallSuffix:
+		return cut(strings.LastIndexByte(v.text, '/'))
+	case raw == ".*" && op == syntax.RemSmallSuffix:
+		return cut(strings.LastIndexByte(v.text, '.'))
+	case raw == ".*" && op == syntax.RemLargeSuffix:
+		return cut(strings.IndexByte(v.text, '.'))
+	}
+	return "", false
 }
 
 // variable is what is known of a name; unset means that the script has not
@@ -171,7 +206,9 @@ func (r *reader) variable(name string, st state) value {
 		return value{kind: unknown}
 	case "#", "?", "$":
 		return value{kind: number}
-	case "!", "PPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "BASHPID", "SHLVL":
+	case "!":
+		return value{kind: number, gone: true, job: r.started}
+	case "PPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "BASHPID", "SHLVL":
 		return value{kind: number, gone: true}
 	case "-", "_":
 		return value{kind: unknown}

@@ -184,6 +184,12 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 	for _, w := range l.Items {
 		for _, got := range r.words(w, in) {
 			r.TouchGlob(got, in.dirs)
+			if names := r.globbed(got, in); len(names) > 0 && takesApart(c, name) {
+				for _, n := range names {
+					vals = append(vals, value{kind: exact, text: n})
+				}
+				continue
+			}
 			vals = append(vals, loopValues(got)...)
 		}
 	}
@@ -204,6 +210,9 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 		}
 	}
 	st := r.forgetIn(c, in)
+	if len(vals) > 0 && !slices.ContainsFunc(vals, func(v value) bool { return v.kind != exact }) {
+		return r.rounds(c, name, vals, st)
+	}
 	out := st
 	cmds, funcs, links := r.cmds, len(r.funcs), r.Links()
 	for i, v := range vals {
@@ -229,6 +238,55 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 		r.cmds = cmds
 	}
 	return out.with(name, value{kind: unknown})
+}
+
+// rounds walks a loop whose values are all known, one round after the other.
+func (r *reader) rounds(c *syntax.ForClause, name string, vals []value, st state) state {
+	out, cmds := st, r.cmds
+	for i, v := range vals {
+		st = r.withJumps(func() state { return r.stmts(c.Do, st.with(name, v)) })
+		if i == 0 {
+			cmds = r.cmds // the body's commands count once
+		}
+		r.cmds = cmds
+		out = merge(out, st)
+		if r.exhausted() {
+			out.dirs = nil
+			break
+		}
+	}
+	return out.with(name, value{kind: unknown})
+}
+
+// takesApart reports a loop that goes to what its variable names, or makes another name of
+// it: then it matters which name it is.
+func takesApart(c *syntax.ForClause, name string) (found bool) {
+	syntax.Walk(c, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.ParamExp:
+			found = found || n.Param != nil && n.Param.Value == name && n.Exp != nil
+		case *syntax.CallExpr:
+			found = found || len(n.Args) > 1 && slices.Contains([]string{"cd", "pushd", "basename"}, n.Args[0].Lit())
+		}
+		return !found
+	})
+	return found
+}
+
+// globSigns are those of a pattern that all shells read alike.
+const globSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./*"
+
+// globbed are the names that a pattern of a loop becomes: what it matches now, where nothing
+// of the script can have made more by then. nil where that is not known, or too much.
+func (r *reader) globbed(w word, in state) []string {
+	if w.Kind != pattern || w.Loose || r.looseGlobs || strings.HasPrefix(w.Text, "/") || strings.Contains(w.Text, "..") || strings.Contains(w.Text, "**") || strings.Trim(w.Text, globSigns) != "" || len(in.dirs) != 1 || in.linked || r.Unsafe || r.Unclear || len(r.Wrote) > 0 || r.Links() > 0 || !r.CleanMatches(w.Text, in.dirs) {
+		return nil
+	}
+	names, ok := r.MatchNames(w.Text, in.dirs)
+	if !ok || len(names) > maxUnroll {
+		return nil
+	}
+	return names
 }
 
 // loopValues are the values that a loop's variable takes for a word.

@@ -99,6 +99,7 @@ type reader struct {
 	calling      []string        // functions being read, against recursion
 	remote       bool            // what is searched runs on another machine
 	jumped       *state          // what is known where break, continue or return was read
+	started      bool            // it has started something in the background
 	looseGlobs   bool            // a pattern may match more than it does as a rule
 	alternatives int             // commands that were read once more, as they may be meant
 	input        input           // what stands on the standard input

@@ -49,6 +49,8 @@ type value struct {
 	tail string
 	// gone: the number may be nothing at all.
 	gone bool
+	// job: the number is that of a process which the script itself started, or nothing.
+	job bool
 	// commit: it is the number of a commit, or nothing.
 	commit bool
 	// found: it is the name of one of these files, or with lines of any of them, one a line.

@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -102,6 +103,9 @@ func (r *reader) printed(p *syntax.CmdSubst, st state) (value, bool) {
 	if (name == "echo" || name == "printf") && len(s.Redirs) == 0 {
 		return r.echoed(call, st)
 	}
+	if name == "basename" && len(s.Redirs) == 0 && !r.Unpinned {
+		return r.lastName(call, st)
+	}
 	if len(call.Args) != 1 {
 		return value{}, false
 	}
@@ -135,6 +139,27 @@ func (r *reader) printed(p *syntax.CmdSubst, st state) (value, bool) {
 	}
 	r.simple([]word{lit("cat")}, nil, st)
 	return value{kind: exact, text: strings.TrimRight(text, "\n")}, true
+}
+
+// lastName is what basename prints of a path that is known, and of an ending.
+func (r *reader) lastName(call *syntax.CallExpr, st state) (value, bool) {
+	ws := []word{lit("basename")}
+	for _, a := range call.Args[1:] {
+		v := r.quietly(a, func() value { return r.value(a, st) })
+		if v.kind != exact || v.text == "" || v.text[0] == '-' || strings.ContainsAny(v.text, "\\*?[ \t\n\x00") || hasBrace(a) {
+			return value{}, false
+		}
+		ws = append(ws, lit(v.text))
+	}
+	if len(ws) < 2 || len(ws) > 3 {
+		return value{}, false
+	}
+	name := path.Base(ws[1].Text)
+	if len(ws) == 3 && name != ws[2].Text {
+		name = strings.TrimSuffix(name, ws[2].Text)
+	}
+	r.simple(ws, nil, st)
+	return value{kind: exact, text: name}, true
 }
 
 // echoed is what echo or printf prints, when its words are plain: shells differ in
@@ -240,7 +265,7 @@ func (r *reader) counts(p *syntax.CmdSubst) bool {
 		return false
 	}
 	switch strings.Join(words, " ") {
-	case "wc -l", "wc -c", "wc -w", "wc -m", "nproc", "date +%s", "git rev-list --count HEAD":
+	case "wc -l", "wc -c", "wc -w", "wc -m", "nproc", "date +%s", "id -u", "id -g", "git rev-list --count HEAD":
 		return true
 	}
 	return false

@@ -66,6 +66,7 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 		ok = any
 	}
 	if s.Background {
+		r.started = true
 		// For zsh only the last part of a && b & runs beside the shell.
 		return both(merge(in, any))
 	}

@@ -55,6 +55,7 @@ type builder struct {
 	ors      []orPart // what parts that are not known may be
 	marks    int      // parts that are not known
 	orGlob   bool
+	job      bool            // it is the number of a process that the script started
 	gone     bool            // it is a number that may be no word at all
 	empty    bool            // or an empty one, as it is quoted
 	texts    bool            // what is not known of it may be more than a number
@@ -223,7 +224,7 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 		}
 		out.Commit = b.commit && commitTail().MatchString(out.Tail) && !strings.Contains(out.Tail, "/.")
 	case number:
-		out.Gone = b.gone && b.parts == 1
+		out.Gone, out.Job = b.gone && b.parts == 1, b.job && b.marks == 1 && b.plain.Len() == 0
 	case unset:
 	}
 	return out, true
@@ -260,7 +261,7 @@ func (r *reader) value(w *syntax.Word, st state) value {
 	case exact:
 		return value{kind: exact, text: b.plain.String()}
 	case number:
-		return value{kind: number, gone: b.gone || b.empty}
+		return value{kind: number, gone: b.gone || b.empty, job: b.job && b.marks == 1 && b.plain.Len() == 0}
 	case pattern:
 		return value{kind: pattern, text: b.glob.String(), head: b.head}
 	case unset, unknown:
@@ -316,7 +317,7 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 	case v.kind == exact && !strings.ContainsAny(v.text, " \t\n*?[\\"):
 		b.add(v.text)
 	case v.kind == number:
-		b.gone = v.gone && b.parts == 0
+		b.gone, b.job = v.gone && b.parts == 0, v.job
 		b.mark(number)
 	case v.kind == exact && strings.TrimLeft(v.text, " \t\n") == v.text:
 		if b.parts == 0 && !strings.ContainsAny(v.text, `*?[\`) {
@@ -402,7 +403,7 @@ func (r *reader) whole(b *builder, v value, many bool) {
 	case exact:
 		b.add(v.text)
 	case number:
-		b.empty = v.gone
+		b.empty, b.job = v.gone, v.job
 		b.mark(number)
 	case pattern:
 		first := b.plain.Len() == 0 && b.kind == exact

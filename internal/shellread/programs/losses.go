@@ -7,6 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/world"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 const (
@@ -54,6 +55,23 @@ func killLoses(args []Word) string {
 	for i, w := range args {
 		if i > 0 && w.Is("-1") {
 			return "kill -1 ends every process of this user"
+		}
+	}
+	return ""
+}
+
+// ownJob is a job of the shell, which the same script started.
+var ownJob = pattern.Lazy(`^%([0-9]+|[%+-])?$`)
+
+// killsOwn says why kill may end more than what the script itself started.
+func killsOwn(u *Invocation) string {
+	args := u.args
+	if len(args) > 1 && args[0].Kind == Exact && strings.HasPrefix(args[0].Text, "-") && strings.Trim(args[0].Text[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == "" {
+		args = args[1:]
+	}
+	for _, w := range args {
+		if !w.Job && !(w.Kind == Exact && ownJob().MatchString(w.Text)) {
+			return "kill may end a process that this did not start"
 		}
 	}
 	return ""

@@ -91,7 +91,7 @@ func corePrograms() []program {
 		{names: "join", row: &command{flags: "-iz -1=x -2=x -a=x -e=x -j=x -o=x -t=x -v=x --header --check-order --nocheck-order --ignore-case", args: "p p", min: 2}},
 		{names: "jq", is: checker | eachFile | reader | takesTexts, takes: "-f=c --from-file=c",
 			row: &command{flags: "-ncrRsSCMeaj --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys --color-output --monochrome-output --exit-status --ascii-output --join-output --tab --indent=x --unbuffered --stream --seq --arg=2 --argjson=2 --slurpfile=q --rawfile=q", args: "x p*", min: 1, safe: true, check: checkJQ}, reads: rows{"--version": {}}},
-		{names: "kill", is: namesOthers, lost: killLoses, reads: rows{"-l": {args: "x*"}}, shows: rows{"-0": {args: "x*", min: 1}}},
+		{names: "kill", is: namesOthers, lost: killLoses, reads: rows{"-l": {args: "x*"}}, shows: rows{"": {args: "x*", min: 1, verbatim: true, check: killsOwn}, "-0": {args: "x*", min: 1}}},
 		{names: "ln", is: copier, changes: &changeRow{command{safe: true, flags: "-bdfFiLnPrsTv -t=x -S=x --symbolic --force --relative --no-dereference --target-directory=x --verbose --backup?"}, applyLink}},
 		{names: "locale", row: &command{flags: "-a --all-locales -m --charmaps -k --keyword-name", args: "x*"}},
 		{names: "look", row: &command{flags: "-adf -t=x", args: "x p", min: 1}},

@@ -21,6 +21,7 @@ type Word struct {
 	Tail         string    // unknown: how it surely ends
 	Source       string    // as written
 	Many         bool      // it may become no word or several
+	Job          bool      // number: of a process that the script itself started
 	Gone         bool      // number: it may be no word at all
 	Digits       bool      // unknown: what is not known of it are the digits of a number, or nothing
 	Commit       bool      // unknown: it names one commit, or vanishes; the rest of it is known
