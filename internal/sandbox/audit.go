@@ -333,6 +333,9 @@ func (t *auditor) end(r *started) {
 	t.lost()
 	t.audit(true, !r.exact, every)
 	delete(t.runs, r)
+	if r.halted && len(t.runs) == 0 { // else it may be another's
+		r.unlock()
+	}
 	if len(r.folders) > 0 {
 		t.spread(nil)
 		_ = t.note() // else the next start looks for more than could be made

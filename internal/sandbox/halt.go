@@ -3,8 +3,10 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -53,6 +55,43 @@ func (r *started) end(why string) {
 	r.halted = true
 	r.halt <- why
 }
+
+// unlock removes the locks that git held when it was ended, beside the settings that it had
+// open and in its refs. Nobody else would, and every git of the person's would fail for them.
+func (r *started) unlock() {
+	done := map[string]bool{}
+	for _, s := range r.settings {
+		at := filepath.Dir(s.Path)
+		if done[at] || real(at) != at { // a link came there meanwhile
+			continue
+		}
+		done[at] = true
+		dir, err := os.OpenRoot(at)
+		if err != nil {
+			continue
+		}
+		n := 0
+		_ = fs.WalkDir(dir.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return nil
+			case n > maxLocks:
+				return fs.SkipAll
+			case d.IsDir() && p != "." && p != "refs" && !strings.HasPrefix(p, "refs/"):
+				return fs.SkipDir
+			}
+			n++
+			if d.Type().IsRegular() && strings.HasSuffix(p, ".lock") && !newest(filepath.Join(at, p)).Before(r.since) {
+				_ = dir.Remove(filepath.FromSlash(p)) // what stays, git names
+			}
+			return nil
+		})
+		dir.Close()
+	}
+}
+
+// maxLocks bounds how many names are looked at for locks.
+const maxLocks = 5000
 
 // A mounted is a path over which something is mounted for one command, as it
 // was when that began. When a program outside replaces what is there, the kernel

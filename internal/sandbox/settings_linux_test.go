@@ -62,6 +62,31 @@ func TestSettingsOpen(t *testing.T) {
 	}
 }
 
+// TestLocksOfTheEnded: a git that is ended because of what it wrote holds its locks no more.
+// One that was there before stays, and so does what only looks like one.
+func TestLocksOfTheEnded(t *testing.T) {
+	c, s, _, needs := settingsBox(t)
+	dir := filepath.Join(c.Dir, ".git")
+	old := filepath.Join(dir, "packed-refs.lock")
+	put(t, old, "")
+	for last := newest(old); time.Since(last) < 2*tick; time.Sleep(time.Millisecond) { // it is older than the command
+	}
+	shNeeds(t, s, "touch .git/index.lock .git/config.lock .git/refs/heads/x.lock .git/objects/a.lock; printf '[core]\\n\\tfsmonitor = x\\n' >> .git/config; exec sleep 100", needs)
+	if found := s.Found(); len(found) == 0 || !strings.Contains(found[0].Why, "core.fsmonitor") {
+		t.Fatalf("%+v", found)
+	}
+	for name, want := range map[string]bool{"config.lock": false, "index.lock": false, "refs/heads/x.lock": false, "packed-refs.lock": true, "objects/a.lock": true} {
+		if exists(filepath.Join(dir, name)) != want {
+			t.Errorf("%s: %t", name, !want)
+		}
+	}
+	// The same of one that ends by itself is git's own affair, and of nobody's here.
+	shNeeds(t, s, "touch .git/index.lock", needs)
+	if !exists(filepath.Join(dir, "index.lock")) {
+		t.Error("a lock of a command that was not ended is gone")
+	}
+}
+
 // TestSettingsBeside: who has git's settings open ends no command beside it, and that one
 // may write there no more than the other.
 func TestSettingsBeside(t *testing.T) {
