@@ -17,7 +17,8 @@ type Op interface{ op() }
 type (
 	// Prompt is what a person says. While a turn runs it is queued and given
 	// to the model after the current step. ID is the client's name for it
-	// ("" lets the session choose) and must be unique in the session.
+	// ("" lets the session choose) and must be unique in the session, which takes no
+	// prompt twice.
 	Prompt struct {
 		ID     string  `json:"id,omitempty"`
 		Text   string  `json:"text,omitempty"`

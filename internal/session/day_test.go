@@ -327,7 +327,7 @@ func (d *diary) live(t *testing.T) {
 		d.do(r, op.Prompt{ID: fmt.Sprint("a", i), Text: fmt.Sprint("call risk answer ", i)})
 		answer(a)
 	}
-	alone(op.Prompt{ID: "a7", Text: "call risk by the rule"})
+	alone(op.Prompt{ID: "r1", Text: "call risk by the rule"})
 	d.do(r, op.Prompt{ID: "a8", Text: "call conf"})
 	answer(op.Answer{Allow: true, Changes: []op.RuleChange{{Kind: op.RemoveRules, Effect: policy.Allow, Rules: []string{"Bash(danger)"}}, {Kind: op.AddRules, Effect: policy.Deny, Rules: []string{"peek"}}}})
 	alone(op.Prompt{ID: "a9", Text: "call peek denied"})

@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/transcript"
 )
 
 // handle runs on the session's goroutine.
@@ -141,6 +142,9 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 		st.names++
 		o.ID = fmt.Sprintf("p%d.%d", st.Seq+1, st.names)
 	}
+	if st.took(o.ID) {
+		return nil // a client that lost its connection says it once more
+	}
 	for _, w := range o.With {
 		attached = append(slices.Clip(attached), event.Attached{Name: w.Name, About: clip.Count(strings.Count(w.Text, "\n")+1, "line"), Text: w.Text})
 	}
@@ -163,6 +167,13 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 	}
 	s.showQueue(st)
 	return nil
+}
+
+// took reports whether a prompt waits, or was given to the model and is still among the
+// newest of the conversation.
+func (st *state) took(id string) bool {
+	return slices.ContainsFunc(st.Queue, func(q event.InputQueued) bool { return q.ID == id }) ||
+		slices.ContainsFunc(st.Said, func(s transcript.Said) bool { return s.ID == id })
 }
 
 // tell gives what happened meanwhile to the model, as input that no person

@@ -596,6 +596,40 @@ func TestLaterPromptsBeginATurn(t *testing.T) {
 	})
 }
 
+// A client that does not know whether its prompt was taken says it once more: that is no
+// second prompt, neither while it waits nor when the model has it. One that was taken
+// back may be said again.
+func TestNoPromptIsTakenTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Use(call("a", "act", "x", 1000)), fake.Say("first"), fake.Say("second"))
+		submit := func(list ...op.Op) {
+			t.Helper()
+			for _, o := range list {
+				if err := r.Submit(t.Context(), o); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		one, two, three := op.Prompt{ID: "1", Text: "one"}, op.Prompt{ID: "2", Text: "two", Later: true}, op.Prompt{ID: "3", Text: "three"}
+		submit(one, one)
+		time.Sleep(100 * time.Millisecond)
+		submit(two, two, three, op.Unqueue{ID: "3"}, three, one)
+		es := r.turns(2, nil)
+		submit(two, one)
+		var given []string
+		for _, e := range all[event.InputAccepted](es) {
+			given = append(given, e.ID+e.Text)
+		}
+		if want := []string{"1one", "3three", "2two"}; !reflect.DeepEqual(given, want) {
+			t.Errorf("given were %q", given)
+		}
+		if n := len(r.model.Requests()); n != 3 {
+			t.Errorf("%d requests", n)
+		}
+		r.Close()
+	})
+}
+
 func TestQueuedPromptRunsNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, nil, nil, fake.Hang(), fake.Say("two"))
