@@ -46,6 +46,7 @@ func newAttach(sys System, f *runFlags) *cobra.Command {
 // this terminal (its editor, clipboard, history, themes) stays.
 func (h *uiHost) attached(s live.Session) tui.Host {
 	t := h.host()
+	s.Client.Note = h.o.Note
 	t.Client = s.Client
 	t.Dir = paths.Tilde(s.Dir, s.Home)
 	t.End, t.Keep, t.Lost, t.First = nil, nil, nil, nil

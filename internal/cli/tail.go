@@ -83,6 +83,7 @@ func untilTurn(s live.Session, show func(event.Event) error) func(event.Event) e
 
 // follow shows what happens in a session until it is over.
 func follow(cmd *cobra.Command, sys System, s live.Session, after event.Seq, d event.Detail, show func(event.Event) error) error {
+	s.Client.Note = func(text string) { fmt.Fprintln(sys.Stderr, "adze: "+text) }
 	for e, err := range s.Client.Follow(cmd.Context(), s.ID, after, d) {
 		if err == nil {
 			err = show(e)

@@ -1,6 +1,7 @@
 // Package live knows the sessions that run in processes of this machine and user: it has
-// other processes reach those of this one, and finds those of others. Where a process
-// listens, nothing but it and package rpc knows.
+// other processes reach those of this one, and finds those of others. A connection that breaks
+// while the other process lives is made again (Link). Where a process listens, nothing but it
+// and package rpc knows.
 package live
 
 import (
@@ -41,7 +42,7 @@ func Listen(ctx context.Context, c client.Client, state, version string) (stop f
 type Session struct {
 	ask.OpenSession
 	PID    int
-	Client *rpc.Client
+	Client *Link
 }
 
 // A List is the sessions that run. Close ends the connections to them.
@@ -54,7 +55,7 @@ func Find(ctx context.Context, state, name string, scope ask.Scope) (out List, m
 	found, lost := make([]List, len(cards)), make([]error, len(cards))
 	var all sync.WaitGroup
 	for i, card := range cards {
-		all.Go(func() { found[i], lost[i] = of(ctx, card, rpc.Hello{Name: name, Scope: &scope}) })
+		all.Go(func() { found[i], lost[i] = of(ctx, dir(state), card, rpc.Hello{Name: name, Scope: &scope}) })
 	}
 	all.Wait()
 	for i := range cards {
@@ -70,10 +71,10 @@ func Find(ctx context.Context, state, name string, scope ask.Scope) (out List, m
 }
 
 // of are the sessions of one process.
-func of(ctx context.Context, card rpc.Card, h rpc.Hello) (List, error) {
+func of(ctx context.Context, dir string, card rpc.Card, h rpc.Hello) (List, error) {
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c, err := card.Dial(within, h)
+	c, err := dial(within, dir, card, h)
 	if err != nil {
 		return nil, err
 	}

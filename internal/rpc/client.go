@@ -147,7 +147,7 @@ func (c *Client) request(ctx context.Context, method string, params, result any,
 	c.mu.Lock()
 	if c.lost != nil {
 		c.mu.Unlock()
-		return c.gone()
+		return c.Lost()
 	}
 	c.last++
 	id := strconv.Itoa(c.last)
@@ -171,8 +171,8 @@ func (c *Client) request(ctx context.Context, method string, params, result any,
 	return err
 }
 
-// gone is why there is no connection any more, nil while there is.
-func (c *Client) gone() error {
+// Lost is why there is no connection any more, nil while there is.
+func (c *Client) Lost() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lost
@@ -190,7 +190,7 @@ func (c *Client) exchange(ctx context.Context, m message, answer <-chan message)
 	case got, ok := <-answer:
 		switch {
 		case !ok:
-			return got, c.gone()
+			return got, c.Lost()
 		case got.Error != nil:
 			return got, got.Error.err()
 		}
@@ -203,7 +203,7 @@ func (c *Client) exchange(ctx context.Context, m message, answer <-chan message)
 
 // read hands what comes to who waits for it, until the connection ends.
 func (c *Client) read() {
-	err := fmt.Errorf("%w: the connection ended", client.ErrUnreachable)
+	err := ErrCut
 	for raw := range c.lines.in {
 		var m message
 		if raw == nil || fastjson.Unmarshal(raw, &m) != nil {

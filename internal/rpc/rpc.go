@@ -11,7 +11,8 @@
 // A reader that is too slow holds up no session. Its follow is ended with the reason
 // "behind", by the server when the reader took nothing for Patience, and by Client when
 // its own user did not take what came. Client then follows again after the last number,
-// so that no durable event is lost; only live ones are.
+// so that no durable event is lost; only live ones are. A connection that breaks (ErrCut) is
+// not made again here: who knows where the process listens does that.
 //
 // It knows no session and no terminal, and decides nothing that a client.Client decides.
 package rpc
@@ -143,6 +144,10 @@ const (
 
 // errBehind ends a follow whose reader is too slow.
 var errBehind = errors.New("the reader took nothing for too long; follow again after the last number that came")
+
+// ErrCut is a connection that ended without a word. The process with the session may be
+// there all the same.
+var ErrCut = fmt.Errorf("%w: the connection ended", client.ErrUnreachable)
 
 // errEnding is why a server ends what goes on.
 var errEnding = fmt.Errorf("%w: it is ending", client.ErrUnreachable)

@@ -70,6 +70,7 @@ func TestWhyNoMoreComes(t *testing.T) {
 		want      []string
 	}{
 		{nil, true, []string{"The session ended.", "adze --resume 0199c5a2"}},
+		{&op.Refusal{Code: op.NoSession, Text: "x"}, true, []string{"The session ended.", "adze --resume 0199c5a2"}},
 		{nil, false, []string{"The session ended.", "adze --resume 0199c5a2"}},
 		{fmt.Errorf("%w: the connection ended", client.ErrUnreachable), true, []string{"cannot be reached any more", "adze attach 0199c5a2 shows it again", "adze --resume 0199c5a2 goes on"}},
 		{errors.New("the log is damaged"), false, []string{"cannot be followed any more: the log is damaged", "adze --resume 0199c5a2"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/client"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
@@ -39,7 +40,7 @@ func (m *Model) ended(why error) {
 	m.turn.running = false
 	resume := "adze --resume " + m.s.ID
 	switch {
-	case why == nil:
+	case why == nil, errors.Is(why, &op.Refusal{Code: op.NoSession}): // or while the connection was made again
 		m.note("error", "The session ended.", resume)
 	case m.s.Elsewhere && errors.Is(why, client.ErrUnreachable):
 		m.note("error", "The process that has the session cannot be reached any more. Where it still runs, the session goes on.", "adze attach "+m.s.ID+" shows it again; where the process is gone, "+resume+" goes on with it")
