@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/live"
+	"github.com/adze-agent/adze/internal/machine"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -49,7 +50,11 @@ func (h *uiHost) attached(s live.Session) tui.Host {
 	s.Client.Note = h.o.Note
 	t.Client = s.Client
 	t.Dir = paths.Tilde(s.Dir, s.Home)
-	t.End, t.Keep, t.Lost, t.First = nil, nil, nil, nil
+	t.End, t.First = nil, nil
+	h.machine.Away = &machine.Away{Dir: s.Dir, Root: s.Root}
+	if h.machine.Forgets = h.machine.Forgets || !s.Kept; h.machine.Forgets {
+		t.Keep, t.Lost = nil, nil
+	}
 	t.Open = func(ctx context.Context, _ tui.Start) (*tui.Session, error) {
 		r, err := s.Client.Ask(ctx, s.ID, ask.Status{})
 		if err != nil {

@@ -183,6 +183,36 @@ func TestUIAttaches(t *testing.T) {
 	}
 }
 
+// What was typed at a session of another process is in the box again where that session is
+// shown again: by attaching, and by going on with it when its process was killed.
+func TestDraftsOfAnAttachedTerminal(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, "> One.\n", "first")
+	x.until(`● One\.`)
+	leave := func(y *terminal) {
+		y.keys("\x04")
+		y.until(`again to quit`)
+		y.keys("\x04")
+		y.ended()
+	}
+	y := p.inTerminal(p.adze("attach"), 80, 24)
+	y.until(`● One\.`)
+	y.keys("half a thought")
+	y.until(`│ › half a thought`)
+	leave(y)
+	y = p.inTerminal(p.adze("attach"), 80, 24)
+	y.until(`│ › half a thought`)
+	y.keys(" more")
+	if err := x.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-x.done
+	y.until(`cannot be reached any more`)
+	leave(y)
+	x = p.ui(80, 24, "> Two.\n", "--continue")
+	x.until(`│ › half a thought more`)
+}
+
 // The client that docs/clients.md shows does what the page says.
 func TestExampleOfAClient(t *testing.T) {
 	python, err := exec.LookPath("python3")

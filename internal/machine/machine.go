@@ -44,12 +44,18 @@ type Config struct {
 	In, Out *os.File // the terminal
 	// Forgets: no prompt is kept.
 	Forgets bool
+	// Away is set when the terminal UI shows a session of another process: drafts are
+	// kept for it. nil: it shows one of this process.
+	Away *Away
 	// Loaded has the folders and the settings as they count now, and Fresh as they are
 	// on disk.
 	Loaded, Fresh func() (settings.Paths, *config.Config, error)
 	// Extensions are those of the folder that is worked in, nil before there are any.
 	Extensions func() *ext.Folder
 }
+
+// Away is the folder that a session of another process works in, and that of its project.
+type Away struct{ Dir, Root string }
 
 // A Machine is a person's.
 type Machine struct {

@@ -1,6 +1,6 @@
 // Package draft keeps what stands in a prompt box and was not sent, in a file
 // of its owner's for each process. A process that ends in order with nothing in the
-// box takes its file away; what another one leaves behind, the next one in its folder finds.
+// box takes its file away; what another one leaves behind, the next one in its session's folder finds.
 package draft
 
 import (
@@ -24,7 +24,7 @@ import (
 
 // A Draft is what a process has not sent.
 type Draft struct {
-	Project string    `json:"project"` // the folder that it was started in
+	Project string    `json:"project"` // the folder that its session works in
 	Session string    `json:"session,omitempty"`
 	Time    time.Time `json:"time"`
 	Text    string    `json:"text,omitempty"`  // pastes folded
@@ -143,10 +143,10 @@ func (k *Keeper) removeImages(name string, but []Image) (err error) {
 	return err
 }
 
-// Left finds the newest draft of a process that was started in this folder, on
-// this machine, and is no more. taken takes it away. What is too old or cannot
-// be read is taken away at once.
-func (k *Keeper) Left(project string) (d Draft, taken func() error, ok bool) {
+// Left finds the newest draft for this session or, where there is none, for any of this
+// folder, that a process of this machine left which is no more. taken takes it away. What is
+// too old or cannot be read is taken away at once.
+func (k *Keeper) Left(project, session string) (d Draft, taken func() error, ok bool) {
 	entries, err := os.ReadDir(k.dir)
 	if err != nil {
 		return d, nil, false
@@ -168,6 +168,9 @@ func (k *Keeper) Left(project string) (d Draft, taken func() error, ok bool) {
 	}
 	if len(found) == 0 {
 		return d, nil, false
+	}
+	if own := slices.DeleteFunc(slices.Clone(found), func(f file) bool { return f.Session != session }); len(own) > 0 {
+		found = own
 	}
 	newest := slices.MaxFunc(found, func(a, b file) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.name, b.name)) })
 	newest.Images = k.images(newest.name, newest.Images)

@@ -26,6 +26,25 @@ func as(pid int, host string, living ...int) lease.Self {
 	}}
 }
 
+// Of several drafts, that for the session which is open comes first, also when it is not the
+// newest.
+func TestOwnDraftFirst(t *testing.T) {
+	dir := t.TempDir()
+	for pid, d := range map[int]Draft{
+		1: {Project: "/p", Session: "a", Time: now.Add(-2 * time.Hour), Text: "older of a"}, 2: {Project: "/p", Session: "a", Time: now.Add(-time.Hour), Text: "of a"},
+		3: {Project: "/p", Session: "b", Time: now, Text: "of b"}, 4: {Project: "/q", Session: "c", Time: now, Text: "of another folder"},
+	} {
+		if err := In(dir, as(pid, "here")).Keep(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for session, want := range map[string]string{"a": "of a", "b": "of b", "c": "of b", "": "of b"} {
+		if d, _, _ := In(dir, as(9, "here")).Left("/p", session); d.Text != want {
+			t.Errorf("for %q: %q, not %q", session, d.Text, want)
+		}
+	}
+}
+
 func TestWhatAKilledProcessLeaves(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "drafts")
 	keep := func(pid int, host string, d Draft) {
@@ -34,7 +53,7 @@ func TestWhatAKilledProcessLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, ok := In(dir, as(9, "here")).Left("/p"); ok {
+	if _, _, ok := In(dir, as(9, "here")).Left("/p", ""); ok {
 		t.Error("found in no folder")
 	}
 	old := Draft{Project: "/p", Session: "s1", Time: now.Add(-time.Hour), Text: "old"}
@@ -51,7 +70,7 @@ func TestWhatAKilledProcessLeaves(t *testing.T) {
 	}
 	k := In(dir, as(9, "here", 3))
 	for _, want := range []Draft{mine, old} {
-		got, taken, ok := k.Left("/p")
+		got, taken, ok := k.Left("/p", "")
 		if !ok || !reflect.DeepEqual(got, want) {
 			t.Fatalf("%+v, %v, want %+v", got, ok, want)
 		}
@@ -59,7 +78,7 @@ func TestWhatAKilledProcessLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, _, ok := k.Left("/p"); ok {
+	if got, _, ok := k.Left("/p", ""); ok {
 		t.Errorf("there is still %+v", got)
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, "*"))
@@ -87,7 +106,7 @@ func TestDrop(t *testing.T) {
 	if err := k.Drop(); err != nil {
 		t.Errorf("a second time: %v", err)
 	}
-	if _, _, ok := In(dir, as(2, "here")).Left("/p"); ok {
+	if _, _, ok := In(dir, as(2, "here")).Left("/p", ""); ok {
 		t.Error("it is still there")
 	}
 }
@@ -97,7 +116,7 @@ func TestLongDraftsAreBounded(t *testing.T) {
 	if err := In(dir, as(1, "here")).Keep(Draft{Project: "/p", Time: now, Text: strings.Repeat("é", 3<<20), Pastes: []history.Paste{{Label: "l", Text: strings.Repeat("x", 5<<20)}}}); err != nil {
 		t.Fatal(err)
 	}
-	d, _, ok := In(dir, as(2, "here")).Left("/p")
+	d, _, ok := In(dir, as(2, "here")).Left("/p", "")
 	if !ok || !strings.HasPrefix(d.Text, "éé") || d.Pastes != nil {
 		t.Errorf("%d bytes, %d pastes, %v", len(d.Text), len(d.Pastes), ok)
 	}
@@ -130,14 +149,14 @@ func TestImages(t *testing.T) {
 	if err := other.Keep(Draft{Project: "/q", Time: now, Images: []Image{{Data: []byte("one")}}}); err != nil || images() != 2 {
 		t.Fatalf("%v, %d images", err, images())
 	}
-	got, taken, ok := In(dir, as(9, "here")).Left("/p")
+	got, taken, ok := In(dir, as(9, "here")).Left("/p", "")
 	if !ok || len(got.Images) != 1 || got.Images[0].Name != "a.png" || got.Images[0].Media != "image/png" || string(got.Images[0].Data) != "one" {
 		t.Fatalf("%+v", got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, got.Images[0].File), []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, _ := In(dir, as(9, "here")).Left("/p"); len(got.Images) != 0 {
+	if got, _, _ := In(dir, as(9, "here")).Left("/p", ""); len(got.Images) != 0 {
 		t.Errorf("taken for the image that was kept: %+v", got)
 	}
 	if err := taken(); err != nil || images() != 1 {

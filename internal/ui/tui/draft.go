@@ -94,7 +94,7 @@ func (m *Model) lost() []effect {
 	}
 	m.kept.asked = true
 	m.drafting() // from now on this one can leave something, too
-	named := m.start.Resume != "" || m.start.Continue
+	named := m.start.Resume != "" || m.start.Continue || m.s.Elsewhere
 	s := m.s
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		l, err := m.host.Lost(ctx, s.ID)

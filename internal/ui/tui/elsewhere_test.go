@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/history"
 )
 
 // attached is a terminal that shows a session of another process, of which es is past.
@@ -43,6 +44,22 @@ func TestComesWhileATurnRuns(t *testing.T) {
 	}
 	r.event(event.Answered{Answer: op.Answer{Call: "c", Allow: true}}).has("1 min 1 s").hasNot("Run this command?")
 	r.keys("'/tasks", "enter").has("make watch")
+}
+
+// What was not sent is in the box again where it was for this session, and left alone where
+// it was for another.
+func TestDraftOfASessionElsewhere(t *testing.T) {
+	for session, want := range map[string]string{"0199c5a2": "and then test", "0199bbbb": ""} {
+		taken := 0
+		r := newRig(t, 100, 30)
+		r.m.host.Lost = func(context.Context, string) (*Lost, error) {
+			return &Lost{Session: session, Entry: history.Entry{Text: "and then test"}, Taken: func() error { taken++; return nil }}, nil
+		}
+		r.do(openedMsg{&Session{Facts: ask.Facts{ID: "0199c5a2", Dir: "~/src/calc", Model: "a/b", Kept: true}, Elsewhere: true}, nil})
+		if got := r.m.box.Text(); got != want || (taken == 1) != (want != "") {
+			t.Errorf("%s: %q is in the box, %d taken", session, got, taken)
+		}
+	}
 }
 
 // Another session cannot be had in its place, and that is said.
