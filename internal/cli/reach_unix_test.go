@@ -213,6 +213,29 @@ func TestDraftsOfAnAttachedTerminal(t *testing.T) {
 	x.until(`│ › half a thought more`)
 }
 
+// Whether the folder is trusted is asked in each terminal; what one says counts.
+func TestAttachAsksForTrust(t *testing.T) {
+	p := newPlace(t)
+	if err := os.Mkdir(filepath.Join(p.dir, ".adze"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.put(".adze/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "touch stopped"}]}]}}`)
+	x := p.ui(80, 24, "> One.\n")
+	x.dialog(`Trust .*\?`)
+	x.keys("\x1b") // later
+	x.gone(`Trust .*\?`)
+	y := p.inTerminal(p.adze("attach"), 80, 24)
+	y.dialog(`Trust .*\?`)
+	y.keys("\x1b[B", enter)
+	y.until(`The folder is trusted now`)
+	x.keys("first", enter)
+	x.until(`● One\.`)
+	x.gone(`interrupts`)
+	if _, err := os.Stat(filepath.Join(p.dir, "stopped")); err != nil {
+		t.Errorf("the folder's hook did not run: %v", err)
+	}
+}
+
 // The client that docs/clients.md shows does what the page says.
 func TestExampleOfAClient(t *testing.T) {
 	python, err := exec.LookPath("python3")

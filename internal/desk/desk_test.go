@@ -102,6 +102,28 @@ func TestNoSession(t *testing.T) {
 	}
 }
 
+// Two terminals may ask at once. A no that comes after a yes does not pretend to count.
+func TestNoAfterAYes(t *testing.T) {
+	d, _ := a(t, map[string]string{".adze/settings.json": `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`})
+	r, err := d.Ask(t.Context(), "", ask.Trust{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ask.Data[ask.Claims](r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		yes bool
+		why string
+	}{{false, ""}, {true, ""}, {false, "trusted the folder meanwhile"}, {true, ""}} {
+		_, err := d.Ask(t.Context(), "", ask.Decide{Sum: c.Sum, Trust: x.yes})
+		if (err == nil) != (x.why == "") || err != nil && !strings.Contains(err.Error(), x.why) {
+			t.Errorf("%v: %v", x.yes, err)
+		}
+	}
+}
+
 // A decision is about what was shown, and about nothing else.
 func TestTrustIsWhatWasShown(t *testing.T) {
 	const name = ".adze/settings.json"

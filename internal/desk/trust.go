@@ -69,5 +69,8 @@ func (d *Desk) decide(ctx context.Context, q ask.Decide) error {
 	case q.Trust:
 		return p.Trust().Grant(ctx, *v)
 	}
+	if now, err := p.Trust().Check(p.TrustFolder()); err == nil && now.State == trust.Trusted {
+		return hint.With(errors.New("somebody trusted the folder meanwhile, and what it brings counts"), "adze trust --revoke . takes that back")
+	}
 	return p.Trust().Decline(ctx, *v)
 }

@@ -46,6 +46,25 @@ func TestComesWhileATurnRuns(t *testing.T) {
 	r.keys("'/tasks", "enter").has("make watch")
 }
 
+// Whether the folder is trusted is asked here as well. A yes is kept where the session is,
+// which goes on: nothing is opened in its place.
+func TestTrustOfAFolderElsewhere(t *testing.T) {
+	var said []bool
+	r := newRig(t, 100, 30)
+	r.desk.Trust = func() ask.Claims { return ask.Claims{Folder: "~/src/calc", Sum: "1", List: []string{"x"}} }
+	r.desk.Decide = func(trust bool) error { said = append(said, trust); return nil }
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "0199c5a2", Dir: "~/src/calc", Model: "a/b", Kept: true}, Elsewhere: true}, nil})
+	r.pass(time.Second).has("Trust ~/src/calc?").keys("down", "enter").has("The folder is trusted now.").hasNot("Trust ~/src/calc?")
+	if !cmp.Equal(said, []bool{true}) {
+		t.Errorf("%v", said)
+	}
+	for _, e := range r.effects {
+		if o, is := e.(open); is {
+			t.Errorf("it opens %+v", o.start)
+		}
+	}
+}
+
 // What was not sent is in the box again where it was for this session, and left alone where
 // it was for another.
 func TestDraftOfASessionElsewhere(t *testing.T) {

@@ -26,7 +26,7 @@ func (m *Model) welcome() []effect {
 	m.greeted = true
 	out = append(out, m.without()...)
 	out = append(out, m.lost()...)
-	if m.s != nil && !m.s.Elsewhere && !m.trusting {
+	if m.s != nil && !m.trusting {
 		m.trusting = true
 		out = append(out, work{func(ctx context.Context) func(*Model) []effect {
 			c, err := dataOf[ask.Claims](ctx, m.host, ask.Trust{})
@@ -114,10 +114,15 @@ func (m *Model) trustMenu(t ask.Claims) dialog.Dialog {
 		if c.ID != "yes" {
 			return m.declineTrust(t)
 		}
-		if m.s == nil || m.turn.running {
+		if m.s == nil || m.turn.running || m.s.Elsewhere {
 			return []effect{work{func(ctx context.Context) func(*Model) []effect {
 				err := grant(ctx)
-				return func(m *Model) []effect { return m.fail(err) }
+				return func(m *Model) []effect {
+					if err == nil && m.s != nil && m.s.Elsewhere { // it goes on, and takes up what counts now
+						m.note("info", "The folder is trusted now.", "")
+					}
+					return m.fail(err)
+				}
 			}}}
 		}
 		again := m.start
