@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -400,39 +399,6 @@ func (r *Running) newLoop(known environment.Facts) agent.Loop {
 	}
 }
 
-// mask hides secrets in the result of a call, those of the workspace among them.
-func (r *Running) mask(as []policy.Action, res tool.Result) tool.Result {
-	return r.place.process.hide.With(r.sandboxes.Secrets(as)).Result(res)
-}
-
-// result looks in the log for what a call returned.
-func (r *Running) result(ctx context.Context, call string) (text string, ok bool, err error) {
-	all, err := r.results(ctx, 0, []string{call}, math.MaxInt)
-	text, ok = all[call]
-	return text, ok, err
-}
-
-// results looks in the log after an event for what calls returned, until there are
-// so many bytes of it.
-func (r *Running) results(ctx context.Context, after event.Seq, calls []string, most int) (map[string]string, error) {
-	out, wanted := map[string]string{}, make(map[string]bool, len(calls))
-	for _, id := range calls {
-		wanted[id] = true
-	}
-	for e, err := range r.log.After(ctx, after) {
-		if err != nil {
-			return nil, err
-		}
-		if f, ok := e.Body.(event.ToolFinished); ok && wanted[f.Call] {
-			if most -= len(f.Text); most < 0 {
-				break
-			}
-			out[f.Call] = f.Text
-		}
-	}
-	return out, nil
-}
-
 // attend hands the session to those that were made before it.
 func (r *Running) attend(ctx context.Context) {
 	at := r.place
@@ -502,40 +468,8 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 	return nil
 }
 
-// Close ends the session for a reason that its hooks have no word for.
-func (r *Running) Close() error { return r.End("other") }
-
 // Seed has the session know a file that the model saw before it, as toolkit.Kit.Seed.
 func (r *Running) Seed(path string, at int64) bool { return r.kit.Seed(path, at) }
-
-// Settle waits for hooks of what happened, as ext.Session.Settle.
-func (r *Running) Settle(ctx context.Context) { r.ext.Settle(ctx) }
-
-// End tells hooks why the session ends, interrupts what runs, ends every command
-// and closes the log.
-func (r *Running) End(why ext.Ending) (err error) {
-	r.closed.Do(func() {
-		for _, text := range r.ext.Close(why) {
-			r.place.process.Notef("%s", clip.VisibleText(text))
-		}
-		r.beside()
-		err = r.Session.Close()
-		if r.written != nil {
-			r.written()
-		}
-		err = errors.Join(err, r.sandboxes.Close())
-		err = errors.Join(err, r.recorded.Close())
-		r.place.process.drop(r)
-	})
-	return err
-}
-
-// endTasks ends every command.
-func (r *Running) endTasks() {
-	if ended := r.kit.Close(2 * time.Second); ended != "" {
-		r.place.process.Notef("ended what ran in the background: %s", ended)
-	}
-}
 
 // Dry starts a session that is not meant to run. It needs no key.
 func (at *Place) Dry(ctx context.Context, s Spec) (*Running, error) {

@@ -4,7 +4,6 @@
 package models
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/x509"
@@ -14,8 +13,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,24 +20,17 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/auth"
-	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
-	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/replay"
 	"github.com/adze-agent/adze/internal/llm/wire"
-	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/text/hint"
 )
-
-// helperTime bounds apiKeyHelper.
-const helperTime = 10 * time.Second
 
 // A Config is what models are made from beside the settings.
 type Config struct {
@@ -159,25 +149,6 @@ func newChooser(o Config, cfg *config.Config, h *helped) (*choose.Chooser, error
 	return choose.New(c)
 }
 
-// minHeader is from how many characters on the value of a header that a variable names is
-// taken for a secret.
-const minHeader = 8
-
-// KeyVariables are the names of the variables that hold keys of providers with these
-// settings, and headers of their requests.
-func KeyVariables(cfg *config.Config) []string {
-	out := slices.Clone(choose.KeyVariables())
-	for _, p := range cfg.Providers {
-		out = append(out, p.KeyEnv)
-	}
-	return out
-}
-
-// keys is where saved keys are.
-func (c Config) keys() auth.Store {
-	return auth.Store{Dir: c.Folders.Config, Keyring: auth.System(runtime.GOOS, c.Env)}
-}
-
 // network is how providers are reached: proxy and certificates.
 func network(o Config, cfg *config.Config) (wire.Dial, error) {
 	var d wire.Dial
@@ -207,41 +178,6 @@ func network(o Config, cfg *config.Config) (wire.Dial, error) {
 // person's own variables, else of the environment; a nil URL is none.
 func Proxy(cfg *config.Config, env func(string) string) func(*http.Request) (*url.URL, error) {
 	return netproxy.Of(cfg.Network.Proxy, cfg.Over(env)).Proxy
-}
-
-// environOf is the process's environment with the variables of the person's settings.
-func environOf(o Config, cfg *config.Config) []string {
-	out := slices.Clone(o.Environ)
-	for name := range cfg.Env {
-		if v, _, own := cfg.Variable(name); own {
-			out = proc.Set(out, name+"="+v)
-		}
-	}
-	return out
-}
-
-// keyHelper runs the person's own command for a key. The settings table takes
-// it from no project file.
-func keyHelper(ctx context.Context, o Config, environ []string, command string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, helperTime)
-	defer cancel()
-	shell, err := proc.Shell(o.Env("PATH"), nil)
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.CommandContext(ctx, shell, "-c", command)
-	cmd.Env = environ
-	cmd.WaitDelay = time.Second
-	var out bytes.Buffer
-	cmd.Stdout = &out
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("the command failed: %w", err)
-	}
-	key := strings.TrimSpace(out.String())
-	if key == "" {
-		return "", errors.New("the command printed no key")
-	}
-	return key, nil
 }
 
 // Main is the model of a session; begun is the one of a session that is
@@ -292,26 +228,6 @@ func (m *Set) main(ctx context.Context, begun string, named func(context.Context
 		err = m.checkSmall()
 	}
 	return t, m.where("model", err)
-}
-
-// checkSmall finds a small model that nothing here has: an error where it was asked for with
-// this run, else a word. Without it the main model's sibling answers, or nobody.
-func (m *Set) checkSmall() error {
-	if m.cfg.SmallModel == "" {
-		return nil
-	}
-	err := m.Check(m.cfg.SmallModel)
-	if err == nil {
-		return nil
-	}
-	err = fmt.Errorf("the small model: %w", m.where("small_model", err))
-	if s, ok := m.cfg.Setting("small_model"); ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar) {
-		return err
-	}
-	if m.conf.Memory.First(err.Error()) {
-		m.conf.note("%v", err)
-	}
-	return nil
 }
 
 // Wish is what the settings ask for as the model, "" when they leave it open.
@@ -388,108 +304,6 @@ func (m *Set) said(key, name string) string {
 		return name
 	}
 	return ""
-}
-
-// Classifier is what rules on questions in the mode auto. It is the small model;
-// without one every question goes to a person.
-func (m *Set) Classifier() *auto.Classifier {
-	a := m.cfg.Permissions.AutoMode
-	return &auto.Classifier{
-		Sentences: auto.Sentences{Allow: a.Allow, SoftDeny: a.SoftDeny, HardDeny: a.HardDeny, Environment: a.Environment},
-		Model:     &judge{set: m},
-	}
-}
-
-// A judge is the small model, chosen when it is first asked: most sessions never
-// are in the mode that asks it.
-type judge struct {
-	set *Set
-
-	mu     sync.Mutex // guards what follows
-	chosen bool
-	small  auto.Small
-	there  bool
-}
-
-// Complete asks the small model.
-func (j *judge) Complete(ctx context.Context, system string, msgs []llm.Message) (string, event.Spent, error) {
-	j.mu.Lock()
-	if !j.chosen {
-		s, ok := j.set.small(ctx, j.set.Wish())
-		if j.there = ok; ok {
-			j.small = j.set.asked(s)
-		}
-		j.chosen = ok || ctx.Err() == nil
-	}
-	s, ok := j.small, j.there
-	j.mu.Unlock()
-	if !ok {
-		return "", event.Spent{}, errors.New("there is no small model to rule on it")
-	}
-	return s.Complete(ctx, system, msgs)
-}
-
-// Titles is the small model where it may be asked for a title, beside a main
-// one. A model that runs here and that nobody chose to be the small one is left
-// alone: it would lose what it keeps of the conversation.
-func (m *Set) Titles(ctx context.Context, main string) (auto.Small, bool) {
-	s, ok := m.small(ctx, main)
-	if !ok || s.Local && m.cfg.SmallModel == "" {
-		return auto.Small{}, false
-	}
-	return m.asked(s), true
-}
-
-// Beside are the models that a helper may use beside a session whose model is
-// main. small is nil where Titles has none. share: main itself may be asked on
-// the side, which a script or a cassette may not, because its next answer is
-// meant for the session.
-func (m *Set) Beside(ctx context.Context, main string) (small *agent.Target, share bool) {
-	c, err := m.Choose(ctx, main)
-	if err != nil {
-		return nil, false
-	}
-	share = c.Provider != "script" && c.Provider != "replay"
-	if s, ok := m.small(ctx, main); ok && (!s.Local || m.cfg.SmallModel != "") {
-		t := m.target(s)
-		small = &t
-	}
-	return small, share
-}
-
-// Answer puts one question to a model: the named one, or the small one beside
-// main.
-func (m *Set) Answer(ctx context.Context, name, main, question string) (string, event.Spent, error) {
-	var s choose.Choice
-	var err error
-	if name != "" {
-		s, err = m.Choose(ctx, name)
-	} else if small, ok := m.small(ctx, main); ok {
-		s = small
-	} else {
-		s, err = m.Choose(ctx, main)
-	}
-	if err != nil {
-		return "", event.Spent{}, err
-	}
-	text, spent, err := m.asked(s).Complete(ctx, "", []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: question}}}})
-	if spent != (event.Spent{}) {
-		spent.For = event.ForHook
-	}
-	return text, spent, err
-}
-
-func (m *Set) small(ctx context.Context, main string) (choose.Choice, bool) {
-	c, err := m.Choose(ctx, main)
-	if err != nil {
-		return c, false
-	}
-	s, err := m.Small(ctx, c, m.said("small_model", m.cfg.SmallModel))
-	return s, err == nil && s.Model != nil
-}
-
-func (m *Set) asked(s choose.Choice) auto.Small {
-	return auto.Small{Model: m.sharing(s), Name: s.Name, ID: s.Provider + "/" + s.Name, Cost: s.Facts.Cost}
 }
 
 // Memory is what servers refused, for the process, and Row a model that can be
