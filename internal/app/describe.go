@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/toolkit"
 	"github.com/adze-agent/adze/internal/window"
 )
 
@@ -97,6 +98,9 @@ func (r *Running) Map() window.Map {
 	instructions, offered := Pieces(r.parts, tools)
 	return window.MapOf(r.State(), t.ID(), t.Window, t.Cap, instructions, offered)
 }
+
+// PDFText is what a model is given to read of a PDF.
+func (r *Running) PDFText(data []byte) (string, error) { return toolkit.PDFText(data) }
 
 // Pieces are what instructions and tools of these sizes take of a window.
 func Pieces(parts []prompt.Part, tools []Size) (instructions, offered []window.Piece) {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"net/netip"
@@ -14,9 +15,9 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/models"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sandbox"
-	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 )
@@ -63,7 +64,14 @@ type Transcript interface {
 	File(upTo event.Seq) string
 	// Agent is the transcript of an agent that works for the session. The file is made when it
 	// is asked for first, if not before; wait is as of Follow.
-	Agent(s *session.Session, id, model string) (file func() string, wait func())
+	Agent(s Followed, id, model string) (file func() string, wait func())
+}
+
+// A Followed is a session whose transcript is written.
+type Followed interface {
+	Follow(ctx context.Context, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
+	Submit(ctx context.Context, o op.Op) error
+	Last() event.Seq
 }
 
 // Proxy chooses the proxy of a request with these settings; a nil URL is none.

@@ -34,7 +34,7 @@ func newAuth(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			m, err := o.models(p, cfg)
+			m, err := o.Models(p.Folders, cfg, !o.Print, nil)
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}

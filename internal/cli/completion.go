@@ -10,7 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/importer"
+	"github.com/adze-agent/adze/internal/intake"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store/sessions"
@@ -95,8 +95,8 @@ func completeValues(root *cobra.Command, sys System, f *runFlags) {
 		"model": models, "fallback-model": models, "small-model": models, "permission-mode": modes, "mode": modes, "output-format": formats,
 		"input-format": fixed("text", "stream-json"), "effort": fixed("none", "low", "medium", "high", "xhigh", "max"), "resume": known, "sandbox": fixed("on", "off", "strict"),
 		"setting-sources": fixed("user", "project", "local"), "permission-prompt-tool": fixed("stdio"), "debug": fixed(append([]string{"all"}, app.DebugAreas...)...),
-		"scope": fixed("user", "project", "local"), "to": listOrPrompt(sys, f), "by": fixed("model", "project", "day", "tool", "agent"), "from": fixed(importer.Names()...),
-		"only": fixed(importKinds...), "transport": fixed("stdio", "http", "sse", "ws"), "tool": toolNames, "tools": toolNames,
+		"scope": fixed("user", "project", "local"), "to": listOrPrompt(sys, f), "by": fixed("model", "project", "day", "tool", "agent"), "from": fixed(intake.Agents()...),
+		"only": fixed(intake.Kinds...), "transport": fixed("stdio", "http", "sse", "ws"), "tool": toolNames, "tools": toolNames,
 		"agent":  func(cmd *cobra.Command) []string { return agentNames(sys, f, cmd) },
 		"revoke": func(cmd *cobra.Command) []string { return trustedFolders(sys, f, cmd) }, "format": fixed("md", "html", "json", "jsonl"), "mechanism": fixed("bwrap", "landlock", "seatbelt"),
 	}

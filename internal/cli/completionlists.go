@@ -11,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/rewind"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -89,12 +90,12 @@ func listOrPrompt(sys System, f *runFlags) completer {
 		if err != nil {
 			return nil
 		}
-		prompts, err := promptsOf(cmd, st, i, sys.Environ)
+		prompts, err := rewind.Prompts(cmd.Context(), st, i, sys.Environ)
 		if err != nil {
 			return nil
 		}
 		for n, p := range prompts {
-			out = append(out, fmt.Sprintf("%d\t%s", n+1, clip.Line(clip.Clean(p.text), 60)))
+			out = append(out, fmt.Sprintf("%d\t%s", n+1, clip.Line(clip.Clean(p.Text), 60)))
 		}
 		return out
 	}
@@ -106,7 +107,7 @@ func (f *runFlags) world(sys System, cmd *cobra.Command) *ext.FolderConfig {
 	if err != nil {
 		return nil
 	}
-	c := o.extended(live)
+	c := o.Offered(live)
 	return &c
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/doctor"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
@@ -151,9 +152,12 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, edits ...confedit
 	if err := removes(t.Path, edits); err != nil {
 		return err
 	}
-	warnings, err := judged(o, t.Path, edits)
+	warnings, key, why, err := doctor.Judged(o.Invocation, t.Path, edits)
 	if err != nil {
 		return err
+	}
+	if why != "" {
+		return usagef(takesHint(key), "not written, because it would not count: %s", why)
 	}
 	for _, w := range warnings {
 		fmt.Fprintf(sys.Stderr, "adze: warning: %s\n", oneLine(w))
@@ -174,7 +178,7 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, edits ...confedit
 
 // trusts reports whether a file of the folder's own counts now as it is.
 func trusts(o invocation, path string) bool {
-	_, cfg, err := o.quiet().load()
+	_, cfg, err := o.Quiet().Load()
 	return err == nil && !slices.Contains(cfg.Ignored, path)
 }
 
@@ -221,11 +225,11 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		problems, err := mistakes(o, p, cfg)
+		problems, err := doctor.Mistakes(o.Invocation, p, cfg)
 		if err != nil {
 			return nil, openError(cmd.Context(), err)
 		}
-		problems = append(problems, hookDoubts(cfg)...)
+		problems = append(problems, doctor.Doubts(cfg)...)
 		return both{map[string]any{"problems": problems, "files": cfg.Files, "ignored": cfg.Ignored}, func() error { return printMistakes(sys, cfg, problems) }}, nil
 	})
 }

@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"github.com/adze-agent/adze/internal/window"
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/app"
-	"github.com/adze-agent/adze/internal/environment"
-	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/report"
 	"github.com/adze-agent/adze/internal/store/sessions"
-	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
@@ -23,7 +19,7 @@ func newContext(sys System, f *runFlags) *cobra.Command {
 		Long: "Shows what the next request would hold: instructions, tools, memory, messages by kind,\n" +
 			"the biggest items, what was cleared, and why the last request missed the provider's\ncache. Nothing is sent, and no key is needed.\n\n" + sessionWords,
 	}, func(cmd *cobra.Command, args []string) (answer, error) {
-		var st transcript.State
+		var st report.Kept
 		all, info, err := findSession(sys, f, cmd, args...)
 		var none *failure
 		switch {
@@ -31,11 +27,8 @@ func newContext(sys System, f *runFlags) *cobra.Command {
 		case err != nil:
 			return nil, err
 		default:
-			for e, err := range all.Read(cmd.Context(), info, 0) {
-				if err != nil {
-					return nil, err
-				}
-				st = st.Apply(e)
+			if st, err = report.Read(cmd.Context(), all, info); err != nil {
+				return nil, err
 			}
 		}
 		o, err := f.options(sys, cmd.Flags())
@@ -52,14 +45,7 @@ func newContext(sys System, f *runFlags) *cobra.Command {
 		if cmd.Flags().Changed("model") {
 			model = a.Target().ID()
 		}
-		parts := a.Instructions()
-		if began := environment.Parts(st.Situation); len(began) > 0 {
-			parts = prompt.Keep(parts, began)
-		}
-		windowTokens, limit := a.Facts(model)
-		_, tools := a.Sizes()
-		instructions, offered := app.Pieces(parts, tools)
-		m := window.MapOf(st, model, windowTokens, limit, instructions, offered)
+		m := st.Window(a.Running, model)
 		return both{m, func() error {
 			_, err := fmt.Fprint(sys.Stdout, sys.painter().lines(draw.Block(m.View(), draw.Options{Width: sys.columns()})))
 			return err

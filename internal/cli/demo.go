@@ -39,7 +39,7 @@ type demonstration struct {
 	dir    string // of the module; "" for a temporary one
 	keep   bool
 	goTool string
-	ground ground
+	ground settings.Ground
 }
 
 func newDemo(sys System) *cobra.Command {
@@ -61,7 +61,7 @@ the permissions and the log are the real ones. Nothing is left behind.`,
 				return err
 			}
 			d.ground = sys.ground(wd)
-			if d.dir, err = demoModule(d.dir, d.ground.temp); err != nil {
+			if d.dir, err = demoModule(d.dir, d.ground.Temp); err != nil {
 				return err
 			}
 			if !d.keep {
@@ -89,10 +89,10 @@ func (d demonstration) run(ctx context.Context) error {
 	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.Quiet, "The model is a script of adze's own: no key, no network. All else is real."))
 	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.User, "> "+demoPrompt))
 	o := invocation{
-		Surroundings: app.Surroundings{Version: d.sys.Version, Environment: settings.Environment{Dir: d.dir}}, Sources: settings.Sources{Flags: demoFlags(), Bare: true}, Front: app.Front{Print: true},
-		spec: app.Spec{Log: sessions.Choice{None: !d.keep}, Target: &agent.Target{Model: script.New(s, script.Config{Version: d.sys.Version}), Provider: "script", Name: "demo"}},
+		Invocation: app.Invocation{Surroundings: app.Surroundings{Version: d.sys.Version, Environment: settings.Environment{Dir: d.dir}}, Sources: settings.Sources{Flags: demoFlags(), Bare: true}, Front: app.Front{Print: true}},
+		spec:       app.Spec{Log: sessions.Choice{None: !d.keep}, Target: &agent.Target{Model: script.New(s, script.Config{Version: d.sys.Version}), Provider: "script", Name: "demo"}},
 	}
-	d.ground.apply(&o.Surroundings)
+	apply(d.ground, &o.Surroundings)
 	a, err := o.start(ctx)
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 
 	xterm "golang.org/x/term"
 
-	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -49,8 +48,8 @@ func failf(hint, format string, args ...any) error {
 	return &failure{exitFailed, fmt.Sprintf(format, args...), hint}
 }
 
-// report writes an error for people and returns the exit code.
-func report(w io.Writer, err error) int {
+// tellError writes an error for people and returns the exit code.
+func tellError(w io.Writer, err error) int {
 	if err == nil || errors.Is(err, syscall.EPIPE) { // whoever read stdout has seen enough
 		return exitDone
 	}
@@ -82,16 +81,13 @@ func kindOf(err error) *failure {
 		return f
 	}
 	f := &failure{code: exitFailed, cause: err.Error(), hint: hint.Of(err)}
-	var model *llm.Error
 	var name *choose.NameError
 	var none *choose.NoModelError
 	var refused *hint.Refusal
 	var mistake *hint.Mistake
 	switch {
-	case errors.As(err, &model):
-		if model.Kind == llm.Unauthorized {
-			f.code = exitAuth
-		}
+	case choose.Unauthorized(err):
+		f.code = exitAuth
 	case errors.As(err, &refused):
 		f.code = exitRefused
 	case errors.As(err, &none):

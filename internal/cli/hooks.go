@@ -1,30 +1,19 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/desk"
+	"github.com/adze-agent/adze/internal/doctor"
 	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/ext/hookrun"
-	"github.com/adze-agent/adze/internal/ext/hooks"
-	"github.com/adze-agent/adze/internal/extension"
+	"github.com/adze-agent/adze/internal/ext/hooktry"
 	"github.com/adze-agent/adze/internal/hook"
-	"github.com/adze-agent/adze/internal/permcheck"
-	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
-	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
 )
@@ -33,43 +22,25 @@ func newHooks(sys System, f *runFlags) *cobra.Command {
 	return group("hooks", "List, check and try the hooks of settings and plugins", hooksList(sys, f), hooksCheck(sys, f), hooksTest(sys, f))
 }
 
-// hooked are the hooks that would run here.
-type hooked struct {
-	paths    settings.Paths
-	cfg      *config.Config
-	set      hook.Set
-	problems []error
-}
-
 // hooks reads the hooks of settings and plugins, and says on stderr what the folder
 // brings that is not read because nobody trusts it.
-func (f *runFlags) hooks(sys System, cmd *cobra.Command) (*hooked, error) {
+func (f *runFlags) hooks(sys System, cmd *cobra.Command) (h doctor.Hooked, err error) {
 	o, live, err := f.opened(sys, cmd)
 	if err != nil {
-		return nil, err
+		return h, err
 	}
 	defer live.Close()
-	h := &hooked{paths: live.Paths, cfg: live.Config()}
-	h.read(ext.Plugins(o.extended(live)))
+	h = doctor.Hooks(live, ext.Plugins(o.Offered(live)))
 	tellUntrusted(sys, live, trust.Settings, trust.Hooks)
 	return h, nil
 }
 
-// read has the hooks of settings and plugins.
-func (h *hooked) read(plugins ext.Brought) {
-	list, problems := hooks.Load(h.cfg, plugins.Hooks...)
-	h.set, h.problems = extension.Hooks(list...), problems
-	for _, s := range plugins.Problems {
-		h.problems = append(h.problems, errors.New(s))
-	}
-}
-
-// told writes what cannot be used.
-func (h *hooked) told(sys System) {
-	for _, err := range h.problems {
+// tellProblems writes which hooks cannot be used.
+func tellProblems(sys System, h doctor.Hooked) {
+	for _, err := range h.Problems {
 		tell(sys.Stderr, "adze: ", inOneLine(err))
 	}
-	if len(h.problems) > 0 {
+	if len(h.Problems) > 0 {
 		tell(sys.Stderr, "hint: ", "adze hooks check says what to mend")
 	}
 }
@@ -82,8 +53,8 @@ func hooksList(sys System, f *runFlags) *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		hs.told(sys)
-		return both{desk.HookRows(hs.set), func() error { return desk.PrintHooks(sys.Stdout, hs.set, hs.cfg) }}, nil
+		tellProblems(sys, hs)
+		return both{desk.HookRows(hs.Set), func() error { return desk.PrintHooks(sys.Stdout, hs.Set, hs.Config) }}, nil
 	})
 }
 
@@ -95,29 +66,19 @@ func hooksCheck(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			set, problems := hs.set, hs.problems
-			for _, h := range set.All() {
+			for _, h := range hs.Set.All() {
 				if s := h.Reading(); s != "" {
 					fmt.Fprintln(sys.Stdout, inOneLine(fmt.Errorf("%s: %s", h.From, s)))
 				}
 			}
-			for _, file := range hs.cfg.Files {
-				if file.State == config.Broken {
-					problems = append(problems, fmt.Errorf("%s cannot be read: adze config check says why", file.Path))
-				}
-			}
-			for _, h := range set.All() {
-				for _, s := range h.Doubts() {
-					problems = append(problems, fmt.Errorf("%s: %s", h.From, s))
-				}
-			}
+			problems := hs.ToMend()
 			if len(problems) > 0 {
 				for _, err := range problems {
 					fmt.Fprintln(sys.Stdout, inOneLine(err))
 				}
 				return failf("mend them, and look again with: adze hooks check", "%s to mend", clip.Count(len(problems), "thing"))
 			}
-			_, err = fmt.Fprintf(sys.Stdout, "%s, all of which can be used\n", clip.Count(len(set.All()), "hook"))
+			_, err = fmt.Fprintf(sys.Stdout, "%s, all of which can be used\n", clip.Count(len(hs.Set.All()), "hook"))
 			return err
 		},
 	}
@@ -156,79 +117,17 @@ asked, and costs what it costs; the server of one of the type mcp_tool is starte
 			if err != nil {
 				return err
 			}
-			hs.told(sys)
-			p, cfg, set := hs.paths, hs.cfg, hs.set
-			at := scene(p, tool, input)
-			if len(set.Matching(in, at)) == 0 {
-				_, err := fmt.Fprintf(sys.Stdout, "no hook of %s matches\n", in.Event())
-				return err
-			}
-			var after afterwards
-			inside := sandboxForHooks{open: sync.OnceValues(func() (*sandbox.Sandbox, error) { return hookSandbox(cmd.Context(), sys, p, cfg) })}
-			defer inside.close()
-			r := hookrun.New(hookrun.Config{
-				Environ: func(more ...string) []string {
-					environ := proc.Scrub(sys.Environ, slices.Concat(cfg.ChildEnv, more))
-					for k, v := range cfg.Env {
-						environ = proc.Set(environ, k+"="+v)
-					}
-					return environ
-				},
-				Version: sys.Version, Project: p.Root, Now: time.Now,
-				Tell: after.tell, Later: after.say, Confine: inside.confine,
-				Ask: f.askForHook(sys, cmd, p, cfg), Tool: f.toolForHook(sys, cmd),
-				Agent: func(context.Context, string, string) (string, error) {
-					return "", errors.New("its agent runs in sessions alone")
-				},
-			})
-			defer r.Close()
-			r.Use(set)
-			a := r.Fire(cmd.Context(), hook.Common{Session: "test", Dir: p.Dir, Mode: string(cfg.Permissions.Mode())}, in, at)
-			r.Settle(cmd.Context())
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-			return errors.Join(printRuns(sys.Stdout, r.Runs(in.Event())), printAnswer(sys.Stdout, in.Event(), a, slices.Concat(exports(r.Env()), after.said())))
+			tellProblems(sys, hs)
+			return hooktry.Try(cmd.Context(), hooktry.Config{
+				Paths: hs.Paths, Settings: hs.Config, Set: hs.Set, Environ: sys.Environ, Version: sys.Version, Out: sys.Stdout,
+				Sandbox: func() (sandbox.Config, error) { return sandboxConfig(sys, hs.Paths, hs.Config) },
+				Ask:     f.askForHook(sys, cmd, hs.Paths, hs.Config), Tool: f.toolForHook(sys, cmd),
+			}, in, tool, input)
 		},
 	}
 	c.Flags().StringVar(&tool, "tool", "", "the tool that is called")
 	c.Flags().StringVar(&input, "input", "", "arguments of the call, or fields of the event, as JSON (- is stdin)")
 	return c
-}
-
-// scene is what a call would do, for hooks with "if".
-func scene(p settings.Paths, tool, input string) hook.Scene {
-	var args struct {
-		Command string `json:"command"`
-		File    string `json:"file_path"`
-	}
-	_ = json.Unmarshal([]byte(input), &args) // what is no object was refused already
-	actions, rules := permcheck.Actions(args.Command, permcheck.Options{Rules: policy.Rules{FoldCase: p.FoldCase}, Dir: p.Dir, Home: p.Home})
-	switch {
-	case args.Command != "":
-	case tool == "Read" && args.File != "":
-		actions = []policy.Action{policy.Read{Path: args.File}}
-	case args.File != "":
-		actions = []policy.Action{policy.Write{Path: args.File}}
-	}
-	return hook.Scene{Actions: actions, Rules: rules}
-}
-
-func printRuns(w io.Writer, runs []hookrun.Run) error {
-	for _, r := range runs {
-		fmt.Fprintf(w, "%s\n  from %s\n", clip.Line(clip.Visible(r.Hook.Name()), 100), clip.Visible(r.Hook.From))
-		how := fmt.Sprintf("code %d", r.Code)
-		if r.Err != "" {
-			how = r.Err
-		}
-		fmt.Fprintf(w, "  %s, after %s\n", clip.Visible(how), clip.Span(r.Took))
-		for _, out := range []struct{ name, text string }{{"stdout", r.Stdout}, {"stderr", r.Stderr}} {
-			if s := strings.TrimSpace(out.text); s != "" {
-				fmt.Fprintf(w, "  %s: %s\n", out.name, strings.ReplaceAll(clip.VisibleText(s), "\n", "\n    "))
-			}
-		}
-	}
-	return nil
 }
 
 // eventNames are the events that hooks may have.

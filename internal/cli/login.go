@@ -105,7 +105,7 @@ func keyHolders(cmd *cobra.Command, sys System, f *runFlags) (settings.Paths, *c
 	if err != nil {
 		return p, nil, err
 	}
-	m, err := o.models(p, cfg)
+	m, err := o.Models(p.Folders, cfg, !o.Print, nil)
 	if err != nil {
 		return p, nil, openError(cmd.Context(), err)
 	}

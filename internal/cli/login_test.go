@@ -53,7 +53,7 @@ func (p *person) run(in string, args ...string) (code int, out, errs string) {
 	p.t.Chdir(p.dir) // --cwd changes the folder of this process; back again after the test
 	root.SetArgs(append(args, "--cwd", p.dir))
 	c, err := root.ExecuteContextC(p.t.Context())
-	code = report(&stderr, usageError(c, err))
+	code = tellError(&stderr, usageError(c, err))
 	b, err := os.ReadFile(stdin + "out")
 	if err != nil {
 		p.t.Fatal(err)

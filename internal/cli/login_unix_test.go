@@ -54,7 +54,7 @@ func onTerminal(t *testing.T, want, answer string, env []string, args ...string)
 	root.AddCommand(newLogin(sys, flags), newTrust(sys, flags))
 	t.Chdir(t.TempDir()) // --cwd changes the folder of this process; back again after the test
 	root.SetArgs(args)
-	code = report(stderr, root.ExecuteContext(t.Context()))
+	code = tellError(stderr, root.ExecuteContext(t.Context()))
 	stderr.once.Do(func() { close(stderr.asked) })
 	tty.Close()
 	wg.Wait()

@@ -49,17 +49,9 @@ func (f *runFlags) servers(sys System, cmd *cobra.Command) (*configured, error) 
 	if err != nil {
 		return nil, err
 	}
-	plugins := ext.Plugins(o.extended(live))
+	plugins := ext.Plugins(o.Offered(live))
 	set := live.Servers(settings.Servers{Given: o.Extensions.Servers, Strict: o.Extensions.Strict, Plugins: plugins.Servers})
 	return &configured{o, live, set, plugins}, nil
-}
-
-// extended is what extensions are read from, without a session.
-func (i invocation) extended(live *settings.Live) ext.FolderConfig {
-	return ext.FolderConfig{
-		Live: live, Env: i.Env, Environment: i.Environ, Version: i.Version, Bare: i.Sources.Bare, Flags: i.Extensions,
-		Roots: func() []string { return settings.Dirs(live.Config(), live.Paths) },
-	}
 }
 
 // one is the server of a name.

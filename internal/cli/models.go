@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/llm/choose"
-	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
@@ -23,11 +22,11 @@ func newModels(sys System, f *runFlags) *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		p, cfg, err := o.load()
+		p, cfg, err := o.Load()
 		if err != nil {
 			return nil, openError(cmd.Context(), err)
 		}
-		ch, err := o.models(p, cfg)
+		ch, err := o.Models(p.Folders, cfg, !o.Print, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -78,33 +77,13 @@ func modelList(w io.Writer, color painter, rows []choose.Row) error {
 			b.WriteString(color.paint(draw.Attention, "without a key:") + "\n")
 		}
 		f := modelRow(r)
-		row(draw.Accent, r.Provider+"/"+r.Model, f[1], f[3], f[4], beyondTools(r.Facts))
+		row(draw.Accent, r.Provider+"/"+r.Model, f[1], f[3], f[4], strings.Join(r.BeyondTools(), ","))
 		if len(r.Aliases) > 0 {
 			fmt.Fprintf(&b, "  %s\n", color.paint(draw.Quiet, "also: "+strings.Join(r.Aliases, ", ")))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// beyondTools are the abilities that are worth a word: what works here needs
-// tools, so all but a few have them.
-func beyondTools(f price.Facts) string {
-	var out []string
-	tools := false
-	for _, a := range f.Abilities {
-		if a == price.Tools {
-			tools = true
-			continue
-		}
-		if a != price.Search { // how tools are sent is nothing to choose a model by
-			out = append(out, string(a))
-		}
-	}
-	if !tools {
-		out = append(out, "no tools")
-	}
-	return strings.Join(out, ",")
 }
 
 // modelTable has every column.

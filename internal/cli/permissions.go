@@ -14,7 +14,6 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/permcheck"
-	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -207,9 +206,7 @@ func permissionsChange(sys System, f *runFlags, verb string) *cobra.Command {
 				return usagef("one of allow, ask, deny", "--to cannot be %q", list)
 			}
 			wd, _ := filepath.Abs(".")
-			if real, err := place.Resolve(wd); err == nil {
-				wd = real
-			}
+			wd = settings.Real(wd)
 			effect := map[string]policy.Effect{"allow": policy.Allow, "ask": policy.Ask, "deny": policy.Deny}[list]
 			rule, err := policy.ParseRule(args[0], effect, policy.User, "", wd)
 			if err != nil {

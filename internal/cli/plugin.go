@@ -80,7 +80,7 @@ func (s *shop) write(ctx context.Context, scope string, edits ...confedit.Edit) 
 	for _, n := range notes {
 		fmt.Fprintln(s.sys.Stderr, "adze: "+oneLine(n))
 	}
-	if _, cfg, err := s.bare.load(); err == nil {
+	if _, cfg, err := s.bare.Load(); err == nil {
 		s.cfg = cfg
 	}
 	return nil

@@ -102,7 +102,7 @@ func (s *shop) available() ([]pluginRow, error) {
 	for _, m := range known {
 		c, err := s.store.Catalogue(m)
 		if err != nil {
-			report(s.sys.Stderr, err)
+			tellError(s.sys.Stderr, err)
 			continue
 		}
 		for _, e := range c.Plugins {

@@ -130,7 +130,7 @@ func marketUpdate(sys System, f *runFlags) *cobra.Command {
 					if len(todo) == 1 {
 						return err
 					}
-					report(sys.Stderr, err)
+					tellError(sys.Stderr, err)
 					bad = append(bad, err)
 					continue
 				}

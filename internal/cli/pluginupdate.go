@@ -45,7 +45,7 @@ func pluginUpdate(sys System, f *runFlags) *cobra.Command {
 					if len(list) == 1 || cmd.Context().Err() != nil {
 						return err
 					}
-					report(sys.Stderr, err)
+					tellError(sys.Stderr, err)
 					bad = append(bad, in.ID())
 				}
 			}
@@ -64,7 +64,7 @@ func pluginUpdate(sys System, f *runFlags) *cobra.Command {
 func (s *shop) refresh(ctx context.Context, list []market.Installed) (bad []string) {
 	known, err := s.store.Markets()
 	if err != nil {
-		report(s.sys.Stderr, err)
+		tellError(s.sys.Stderr, err)
 		return nil
 	}
 	for _, m := range known {
@@ -72,7 +72,7 @@ func (s *shop) refresh(ctx context.Context, list []market.Installed) (bad []stri
 			continue
 		}
 		if _, _, err := s.store.Update(ctx, m, s.pol); err != nil {
-			report(s.sys.Stderr, err)
+			tellError(s.sys.Stderr, err)
 			bad = append(bad, m.Name)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
-	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/report"
 	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
@@ -26,9 +26,9 @@ func newPrompt(sys System, f *runFlags) *cobra.Command {
 			return nil, err
 		}
 		defer a.Close()
-		parts, all, model := a.Instructions(), sizesOf(a), a.Target().ID()
-		return both{map[string]any{"model": model, "parts": all, "system": texts(parts), "tools": a.Tools().Specs()}, func() error {
-			for _, s := range texts(parts) {
+		parts, all, model := report.Instructions(a.Running), sizesOf(a), a.Target().ID()
+		return both{map[string]any{"model": model, "parts": all, "system": parts, "tools": a.Tools().Specs()}, func() error {
+			for _, s := range parts {
 				if !sizes {
 					fmt.Fprintf(sys.Stdout, "%s\n\n", strings.TrimRight(s, "\n"))
 				}
@@ -54,14 +54,6 @@ func sizesOf(a running) []app.Size {
 	for _, s := range tools {
 		s.Name = "tool " + s.Name
 		out = append(out, s)
-	}
-	return out
-}
-
-func texts(parts []prompt.Part) []string {
-	out := make([]string, 0, len(parts))
-	for _, p := range parts {
-		out = append(out, p.Text)
 	}
 	return out
 }

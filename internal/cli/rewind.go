@@ -15,9 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/rewind"
-	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store"
-	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -36,7 +34,7 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 			"Files are put back as they were before the prompt, also where commands changed\nthem; what git ignores, and git's own state, stays.\nWhat something else changed since is named, and put back, too. A rewind that is\ninterrupted puts back what it had changed; one whose process was killed is told of at\nthe next start, and the same rewind finishes it. A rewind can be taken back with --undo.\n\n" + sessionWords,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			defer func() {
-				if goes := (to != "" || undo) && !dry; goes && errors.Is(err, context.Canceled) && !errors.Is(err, session.ErrCutRewind) {
+				if goes := (to != "" || undo) && !dry; goes && errors.Is(err, context.Canceled) && !rewind.WasCut(err) {
 					fmt.Fprintln(sys.Stderr, "The rewind was interrupted before it changed a file.")
 				}
 			}()
@@ -44,7 +42,7 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			prompts, err := promptsOf(cmd, st, i, sys.Environ)
+			prompts, err := rewind.Prompts(cmd.Context(), st, i, sys.Environ)
 			if err != nil {
 				return err
 			}
@@ -70,47 +68,7 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 	return c
 }
 
-// A said is a prompt that can be gone back to.
-type said struct {
-	id, text string
-	at       time.Time
-	changed  map[string]bool // paths, until the next prompt
-}
-
-// promptsOf are the prompts of a session, without those that rewinds took out of its conversation.
-func promptsOf(cmd *cobra.Command, st sessions.Store, i store.Info, environ []string) (out []said, err error) {
-	var seqs []event.Seq // of out
-	var trail event.Trail
-	for e, err := range rewind.Read(cmd.Context(), st, i, environ) {
-		if err != nil {
-			return nil, err
-		}
-		switch b := e.Body.(type) {
-		case event.InputAccepted:
-			if !b.Hidden {
-				out, seqs = append(out, said{b.ID, b.Text, e.Time, map[string]bool{}}), append(seqs, e.Seq)
-			}
-		case event.ToolFinished: // its changes are taken below
-		case event.Rewound:
-			trail = trail.With(e)
-		default: // no prompt
-		}
-		if len(out) > 0 {
-			for _, x := range event.ChangedBy(e.Body).Files {
-				out[len(out)-1].changed[x.Path] = true
-			}
-		}
-	}
-	var there []said
-	for n, p := range out {
-		if trail.There(seqs[n]) {
-			there = append(there, p)
-		}
-	}
-	return there, nil
-}
-
-func listPrompts(sys System, prompts []said) error {
+func listPrompts(sys System, prompts []rewind.Prompt) error {
 	if len(prompts) == 0 {
 		fmt.Fprintln(sys.Stderr, "this session has no prompts yet")
 		return nil
@@ -118,7 +76,7 @@ func listPrompts(sys System, prompts []said) error {
 	w := sys.table()
 	fmt.Fprintln(w, "NR\tAGE\tFILES\tPROMPT")
 	for n, p := range prompts {
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\n", n+1, clip.Age(time.Since(p.at)), len(p.changed), clip.Line(clip.VisibleText(p.text), 100))
+		fmt.Fprintf(w, "%d\t%s\t%d\t%s\n", n+1, clip.Age(time.Since(p.At)), len(p.Changed), clip.Line(clip.VisibleText(p.Text), 100))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -128,13 +86,13 @@ func listPrompts(sys System, prompts []said) error {
 }
 
 // promptNamed finds the prompt with a number, from 1, or an ID.
-func promptNamed(prompts []said, name string) (string, error) {
+func promptNamed(prompts []rewind.Prompt, name string) (string, error) {
 	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(prompts) {
-		return prompts[n-1].id, nil
+		return prompts[n-1].ID, nil
 	}
 	for _, p := range prompts {
-		if p.id == name {
-			return p.id, nil
+		if p.ID == name {
+			return p.ID, nil
 		}
 	}
 	return "", usagef("adze rewind lists the prompts", "there is no prompt %q in this session", name)
@@ -162,7 +120,7 @@ func goBack(sys System, f *runFlags, cmd *cobra.Command, i store.Info, o op.Rewi
 	}
 	events := s.Follow(context.WithoutCancel(cmd.Context()), s.State().Seq, event.Everything) // what comes of the op
 	err = s.Submit(cmd.Context(), o)
-	cut := errors.Is(err, session.ErrCutRewind)
+	cut := rewind.WasCut(err)
 	if err == nil || cut {
 		err = errors.Join(err, sayWhatCame(sys, events))
 	}

@@ -39,10 +39,10 @@ func Main(sys System) int {
 	}
 	if len(sys.Args) > 0 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") || len(sys.Args) == 1 && sys.Args[0] == "-v" {
 		if len(sys.Args) > 1 {
-			return report(sys.Stderr, usagef("adze --help lists commands and flags", "adze %s takes no argument, such as %q", sys.Args[0], clip.Line(sys.Args[1], 80)))
+			return tellError(sys.Stderr, usagef("adze --help lists commands and flags", "adze %s takes no argument, such as %q", sys.Args[0], clip.Line(sys.Args[1], 80)))
 		}
 		fmt.Fprintln(sys.Stdout, versionAs(sys.Name, sys.Version))
-		return report(sys.Stderr, sys.Stdout.judged(nil))
+		return tellError(sys.Stderr, sys.Stdout.judged(nil))
 	}
 	proc.Hide() // sys has the environment
 	collectLater(sys)
@@ -65,7 +65,7 @@ func Main(sys System) int {
 	}
 	err = namesVariables(sys, root, usageError(c, err))
 	notStarted(sys, c, err)
-	return report(sys.Stderr, sys.Stdout.judged(err))
+	return tellError(sys.Stderr, sys.Stdout.judged(err))
 }
 
 func newRoot(sys System) *cobra.Command { return newRootOf(sys, &runFlags{}) }

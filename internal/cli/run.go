@@ -31,7 +31,6 @@ import (
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/pattern"
-	"github.com/adze-agent/adze/internal/tool/file"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
 
@@ -40,11 +39,11 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	if f.in != nil {
 		return f.in.options(f.cwd, fs)
 	}
-	o := invocation{Surroundings: app.Surroundings{
+	o := invocation{Invocation: app.Invocation{Surroundings: app.Surroundings{
 		Environment: settings.Environment{Env: sys.Env, Note: func(s string) { tell(sys.Stderr, "adze: ", s) }},
 		Version:     sys.Version, Environ: sys.Environ,
 		Record: sys.Record, Memory: &choose.Memory{},
-	}}
+	}}}
 	if err := f.fill(sys, fs); err != nil {
 		return o, err
 	}
@@ -68,8 +67,8 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	}
 	f.extensions.notes = nil
 	g := sys.ground(dir)
-	g.apply(&o.Surroundings)
-	for _, line := range g.notes {
+	apply(g, &o.Surroundings)
+	for _, line := range g.Notes {
 		o.Note(line)
 	}
 	if fs.Changed("setting-sources") {
@@ -229,7 +228,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
 	}
 	own := ownCommands{running: a, desk: d, programs: f.output != "text"}
-	if opts.PDF = file.PDFText; !o.Extensions.NoCommands {
+	if opts.PDF = a.PDFText; !o.Extensions.NoCommands {
 		opts.Own, opts.NoCommand = own.do, o.noCommand
 		if own.programs {
 			opts.NoCommand = own.unknown

@@ -15,7 +15,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/settings"
-	"github.com/adze-agent/adze/internal/text/charset"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
@@ -198,8 +197,7 @@ func piped(ctx context.Context, r io.Reader, stderr io.Writer, text string) (str
 	case clip.Binary(b):
 		return "", usagef("put it in a file and name the file in the prompt", "what came on stdin is not text (it has NUL bytes)")
 	}
-	came, _ := charset.Decode(b)
-	in := strings.TrimRight(clip.Clean(came), "\n")
+	in := print.Piped(b)
 	switch {
 	case in == "":
 		return text, nil

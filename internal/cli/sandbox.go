@@ -30,7 +30,7 @@ func sandboxConfig(sys System, p settings.Paths, cfg *config.Config) (sandbox.Co
 	if err != nil {
 		return sandbox.Config{}, err
 	}
-	return app.Surroundings{Environment: settings.Environment{Env: sys.Env}, Temp: sys.ground(p.Dir).temp}.Sandbox(p, cfg, rules.Dirs)
+	return app.Surroundings{Environment: settings.Environment{Env: sys.Env}, Temp: sys.ground(p.Dir).Temp}.Sandbox(p, cfg, rules.Dirs)
 }
 
 // openSandbox starts the sandbox that the settings describe. A person who
@@ -122,7 +122,7 @@ func sandboxExplain(sys System, f *runFlags) *cobra.Command {
 		}
 		// As a session where somebody can be asked; nothing is connected here.
 		sc.Ask = func(context.Context, string, int) netproxy.Answer { return netproxy.Answer{} }
-		sc.Mechanism, sc.Temp = mechanism, filepath.Join(sys.ground(p.Dir).temp, "adze-…")
+		sc.Mechanism, sc.Temp = mechanism, filepath.Join(sys.ground(p.Dir).Temp, "adze-…")
 		level, pol := sandbox.Probe(cmd.Context(), sc), sandbox.NewPolicy(sc)
 		var packages []string
 		if pol.Network.Registries {

@@ -44,7 +44,7 @@ control: it cannot type into it (TIOCSTI), nor take it over.`,
 			if path, err = filepath.Abs(path); err != nil {
 				return err
 			}
-			pc := proc.Command{Path: path, Args: args, Dir: p.Dir, Env: proc.Set(proc.Scrub(sys.ground(p.Dir).environ, cfg.ChildEnv), "PWD="+p.Dir)}
+			pc := proc.Command{Path: path, Args: args, Dir: p.Dir, Env: proc.Set(proc.Scrub(sys.ground(p.Dir).Environ, cfg.ChildEnv), "PWD="+p.Dir)}
 			code, err := runInside(cmd.Context(), sys, s, pc)
 			if err != nil || code == 0 {
 				return err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/report"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/ui/export"
 )
 
 func newSessions(sys System, f *runFlags) *cobra.Command {
@@ -104,7 +102,7 @@ func sessionsShow(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(sys.Stdout)
-			return writeExport(cmd.Context(), sys, sys.Stdout, st, i, "md", 2000)
+			return report.Export(cmd.Context(), sys.Stdout, st, i, "md", sys.Environ, 2000)
 		}}, err
 	})
 	c.Flags().Lookup("json").Usage = "the facts as JSON"
@@ -161,26 +159,12 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 				defer func() { err = errors.Join(err, file.Close()) }()
 				out = file
 			}
-			return writeExport(cmd.Context(), sys, out, st, i, format, 0)
+			return report.Export(cmd.Context(), out, st, i, format, sys.Environ, 0)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "md", "md, html (one page that needs nothing else), json or jsonl")
 	c.Flags().StringVarP(&to, "output", "o", "", "write to this new file (- is stdout)")
 	return c
-}
-
-func writeExport(ctx context.Context, sys System, w io.Writer, st sessions.Store, i store.Info, format string, most int) error {
-	o := export.Options{Title: i.Title, Secrets: secret.Environ(sys.Environ), MaxResult: most}
-	events := st.Read(ctx, i, 0)
-	switch format {
-	case "json":
-		return export.JSON(w, events, o)
-	case "jsonl":
-		return export.JSONL(w, events, o)
-	case "html":
-		return export.HTML(w, events, o)
-	}
-	return export.Markdown(w, events, o)
 }
 
 // noteTo says what a store has to tell of a log, to stderr.

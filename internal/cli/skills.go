@@ -36,8 +36,8 @@ func (f *runFlags) library(sys System, cmd *cobra.Command, kinds ...trust.Kind) 
 	if err != nil {
 		return skill.Library{}, err
 	}
-	lib, problems := ext.Library(o.extended(live))
-	for _, s := range ext.Plugins(o.extended(live)).Problems {
+	lib, problems := ext.Library(o.Offered(live))
+	for _, s := range ext.Plugins(o.Offered(live)).Problems {
 		fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(s))
 	}
 	for _, p := range problems {

@@ -7,22 +7,17 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
 
 // An invocation is what flags and environment ask for.
 type invocation struct {
-	app.Surroundings
-	settings.Sources
-	app.Front
+	app.Invocation
 	spec app.Spec
 	// callbacks are hooks that the program which drives adze answers.
 	callbacks *print.Callbacks
-	// now has the folders and the settings of a run that has begun; nil: they are read.
-	now    func() (settings.Paths, *config.Config, error)
-	unused []string // members of its initialize that mean nothing here
+	unused    []string // members of its initialize that mean nothing here
 }
 
 // quiet is the same for what must not speak.
@@ -39,7 +34,7 @@ func (f *runFlags) loaded(sys System, cmd *cobra.Command) (invocation, settings.
 		return o, settings.Paths{}, nil, err
 	}
 	o = o.quiet()
-	p, cfg, err := o.load()
+	p, cfg, err := o.Load()
 	if err != nil {
 		return o, p, nil, openError(cmd.Context(), err)
 	}
@@ -53,24 +48,11 @@ func (f *runFlags) opened(sys System, cmd *cobra.Command) (invocation, *settings
 		return o, nil, err
 	}
 	o = o.quiet()
-	live, err := settings.Open(o.Environment, o.Sources)
+	live, err := o.Open()
 	if err != nil {
 		return o, nil, openError(cmd.Context(), err)
 	}
 	return o, live, nil
-}
-
-// load finds the folders and loads the settings.
-func (i invocation) load() (settings.Paths, *config.Config, error) {
-	if i.now != nil {
-		return i.now()
-	}
-	return settings.Load(i.Environment, i.Sources)
-}
-
-// models are those of these settings.
-func (i invocation) models(p settings.Paths, cfg *config.Config) (*models.Set, error) {
-	return i.Surroundings.Models(p.Folders, cfg, !i.Print, nil)
 }
 
 // A running is the one session of a process. Close ends both.

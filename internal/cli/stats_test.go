@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/report"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/usage"
 )
@@ -35,7 +36,7 @@ func TestStatsText(t *testing.T) {
 	}
 	for by, want := range tests {
 		var b bytes.Buffer
-		if err := statsText(&b, c, mixed(), by); err != nil {
+		if err := statsText(&b, c, report.Stats{Report: mixed()}, by); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), want) || strings.ContainsRune(b.String(), 0x1b) {
@@ -56,7 +57,7 @@ func TestStatsText(t *testing.T) {
 
 // A long name gives way to the figures where lines have a width.
 func TestStatsFit(t *testing.T) {
-	list := []bar{{strings.Repeat("name", 20), []string{"$123.45", "1,234.5k"}, 1}}
+	list := []report.Bar{{Name: strings.Repeat("name", 20), Facts: []string{"$123.45", "1,234.5k"}, Amount: 1}}
 	for width, most := range map[int]int{80: 63, 40: 40, 10: 12 + 2 + 7 + 2 + 8} {
 		var b strings.Builder
 		drawBars(&b, canvas{System{}.painter(), width, true, true}, []string{"NAME", "COST", "IN"}, list)
@@ -70,7 +71,7 @@ func TestStatsFit(t *testing.T) {
 
 // What is not known is null in JSON, never 0.
 func TestStatsJSON(t *testing.T) {
-	raw, err := json.Marshal(statsAsJSON(mixed(), ""))
+	raw, err := json.Marshal(report.Stats{Report: mixed()}.JSON(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestStatsJSON(t *testing.T) {
 			t.Errorf("%s\nlacks %s", raw, want)
 		}
 	}
-	raw, err = json.Marshal(statsAsJSON(mixed(), "tool"))
+	raw, err = json.Marshal(report.Stats{Report: mixed()}.JSON("tool"))
 	if err != nil || !bytes.Contains(raw, []byte(`"tools"`)) || bytes.Contains(raw, []byte(`"models"`)) || bytes.Contains(raw, []byte(`"hours"`)) {
 		t.Errorf("%s, %v", raw, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
@@ -57,7 +56,7 @@ func (t *publicTranscript) Follow(r *app.Running) (wait func()) {
 }
 
 // Agent implements app.Transcript.
-func (t *publicTranscript) Agent(s *session.Session, id, model string) (file func() string, wait func()) {
+func (t *publicTranscript) Agent(s app.Followed, id, model string) (file func() string, wait func()) {
 	p := t.Public.Agent(id)
 	wait = p.Follow(s, func() print.About {
 		a := t.about()

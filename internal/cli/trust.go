@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
@@ -81,10 +80,10 @@ them until you trust the folder, and asks again when they change.
 // trustPaths finds the folders. What may be gone needs no settings.
 func trustPaths(ctx context.Context, o invocation, gone bool) (settings.Paths, error) {
 	want := o.Dir
-	if _, err := place.Resolve(want); err != nil && gone {
+	if gone && !settings.Leads(want) {
 		o.Dir = o.Home
 	}
-	p, _, err := o.load()
+	p, _, err := o.Load()
 	if err != nil {
 		return p, openError(ctx, err)
 	}
@@ -207,7 +206,10 @@ func trusted(store trust.Store, p settings.Paths) (answer, error) {
 	}}, nil
 }
 
-func exists(path string) bool { return existing(path) == path }
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
 
 func revokeTrust(ctx context.Context, sys System, store trust.Store, p settings.Paths) error {
 	had, err := store.Revoke(ctx, p.Root)

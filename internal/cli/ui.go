@@ -190,7 +190,7 @@ func (h *uiHost) host() tui.Host {
 func (h *uiHost) machineOf() *machine.Machine {
 	return machine.New(machine.Config{
 		Environment: h.o.Environment, Environ: h.o.Environ, Temp: h.o.Temp, In: h.sys.Stdin, Out: h.sys.Stdout.File, Forgets: h.o.spec.Log.None,
-		Loaded: h.desk.Loaded, Fresh: h.o.quiet().load,
+		Loaded: h.desk.Loaded, Fresh: h.o.quiet().Load,
 		Extensions: func() *ext.Folder {
 			if at := h.desk.Place(); at != nil {
 				return at.Extensions()

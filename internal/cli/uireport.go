@@ -139,7 +139,7 @@ func (h *uiHost) providerNamed(list func(context.Context) ([]ask.Choice, error))
 		if err != nil {
 			return err
 		}
-		ms, err := h.o.models(p, cfg)
+		ms, err := h.o.Models(p.Folders, cfg, !h.o.Print, nil)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (h *uiHost) keyed(context.Context) ([]ask.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	ms, err := h.o.models(p, cfg)
+	ms, err := h.o.Models(p.Folders, cfg, !h.o.Print, nil)
 	if err != nil {
 		return nil, err
 	}

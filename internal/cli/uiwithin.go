@@ -42,7 +42,7 @@ func (in *within) options(cwd string, fs *pflag.FlagSet) (invocation, error) {
 		return o, usagef("give it when you start adze", "--%s counts for a whole run, and this one has begun", first(bad, "cwd"))
 	}
 	if more := given(fs); len(more) > 0 {
-		o.Flags, o.now = append(slices.Clip(o.Flags), more...), nil // read once more, with these
+		o.Flags, o.Now = append(slices.Clip(o.Flags), more...), nil // read once more, with these
 	}
 	return o, nil
 }
@@ -89,7 +89,7 @@ func (h *uiHost) within(session string) *within {
 	if at := h.desk.Place(); at != nil { // also where the settings are read once more
 		in.o.Flags = slices.Concat(in.o.Flags, at.Given())
 	}
-	in.o.now = func() (settings.Paths, *config.Config, error) { return h.desk.Loaded() }
+	in.o.Now = func() (settings.Paths, *config.Config, error) { return h.desk.Loaded() }
 	if s, ok := h.desk.Session(session); ok {
 		in.rules = func() (policy.Rules, policy.Mode) { return s.Session.Rules(), s.Mode() }
 	}

@@ -294,3 +294,6 @@ func (k Kit) KnowsOnly(files []effect.File) {
 	k.ledger.Forget()
 	k.ledger.Restore(files)
 }
+
+// PDFText is the text of the first pages of a PDF.
+func PDFText(data []byte) (string, error) { return file.PDFText(data) }

@@ -466,6 +466,13 @@ func (c *Chooser) Small(ctx context.Context, main Choice, wishes ...string) (Cho
 	return small, nil
 }
 
+// Unauthorized reports whether an error is that of a provider that refuses the key, or that
+// has none.
+func Unauthorized(err error) bool {
+	var e *llm.Error
+	return errors.As(err, &e) && e.Kind == llm.Unauthorized
+}
+
 // ErrNoKey is wrapped by the error for a provider without a key.
 var ErrNoKey = errors.New("no key is set")
 

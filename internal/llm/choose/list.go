@@ -23,6 +23,25 @@ type Row struct {
 	Aliases []string
 }
 
+// BeyondTools are the abilities that are worth a word: what works here needs tools, so all
+// but a few models have them.
+func (r Row) BeyondTools() (out []string) {
+	tools := false
+	for _, a := range r.Facts.Abilities {
+		switch a {
+		case price.Tools:
+			tools = true
+		case price.Search: // how tools are sent is nothing to choose a model by
+		default:
+			out = append(out, string(a))
+		}
+	}
+	if !tools {
+		out = append(out, "no tools")
+	}
+	return out
+}
+
 // List returns the models that are known: those of providers with a key first,
 // then those of servers that answer, then the rest.
 func (c *Chooser) List(ctx context.Context) []Row {

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"os"
@@ -8,10 +8,9 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/ext/hooks"
-	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -28,12 +27,12 @@ type valued struct {
 
 // values are the problems of values that name agents, output styles, themes, tools,
 // files and domains.
-func (i invocation) values(cfg *config.Config, live *settings.Live) []config.Problem {
+func values(i app.Invocation, cfg *config.Config, live *settings.Live) []config.Problem {
 	v := valued{cfg: cfg}
 	if cfg.Agent != "" || cfg.OutputStyle != "" {
-		v.extensions(i.extended(live))
+		v.extensions(i.Offered(live))
 	}
-	v.theme(i.extended(live))
+	v.theme(i.Offered(live))
 	v.tools("tools.allowed", cfg.Tools.Allowed)
 	v.tools("tools.disallowed", cfg.Tools.Disallowed)
 	for _, g := range cfg.Memory.Excludes {
@@ -111,15 +110,4 @@ func networkProblem(cfg *config.Config, err error) (config.Problem, bool) {
 	}
 	s, _ := cfg.Setting(key)
 	return config.Problem{Severity: config.Error, Origin: s.Origin, Key: key, Message: message}, true
-}
-
-// hookDoubts are what hooks of the settings say that is taken, and probably not meant.
-func hookDoubts(cfg *config.Config) (out []config.Problem) {
-	list, _ := hooks.Load(cfg)
-	for _, h := range extension.Hooks(list...).All() {
-		for _, s := range h.Doubts() {
-			out = append(out, config.Problem{Severity: config.Warning, Key: "hooks", Message: h.From + ": " + s + " (adze hooks check)"})
-		}
-	}
-	return out
 }

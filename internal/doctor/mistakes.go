@@ -1,8 +1,9 @@
-package cli
+package doctor
 
 import (
 	"strings"
 
+	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
@@ -10,21 +11,21 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 )
 
-// mistakes are what is wrong with settings. The error is of a value that was given for
+// Mistakes are what is wrong with settings. The error is of a value that was given for
 // this run.
-func mistakes(o invocation, p settings.Paths, cfg *config.Config) ([]config.Problem, error) {
+func Mistakes(o app.Invocation, p settings.Paths, cfg *config.Config) ([]config.Problem, error) {
 	_, rules, err := settings.Rules(cfg, p)
 	if err != nil {
 		return nil, err
 	}
 	problems := append(append([]config.Problem(nil), cfg.Problems...), rules...)
-	if m, err := o.models(p, cfg); err == nil {
+	if m, err := o.Models(p.Folders, cfg, !o.Print, nil); err == nil {
 		problems = append(problems, m.Problems()...)
 	} else if p, ok := networkProblem(cfg, err); ok { // a run says other errors
 		problems = append(problems, p)
 	}
-	if live, err := settings.Open(o.Environment, o.Sources); err == nil { // a run says the error
-		problems = append(append(problems, live.Servers(settings.Servers{}).Problems...), o.values(cfg, live)...)
+	if live, err := o.Open(); err == nil { // a run says the error
+		problems = append(append(problems, live.Servers(settings.Servers{}).Problems...), values(o, cfg, live)...)
 		live.Close()
 	}
 	_, bad := hooks.Load(cfg)
@@ -34,25 +35,25 @@ func mistakes(o invocation, p settings.Paths, cfg *config.Config) ([]config.Prob
 	return problems, nil
 }
 
-// judged says what would be wrong with the settings that is not now, if a file were
-// changed: an error where what is written would not count, else warnings.
-func judged(o invocation, path string, edits []confedit.Edit) (warnings []string, err error) {
+// Judged says what would be wrong with the settings that is not now, if a file were
+// changed: why what is written would not count, with its key, else warnings.
+func Judged(o app.Invocation, path string, edits []confedit.Edit) (warnings []string, key, why string, err error) {
 	for _, e := range edits {
 		if e.Op == confedit.Unset || e.Op == confedit.Drop {
-			return nil, nil
+			return nil, "", "", nil
 		}
 	}
 	was, _ := regular.Read(path, config.MaxFile) // whatever is wrong with the file is for the change to find
 	text, err := confedit.Apply(was, edits...)
 	if err != nil {
-		return nil, nil
+		return nil, "", "", nil
 	}
 	o.Sources.Only, o.Sources.Bare, o.Sources.Trusted = nil, false, true
-	before, _ := o.mistakes()
+	before, _ := all(o)
 	o.Sources.Draft = map[string][]byte{path: text}
-	after, err := o.mistakes()
+	after, err := all(o)
 	if err != nil {
-		return nil, err
+		return nil, "", "", err
 	}
 	known := map[string]int{}
 	for _, p := range before {
@@ -68,18 +69,18 @@ func judged(o invocation, path string, edits []confedit.Edit) (warnings []string
 			warnings = append(warnings, words)
 			continue
 		}
-		return nil, usagef(takesHint(p.Key), "not written, because it would not count: %s", words)
+		return nil, p.Key, words, nil
 	}
-	return warnings, nil
+	return warnings, "", "", nil
 }
 
-// mistakes are those of the settings of an invocation.
-func (i invocation) mistakes() ([]config.Problem, error) {
-	p, cfg, err := i.load()
+// all are the mistakes of the settings of an invocation.
+func all(i app.Invocation) ([]config.Problem, error) {
+	p, cfg, err := i.Load()
 	if err != nil {
 		return nil, err
 	}
-	return mistakes(i, p, cfg)
+	return Mistakes(i, p, cfg)
 }
 
 // wrong tells problems apart wherever they stand in their file.

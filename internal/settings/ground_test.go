@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"path/filepath"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/proc"
 )
 
 // TestStand: no variable makes adze take a folder of the repository, or one
@@ -48,20 +48,22 @@ func TestStand(t *testing.T) {
 			s.repo = at("w")
 		}
 		g := stand(s)
-		o := app.Surroundings{}
-		g.apply(&o)
-		got := []string{o.Home, o.Temp, strings.Join(o.Environ, " "), o.Env("XDG_STATE_HOME")}
+		state := proc.Getenv(g.Environ, "XDG_STATE_HOME")
+		if slices.Contains(g.Hidden, "XDG_STATE_HOME") {
+			state = ""
+		}
+		got := []string{g.Home, g.Temp, strings.Join(g.Environ, " "), state}
 		want := []string{expand(c.home), c.temp, expand(c.sees), expand(c.own)}
 		want[1] = expand(want[1])
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
 		}
-		if said := func(n string) bool { return c.note != "" && strings.Contains(n, c.note) }; (len(g.notes) > 0) != (c.note != "") || c.note != "" && !slices.ContainsFunc(g.notes, said) {
-			t.Errorf("%s: notes %q, want %q", c.name, g.notes, c.note)
+		if said := func(n string) bool { return c.note != "" && strings.Contains(n, c.note) }; (len(g.Notes) > 0) != (c.note != "") || c.note != "" && !slices.ContainsFunc(g.Notes, said) {
+			t.Errorf("%s: notes %q, want %q", c.name, g.Notes, c.note)
 		}
 	}
 	g := stand(surroundings{environ: []string{"USERPROFILE=/u", "TMP=/w/t", "TEMP=/t"}, dir: "/w", windows: true, temp: "/d"})
-	if g.home != "/u" || g.temp != "/t" {
-		t.Errorf("windows: %q, %q", g.home, g.temp)
+	if g.Home != "/u" || g.Temp != "/t" {
+		t.Errorf("windows: %q, %q", g.Home, g.Temp)
 	}
 }

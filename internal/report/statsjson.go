@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"time"
@@ -50,10 +50,11 @@ type (
 	}
 )
 
-// statsAsJSON has every list, or the one that is asked for.
-func statsAsJSON(r usage.Report, by string) statsJSON {
-	day := func(t time.Time) string { return t.Format("2006-01-02") }
-	out := statsJSON{Version: 1, From: day(r.From), To: day(r.To), Zone: zoneName(r.Zone, r.To), Sessions: r.Sessions, Total: asSpent("", r.Total)}
+// JSON has every list, or the one that is asked for: one of By, "" for all.
+func (s Stats) JSON(by string) any {
+	r := s.Report
+	from, to := s.Period()
+	out := statsJSON{Version: 1, From: from, To: to, Zone: zoneName(r.Zone, r.To), Sessions: r.Sessions, Total: asSpent("", r.Total)}
 	for i := range r.Purposes {
 		r.Purposes[i].Name = agentName(r.Purposes[i].Name)
 	}

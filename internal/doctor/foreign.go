@@ -1,12 +1,14 @@
-package cli
+package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/market"
@@ -27,7 +29,7 @@ var theirOwn = []string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUD
 
 // foreignFindings are the variables of Claude Code, of the environment and of the person's
 // settings, that have no effect here, in one line.
-func foreignFindings(o invocation, cfg *config.Config) []finding {
+func foreignFindings(o app.Invocation, cfg *config.Config) []Finding {
 	var names []string
 	for _, kv := range o.Environ {
 		name, value, _ := strings.Cut(kv, "=")
@@ -49,7 +51,7 @@ func foreignFindings(o invocation, cfg *config.Config) []finding {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	return []finding{{"variables", "note", "without effect here: " + clip.Visible(strings.Join(names, ", ")), "adze help environment lists those that adze reads"}}
+	return []Finding{{"variables", "note", "without effect here: " + clip.Visible(strings.Join(names, ", ")), "adze help environment lists those that adze reads"}}
 }
 
 // theirs are files of other agents, below the folder that skill.Homes may move or the
@@ -69,26 +71,26 @@ const maxTheirs = 50
 
 // unreadFindings say what other agents keep for the person that adze does not use:
 // extensions of Gemini that are not plugins here, and definitions in other formats.
-func unreadFindings(sys System, o invocation, p settings.Paths) (out []finding) {
+func unreadFindings(c Config, p settings.Paths) (out []Finding) {
 	if p.Home == "" {
 		return nil
 	}
-	homes := skill.Homes(sys.Env)
+	homes := skill.Homes(c.Env)
 	at := func(of, glob string) []string {
-		dir := first(homes[of], filepath.Join(p.Home, of))
+		dir := cmp.Or(homes[of], filepath.Join(p.Home, of))
 		list, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(glob)))
 		return list[:min(len(list), maxTheirs)]
 	}
-	store := ext.Market(p, sys.Env, o.Environ, sys.Version, nil)
+	store := ext.Market(p, c.Env, c.Environ, c.Version, nil)
 	installed, _ := store.Installed() // pluginFindings say what is wrong with the list
 	for _, file := range at(".gemini", "extensions/*/gemini-extension.json") {
 		dir := filepath.Dir(file)
 		x, _, err := store.Look(dir)
 		if err != nil {
-			out = append(out, finding{"extensions", "note", clip.Visible(dir) + ": " + err.Error(), "adze plugin validate " + hint.Shell(dir)})
+			out = append(out, Finding{"extensions", "note", clip.Visible(dir) + ": " + err.Error(), "adze plugin validate " + hint.Shell(dir)})
 			continue
 		}
-		if slices.ContainsFunc(installed, func(in market.Installed) bool { return in.Name == x.Name }) || slices.Contains(o.Extensions.PluginDirs, dir) {
+		if slices.ContainsFunc(installed, func(in market.Installed) bool { return in.Name == x.Name }) || slices.Contains(c.Extensions.PluginDirs, dir) {
 			continue
 		}
 		var has []string
@@ -111,11 +113,11 @@ func unreadFindings(sys System, o invocation, p settings.Paths) (out []finding) 
 		if len(has) > 0 {
 			text += ": it has " + strings.Join(has, ", ")
 		}
-		out = append(out, finding{"extensions", "note", text, "adze plugin validate " + hint.Shell(dir) + " shows what it would run; --plugin-dir " + hint.Shell(dir) + " uses it for one run"})
+		out = append(out, Finding{"extensions", "note", text, "adze plugin validate " + hint.Shell(dir) + " shows what it would run; --plugin-dir " + hint.Shell(dir) + " uses it for one run"})
 	}
 	for _, t := range theirs {
 		if list := at(t.of, t.glob); len(list) > 0 {
-			out = append(out, finding{"extensions", "note", fmt.Sprintf("%s in %s are not used (%s)", t.what, clip.Visible(filepath.Dir(list[0])), clip.Count(len(list), "file")), t.hint})
+			out = append(out, Finding{"extensions", "note", fmt.Sprintf("%s in %s are not used (%s)", t.what, clip.Visible(filepath.Dir(list[0])), clip.Count(len(list), "file")), t.hint})
 		}
 	}
 	return out

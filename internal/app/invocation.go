@@ -1,0 +1,42 @@
+package app
+
+import (
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext"
+	"github.com/adze-agent/adze/internal/settings"
+)
+
+// An Invocation is what a start of adze asks for, as far as it is not about one session:
+// what is asked of a folder without any is asked of this.
+type Invocation struct {
+	Surroundings
+	settings.Sources
+	Front
+	// Now has the folders and the settings of a run that has begun; nil: they are read.
+	Now func() (settings.Paths, *config.Config, error)
+}
+
+// Quiet is the same for what must not speak.
+func (i Invocation) Quiet() Invocation {
+	i.Note = nil
+	return i
+}
+
+// Load finds the folders and loads the settings.
+func (i Invocation) Load() (settings.Paths, *config.Config, error) {
+	if i.Now != nil {
+		return i.Now()
+	}
+	return settings.Load(i.Environment, i.Sources)
+}
+
+// Open reads the settings for what needs more of them than values. Close them.
+func (i Invocation) Open() (*settings.Live, error) { return settings.Open(i.Environment, i.Sources) }
+
+// Offered is what extensions are read from, without a session.
+func (i Invocation) Offered(live *settings.Live) ext.FolderConfig {
+	return ext.FolderConfig{
+		Live: live, Env: i.Env, Environment: i.Environ, Version: i.Version, Bare: i.Bare, Flags: i.Extensions,
+		Roots: func() []string { return settings.Dirs(live.Config(), live.Paths) },
+	}
+}
