@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -39,4 +41,13 @@ func (r *Running) endTasks() {
 	if ended := r.kit.Close(2 * time.Second); ended != "" {
 		r.place.process.Notef("ended what ran in the background: %s", ended)
 	}
+}
+
+// Mistaken reports whether a turn ended because its prompt is a command that cannot be done
+// as it is defined.
+func Mistaken(b event.TurnEnded) bool { return b.Reason == string(agent.CommandMistaken) }
+
+// ByHook reports whether a hook ended a turn.
+func ByHook(b event.TurnEnded) bool {
+	return b.Reason == string(agent.HookStopped) || b.Reason == string(agent.StopHookPrevented)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ func newAttach(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			defer all.Close()
-			s, err := meant(all, p, first(args...))
+			s, err := meant(all, p, cmp.Or(args...))
 			if err != nil {
 				return err
 			}

@@ -272,7 +272,7 @@ func configEdit(sys System, f *runFlags) *cobra.Command {
 			if !sys.InTTY || !sys.OutTTY {
 				return usagef("adze config set KEY VALUE changes a setting without one", "an editor needs a terminal; the file is %s", clip.Visible(t.Path))
 			}
-			editor := strings.Fields(first(sys.Env("VISUAL"), sys.Env("EDITOR"), "vi"))
+			editor := strings.Fields(cmp.Or(sys.Env("VISUAL"), sys.Env("EDITOR"), "vi"))
 			if _, err := os.Stat(t.Path); errors.Is(err, fs.ErrNotExist) {
 				// An empty update makes the file, with the rules that all writes obey.
 				if err := (confedit.Editor{}).Rewrite(cmd.Context(), t, func(b []byte) ([]byte, error) { return append(b, "{\n}\n"...), nil }); err != nil {
@@ -290,15 +290,6 @@ func configEdit(sys System, f *runFlags) *cobra.Command {
 			return nil
 		},
 	})
-}
-
-func first(xs ...string) string {
-	for _, x := range xs {
-		if x != "" {
-			return x
-		}
-	}
-	return ""
 }
 
 func printJSON(sys System, v any) error {

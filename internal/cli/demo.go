@@ -1,23 +1,20 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"os/exec"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
-	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/demo"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm/script"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
@@ -26,11 +23,6 @@ import (
 	"github.com/adze-agent/adze/internal/ui/print"
 	"github.com/adze-agent/adze/internal/ui/story"
 )
-
-//go:embed demo
-var demoFiles embed.FS
-
-const demoPrompt = "The test in this module fails. Find out why and fix it."
 
 // A demonstration is one run of the demo.
 type demonstration struct {
@@ -61,8 +53,8 @@ the permissions and the log are the real ones. Nothing is left behind.`,
 				return err
 			}
 			d.ground = sys.ground(wd)
-			if d.dir, err = demoModule(d.dir, d.ground.Temp); err != nil {
-				return err
+			if d.dir, err = demo.Module(d.dir, d.ground.Temp); err != nil {
+				return openError(cmd.Context(), err)
 			}
 			if !d.keep {
 				defer func() { err = errors.Join(err, os.RemoveAll(d.dir)) }()
@@ -76,21 +68,17 @@ the permissions and the log are the real ones. Nothing is left behind.`,
 }
 
 func (d demonstration) run(ctx context.Context) error {
-	text, err := demoFiles.ReadFile("demo/script.txt")
+	model, err := demo.Target(d.sys.Version)
 	if err != nil {
 		return err
-	}
-	s, err := script.Parse(string(text))
-	if err != nil {
-		return fmt.Errorf("the demo's script: %w", err)
 	}
 	out := d.sys.Stdout
 	fmt.Fprintf(out, "The module %s has a test that fails.\n", clip.Visible(d.dir))
 	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.Quiet, "The model is a script of adze's own: no key, no network. All else is real."))
-	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.User, "> "+demoPrompt))
+	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.User, "> "+demo.Prompt))
 	o := invocation{
-		Invocation: app.Invocation{Surroundings: app.Surroundings{Version: d.sys.Version, Environment: settings.Environment{Dir: d.dir}}, Sources: settings.Sources{Flags: demoFlags(), Bare: true}, Front: app.Front{Print: true}},
-		spec:       app.Spec{Log: sessions.Choice{None: !d.keep}, Target: &agent.Target{Model: script.New(s, script.Config{Version: d.sys.Version}), Provider: "script", Name: "demo"}},
+		Invocation: app.Invocation{Surroundings: app.Surroundings{Version: d.sys.Version, Environment: settings.Environment{Dir: d.dir}}, Sources: settings.Sources{Flags: demo.Flags(), Bare: true}, Front: app.Front{Print: true}},
+		spec:       app.Spec{Log: sessions.Choice{None: !d.keep}, Target: model},
 	}
 	apply(d.ground, &o.Surroundings)
 	a, err := o.start(ctx)
@@ -120,7 +108,7 @@ func (d demonstration) play(ctx context.Context, a running) (print.Outcome, erro
 	stop := context.AfterFunc(ctx, func() { _ = a.Submit(context.WithoutCancel(ctx), op.Interrupt{}) })
 	defer stop()
 	inputs := make(chan print.Input, 1)
-	inputs <- print.Input{Op: op.Prompt{Text: demoPrompt, Typed: op.All(demoPrompt)}}
+	inputs <- print.Input{Op: op.Prompt{Text: demo.Prompt, Typed: op.All(demo.Prompt)}}
 	close(inputs)
 	watch := a.Follow(context.WithoutCancel(ctx), a.After, event.Durable)
 	shown := make(chan struct{})
@@ -153,7 +141,7 @@ func (d demonstration) show(events iter.Seq2[event.Event, error]) {
 		if err != nil {
 			return
 		}
-		if in, ok := e.Body.(event.InputAccepted); ok && in.Text == demoPrompt {
+		if in, ok := e.Body.(event.InputAccepted); ok && in.Text == demo.Prompt {
 			continue // it stands above
 		}
 		w.around(e, func() {
@@ -165,46 +153,6 @@ func (d demonstration) show(events iter.Seq2[event.Event, error]) {
 			return
 		}
 	}
-}
-
-// demoFlags allow what the demo does, as a person would on the command line.
-// Its commands are known, so no sandbox is around them: the builds of a new
-// one are cold, and would take most of the time.
-func demoFlags() []config.Given {
-	return []config.Given{
-		configGiven("sandbox.enabled", false, "--sandbox"),
-		configGiven("permissions.allow", []string{"Bash(go test:*)"}, "--allowed-tools"),
-		configGiven("permissions.defaultMode", "acceptEdits", "--permission-mode"),
-	}
-}
-
-// demoModule writes the module. A folder that is not empty is left alone.
-func demoModule(dir, temp string) (string, error) {
-	var err error
-	if dir == "" {
-		dir, err = os.MkdirTemp(temp, "adze-demo-")
-	} else if err = os.MkdirAll(dir, 0o755); err == nil {
-		if old, _ := os.ReadDir(dir); len(old) > 0 {
-			return "", usagef("give an empty folder", "%s is not empty", dir)
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("make a folder for the demo: %w", err)
-	}
-	files := map[string]string{"go.mod": "module example.com/calc\n\ngo 1.21\n"}
-	for _, name := range []string{"calc.go", "calc_test.go"} {
-		b, err := demoFiles.ReadFile("demo/" + name + ".txt")
-		if err != nil {
-			return "", err
-		}
-		files[name] = string(b)
-	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			return "", fmt.Errorf("write the demo's module: %w", err)
-		}
-	}
-	return filepath.Abs(dir)
 }
 
 // check runs the test itself: the demo has failed when it does.
@@ -221,7 +169,7 @@ func (d demonstration) check(ctx context.Context) error {
 
 // next says how to go on, in the words this person started adze with.
 func (d demonstration) next(a running) {
-	out, name := d.sys.Stdout, first(d.sys.Name, "adze")
+	out, name := d.sys.Stdout, cmp.Or(d.sys.Name, "adze")
 	if d.keep {
 		fmt.Fprintf(out, "\nThe module is in    %s\nThe session is in   %s\nRead it again with  %s export %s -C %s\n", clip.Visible(d.dir), clip.Visible(a.Stored()), name, a.ID, clip.Visible(d.dir))
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -29,7 +28,7 @@ Instructions and permission rules of Claude Code need no copy: adze reads them w
 they are. docs/import.md says what is taken of each, and what is not.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := opt.Check(); err != nil {
-				return err
+				return openError(cmd.Context(), err)
 			}
 			p, cfg, err := loadSettings(sys, f, cmd)
 			if err != nil {
@@ -63,11 +62,5 @@ func importAgreed(ctx context.Context, sys System, yes bool, what, path string) 
 		fmt.Fprintf(sys.Stderr, "not taken: %s that allow something or start a program, because nobody is here to ask (look at the list, then: adze import --yes)\n", what)
 		return false, nil
 	}
-	fmt.Fprintf(sys.Stderr, "Write %s that allow something or start a program, marked with +, to %s? [y/N] ", what, clip.Visible(path))
-	b, err := wait(ctx, func() ([]byte, error) { return bufio.NewReader(sys.Stdin).ReadBytes('\n') })
-	if ctx.Err() != nil {
-		return false, ctx.Err()
-	}
-	a := strings.ToLower(strings.TrimSpace(string(b)))
-	return err == nil && (a == "y" || a == "yes"), nil
+	return agrees(ctx, sys, fmt.Sprintf("Write %s that allow something or start a program, marked with +, to %s?", what, clip.Visible(path)))
 }

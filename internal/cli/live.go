@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -97,7 +98,7 @@ func newPs(sys System, f *runFlags) *cobra.Command {
 				if !s.Changed.IsZero() {
 					last = clip.Age(time.Since(s.Changed))
 				}
-				what := clip.Line(clip.VisibleText(first(s.Question, s.Title)), 60)
+				what := clip.Line(clip.VisibleText(cmp.Or(s.Question, s.Title)), 60)
 				t.row(s.ID, string(s.Doing), clip.Age(time.Since(s.Since)), last, s.Model, paths.Tilde(s.Dir, p.Home), what)
 			},
 		}

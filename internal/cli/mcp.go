@@ -461,13 +461,21 @@ func confirm(ctx context.Context, sys System, yes bool, question, not string) er
 	if !sys.InTTY || !sys.ErrTTY {
 		return &failure{exitRefused, not + ": nobody is here to ask", "look at the list above, then add --yes"}
 	}
-	fmt.Fprintf(sys.Stderr, "%s [y/N] ", question)
-	b, err := wait(ctx, func() ([]byte, error) { return bufio.NewReader(sys.Stdin).ReadBytes('\n') })
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if a := strings.ToLower(strings.TrimSpace(string(b))); err != nil || a != "y" && a != "yes" {
+	if ok, err := agrees(ctx, sys, question); err != nil {
+		return err
+	} else if !ok {
 		return &failure{exitRefused, not, ""}
 	}
 	return nil
+}
+
+// agrees puts a question to the person at the terminal, who agrees with y or yes.
+func agrees(ctx context.Context, sys System, question string) (bool, error) {
+	fmt.Fprintf(sys.Stderr, "%s [y/N] ", question)
+	b, err := wait(ctx, func() ([]byte, error) { return bufio.NewReader(sys.Stdin).ReadBytes('\n') })
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	a := strings.ToLower(strings.TrimSpace(string(b)))
+	return err == nil && (a == "y" || a == "yes"), nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -54,7 +55,7 @@ func pluginList(sys System, f *runFlags) *cobra.Command {
 			case !r.Enabled:
 				state = "disabled"
 			}
-			t.row(r.ID, first(r.Version, "-"), clip.Line(oneLine(state), 200))
+			t.row(r.ID, cmp.Or(r.Version, "-"), clip.Line(oneLine(state), 200))
 			if r.Hint != "" {
 				t.row("", "", "hint: "+oneLine(r.Hint))
 			}
@@ -72,7 +73,7 @@ func (s *shop) rows() ([]pluginRow, error) {
 	active, problems := s.store.Active(s.cfg)
 	rows := []pluginRow{}
 	for _, in := range list {
-		r := pluginRow{ID: in.ID(), Version: in.Version, Enabled: s.cfg.EnabledPlugins[in.ID()], Source: in.Source.String(), Pin: first(in.Pin, in.Sum)}
+		r := pluginRow{ID: in.ID(), Version: in.Version, Enabled: s.cfg.EnabledPlugins[in.ID()], Source: in.Source.String(), Pin: cmp.Or(in.Pin, in.Sum)}
 		if at, ok := s.cfg.Setting("enabledPlugins." + in.ID()); ok && string(at.Value) != "null" {
 			r.From = at.Origin.String()
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +93,7 @@ func marketList(sys System, f *runFlags) *cobra.Command {
 			rows = append(rows, r)
 		}
 		return listing[marketRow]{rows: rows, none: "no marketplaces; adze plugin marketplace add OWNER/REPO", row: func(t *table, r marketRow) {
-			t.row(r.Name, r.Source, r.Updated, first(oneLine(r.Problem), clip.Count(r.Plugins, "plugin")))
+			t.row(r.Name, r.Source, r.Updated, cmp.Or(oneLine(r.Problem), clip.Count(r.Plugins, "plugin")))
 		}}, nil
 	})
 }
@@ -201,7 +202,7 @@ func pluginValidate(sys System, f *runFlags) *cobra.Command {
 				lines = append(lines, noMarket.Error())
 			}
 			if err == nil {
-				fmt.Fprintf(sys.Stdout, "%s (%s)\n", strings.TrimSpace(p.Name+" "+p.Version), first(p.Manifest, "no manifest"))
+				fmt.Fprintf(sys.Stdout, "%s (%s)\n", strings.TrimSpace(p.Name+" "+p.Version), cmp.Or(p.Manifest, "no manifest"))
 				writeItems(sys.Stdout, items)
 				for _, x := range problems {
 					if x.Note {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +130,7 @@ func optionNames(p plugin.Plugin) (out []string) {
 
 // ask asks a person for one option until it can be one.
 func (s *shop) ask(ctx context.Context, o plugin.Option) (string, error) {
-	question := first(o.Title, o.Key)
+	question := cmp.Or(o.Title, o.Key)
 	if o.About != "" {
 		question += " (" + o.About + ")"
 	}

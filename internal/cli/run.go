@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/disk/regular"
@@ -413,10 +412,10 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 	case event.Interrupted:
 		return &failure{exitInterrupted, "interrupted", resumeHint(a)}
 	case event.Stopped:
-		if e.Reason == string(agent.CommandMistaken) {
+		if app.Mistaken(e) {
 			return &failure{exitUsage, e.Err, e.Hint}
 		}
-		if e.Reason == string(agent.HookStopped) || e.Reason == string(agent.StopHookPrevented) {
+		if app.ByHook(e) {
 			return &failure{exitRefused, e.Err, cmp.Or(e.Hint, "adze hooks list shows the hooks and where they stand")}
 		}
 		return &failure{exitBudget, e.Err, e.Hint}

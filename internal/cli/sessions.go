@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ func sessionStore(sys System, f *runFlags, cmd *cobra.Command) (sessions.Store, 
 // findSession looks up the session that is named, the newest of this folder
 // when none is.
 func findSession(sys System, f *runFlags, cmd *cobra.Command, names ...string) (sessions.Store, store.Info, error) {
-	query := first(names...)
+	query := cmp.Or(names...)
 	if len(names) > 0 && strings.TrimSpace(query) == "" {
 		return sessions.Store{}, store.Info{}, usagef("adze sessions list shows them", "the name of the session is empty")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,7 +53,7 @@ func newStats(sys System, f *runFlags) *cobra.Command {
 			if page != "" {
 				return statsPage(page, r)
 			}
-			return statsText(sys.Stdout, sys.canvas(), r, first(by, "model"))
+			return statsText(sys.Stdout, sys.canvas(), r, cmp.Or(by, "model"))
 		}}, err
 	})
 	c.Flags().IntVar(&days, "days", 0, "only the last N days, today included")

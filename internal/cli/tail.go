@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -32,7 +33,7 @@ func newTail(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			defer list.Close()
-			s, err := meant(list, p, first(args...))
+			s, err := meant(list, p, cmp.Or(args...))
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -116,12 +115,11 @@ func trustFolder(ctx context.Context, sys System, store trust.Store, p settings.
 	case !sys.InTTY || !sys.ErrTTY:
 		return &failure{exitRefused, p.Root + " is not trusted, and nobody is here to ask", "look at the list above, then: adze trust --yes"}
 	default:
-		fmt.Fprintf(sys.Stderr, "Trust %s with this? [y/N] ", clip.Visible(p.Root))
-		b, err := wait(ctx, func() ([]byte, error) { return bufio.NewReader(sys.Stdin).ReadBytes('\n') })
-		if ctx.Err() != nil {
-			return ctx.Err()
+		ok, err := agrees(ctx, sys, "Trust "+clip.Visible(p.Root)+" with this?")
+		if err != nil {
+			return err
 		}
-		if a := strings.ToLower(strings.TrimSpace(string(b))); err != nil || a != "y" && a != "yes" {
+		if !ok {
 			if v.State == trust.Nothing {
 				return nil
 			}

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"os"
 
-	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/demo"
 	"github.com/adze-agent/adze/internal/hook"
-	"github.com/adze-agent/adze/internal/llm/script"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
@@ -39,21 +38,17 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 
 // demo opens a session on the demo's module and its scripted model.
 func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
-	text, err := demoFiles.ReadFile("demo/script.txt")
+	model, err := demo.Target(h.sys.Version)
 	if err != nil {
 		return nil, err
 	}
-	s, err := script.Parse(string(text))
-	if err != nil {
-		return nil, err
-	}
-	dir, err := demoModule("", h.o.Temp)
+	dir, err := demo.Module("", h.o.Temp)
 	if err != nil {
 		return nil, err
 	}
 	o := h.o
-	o.Dir, o.Bare, o.Flags, o.spec = dir, true, demoFlags(), app.Spec{Log: sessions.Choice{None: true}}
-	o.spec.Target = &agent.Target{Model: script.New(s, script.Config{Version: h.sys.Version}), Provider: "script", Name: "demo"}
+	o.Dir, o.Bare, o.Flags, o.spec = dir, true, demo.Flags(), app.Spec{Log: sessions.Choice{None: true}}
+	o.spec.Target = model
 	a, err := o.start(ctx)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -62,7 +57,7 @@ func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
 	h.made.Store(a.ID, func() error { return errors.Join(a.Close(), os.RemoveAll(dir)) })
 	face, err := h.face(ctx, a.Running)
 	if err == nil {
-		face.Prompt = demoPrompt
+		face.Prompt = demo.Prompt
 	}
 	return face, err
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -234,7 +235,7 @@ func (h *uiHost) export(ctx context.Context, session, args string) (string, erro
 	if p, _, err := h.desk.Loaded(); err == nil && !sessions.In(p.State).Has(s.ID) {
 		return "", hint.With(errors.New("there is nothing to export yet"), "the session begins with the first prompt")
 	}
-	file := paths.Absolute(h.o.Dir, h.o.Home, first(args, "adze-"+s.ID[:8]+".md"))
+	file := paths.Absolute(h.o.Dir, h.o.Home, cmp.Or(args, "adze-"+s.ID[:8]+".md"))
 	format, err := exportFormat(file)
 	if err != nil {
 		return "", err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -39,7 +40,7 @@ func (in *within) options(cwd string, fs *pflag.FlagSet) (invocation, error) {
 		}
 	})
 	if bad != "" || cwd != "" {
-		return o, usagef("give it when you start adze", "--%s counts for a whole run, and this one has begun", first(bad, "cwd"))
+		return o, usagef("give it when you start adze", "--%s counts for a whole run, and this one has begun", cmp.Or(bad, "cwd"))
 	}
 	if more := given(fs); len(more) > 0 {
 		o.Flags, o.Now = append(slices.Clip(o.Flags), more...), nil // read once more, with these

@@ -6,6 +6,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/llm/schema"
 	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
@@ -282,7 +283,7 @@ func (k marker) writeTools(j *wire.JSON, tools, loaded []llm.Spec, eager bool) {
 		j.Member("description", t.Description)
 		j.Key("input_schema")
 		if len(t.Schema) == 0 {
-			t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
+			t.Schema = json.RawMessage(schema.Any)
 		}
 		j.Raw(t.Schema)
 		if eager {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/llm/schema"
 	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
@@ -226,7 +227,7 @@ func (w *writer) tools(tools []llm.Spec) {
 		w.Member("description", t.Description)
 		w.Key("parameters")
 		if len(t.Schema) == 0 {
-			t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
+			t.Schema = json.RawMessage(schema.Any)
 		}
 		w.Raw(t.Schema)
 		w.End()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/llm/schema"
 	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
@@ -246,7 +247,7 @@ func (w writer) tool(t llm.Spec, loaded bool) {
 	w.Member("description", t.Description)
 	w.Key("parameters")
 	if len(t.Schema) == 0 {
-		t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		t.Schema = json.RawMessage(schema.Any)
 	}
 	w.Raw(t.Schema)
 	switch {

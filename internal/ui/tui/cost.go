@@ -13,7 +13,6 @@ import (
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/story"
-	"github.com/adze-agent/adze/internal/usage"
 )
 
 // mostRows bounds the rows of a table of what was used.
@@ -39,10 +38,10 @@ func (v *conversation) cost() string {
 	b.WriteString(".\n\n| model | requests | in | out | cached | written | first | cost |\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, name := range slices.Sorted(maps.Keys(v.st.ByModel)) {
 		s := v.st.ByModel[name]
-		b.WriteString("| " + cellOf(name) + spentCells(s) + "\n")
+		b.WriteString("| " + cellOf(name) + story.SpentCells(s) + "\n")
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.st.Helpers)) {
-		b.WriteString("| of it for: " + cellOf(name) + spentCells(v.st.Helpers[name]) + "\n")
+		b.WriteString("| of it for: " + cellOf(name) + story.SpentCells(v.st.Helpers[name]) + "\n")
 	}
 	v.toolTimes(&b)
 	return b.String()
@@ -66,14 +65,6 @@ func (m *Model) dear(b event.Asked) dialog.Dialog {
 	d.dropped = (*Model).interrupt
 	d.Fixed, d.Careful, d.Rank, d.Hint, d.Call = true, true, dialog.RankCost, "Enter takes it, Esc stops", b.Call
 	return d
-}
-
-func spentCells(s usage.Spent) string {
-	first := ""
-	if s.Timed > 0 {
-		first = story.Span(s.FirstChunk())
-	}
-	return fmt.Sprintf(" | %d | %s | %s | %s | %s | %s | %s |", s.Requests(), count(s.Usage.Prompt()), count(s.Usage.Out), count(s.Usage.CacheRead), count(s.Usage.CacheWrite), first, s.Money())
 }
 
 // toolTimes lists the tools that took longest.

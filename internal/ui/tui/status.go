@@ -19,7 +19,6 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
-	"github.com/adze-agent/adze/internal/window"
 )
 
 // A status is how things stand, below the prompt box.
@@ -209,7 +208,7 @@ func (m *Model) contextLeft() int {
 	if m.s == nil || m.s.Window <= 0 || m.st.Gauge().Tokens <= 0 {
 		return -1
 	}
-	return max(0, 100-window.Estimate(m.st)*100/cmp.Or(m.s.Room, m.s.Window))
+	return story.Left(m.st, cmp.Or(m.s.Room, m.s.Window))
 }
 
 // measure asks for the window of the model, which is another one.
