@@ -110,6 +110,9 @@ func stable(argv []string) int {
 // Runner reports whether a program runs what its arguments say.
 func Runner(program string) bool { return runs(programName(program)) }
 
+// Interpreter reports a Runner that runs the script which its first operand names.
+func Interpreter(program string) bool { return interpreters[programName(program)] }
+
 // runs is Runner of a program's bare name.
 func runs(name string) bool { return runners[name] || interpreters[name] }
 

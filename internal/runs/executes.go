@@ -14,21 +14,51 @@ import (
 // programsOf are the files that a command executes: its program, where that is named by a
 // path, and the script of an interpreter, also behind programs that start others. What
 // these are given to work on is not among them.
-func programsOf(argv []string) (out []string) {
-	if len(argv) == 0 {
+func programsOf(argv []string) []string { return programsIn(argv, map[int]bool{}) }
+
+// programsIn is programsOf of what is left of a command. seen are the lengths of the rests
+// that were looked at: each word may begin one, behind several programs.
+func programsIn(argv []string, seen map[int]bool) (out []string) {
+	if len(argv) == 0 || seen[len(argv)] {
 		return nil
 	}
+	seen[len(argv)] = true
 	if strings.Contains(argv[0], "/") {
 		out = append(out, argv[0])
 	}
 	name, args := strings.TrimRight(filepath.Base(argv[0]), "0123456789."), argv[1:]
 	switch {
 	case slices.Contains(interpreters, name):
-		out = append(out, scriptsOf(name, args)...)
+		return append(out, scriptsOf(name, args)...)
 	case slices.Contains(launchers, name):
-		out = append(out, launched(name, args)...)
-	case name != "make" && name != "just" && programs.RunsHere(name) && (policy.Runner(name) || programs.Launches(name)):
-		out = append(out, started(args)...)
+		return append(out, launched(name, args, seen)...)
+	case name == "make" || name == "just" || !programs.RunsHere(name):
+		return out
+	case policy.Runner(name) || programs.Launches(name):
+		out = append(out, started(args, seen)...)
+	}
+	if policy.Interpreter(name) && !strings.HasSuffix(name, "awk") { // whose operand is the text of a program
+		out = append(out, scriptsOf(strings.TrimSuffix(name, "js"), args)...)
+	}
+	if _, rest := operands(args, valuedFlags...); len(rest) > 1 && programs.RunsBehind(name, rest[0]) {
+		out = append(out, started(rest[1:], seen)...)
+		if _, rest = operands(rest[1:], valuedFlags...); filepath.Ext(first(rest)) == ".py" {
+			out = append(out, rest[0])
+		}
+	}
+	return out
+}
+
+// placesOf are the folders that a command tells a launcher to work in.
+func placesOf(argv []string) (out []string) {
+	for i, w := range argv[:min(len(argv), 100)] {
+		flag, value, glued := strings.Cut(w, "=")
+		if !glued && i+1 < len(argv) {
+			value = argv[i+1]
+		}
+		if slices.Contains(placeFlags, flag) && value != "" && !slices.Contains(out, value) {
+			out = append(out, value)
+		}
 	}
 	return out
 }
@@ -53,13 +83,13 @@ func escapeGlob(path string) string {
 
 // started are the files that a program executes which runs the words behind it (sudo,
 // cross-env). A word behind a flag may be the flag's value.
-func started(args []string) (out []string) {
+func started(args []string, seen map[int]bool) (out []string) {
 	for i, w := range args {
 		name, _, set := strings.Cut(w, "=")
 		if strings.HasPrefix(w, "-") || set && !strings.Contains(name, "/") || strings.Trim(w, "0123456789.smhd") == "" {
 			continue
 		}
-		out = append(out, programsOf(args[i:])...)
+		out = append(out, programsIn(args[i:], seen)...)
 		if i == 0 || !strings.HasPrefix(args[i-1], "-") || args[i-1] == "--" {
 			break
 		}
@@ -67,11 +97,16 @@ func started(args []string) (out []string) {
 	return out
 }
 
+// placeFlags are flags of launchers that name the folder in which they work.
+var placeFlags = []string{"--prefix", "-C", "--dir", "--cwd", "--directory", "--project"}
+
+// valuedFlags are flags of launchers that take the next word.
+var valuedFlags = append(slices.Clone(placeFlags), "-w", "--workspace", "--filter", "-F", "-p", "--package", "--with", "--python", "--extra", "--group", "--env-file", "--from", "--spec", "-s", "--script", "--manifest-path", "-m", "--module", "-jar", "-cp", "-classpath", "--class-path")
+
 // launched are the files that something executes which runs what a package, a project or
 // a path names.
-func launched(name string, args []string) (out []string) {
-	valued := []string{"--prefix", "-C", "--dir", "--cwd", "-w", "--workspace", "--filter", "-F", "-p", "--package", "--directory", "--project", "--with", "--python", "--extra", "--group", "--env-file", "--from", "--spec", "-s", "--script", "--manifest-path", "-m", "--module", "-jar", "-cp", "-classpath", "--class-path"}
-	flags, rest := operands(args, valued...)
+func launched(name string, args []string, seen map[int]bool) (out []string) {
+	flags, rest := operands(args, valuedFlags...)
 	switch name {
 	case "java":
 		out = append(out, flags["-jar"])
@@ -83,7 +118,7 @@ func launched(name string, args []string) (out []string) {
 		}
 	case "dotnet":
 		if first(rest) == "run" || first(rest) == "exec" {
-			if flags, rest = operands(rest[1:], valued...); flags["--project"] != "" {
+			if flags, rest = operands(rest[1:], valuedFlags...); flags["--project"] != "" {
 				return []string{flags["--project"]}
 			}
 		}
@@ -111,7 +146,7 @@ func launched(name string, args []string) (out []string) {
 			if js := name == "npm" || name == "pnpm" || name == "yarn"; js && rest[0] == "run" {
 				return nil // a script of package.json, by its name
 			}
-			flags, rest = operands(rest[1:], valued...)
+			flags, rest = operands(rest[1:], valuedFlags...)
 			out = append(out, flags["-s"], flags["--script"])
 		}
 		if flags["-m"]+flags["--module"] != "" {
@@ -124,7 +159,7 @@ func launched(name string, args []string) (out []string) {
 			break
 		}
 		if first(rest) != "" && (name != "npm" || slices.ContainsFunc(args, func(w string) bool { return w == "exec" || w == "x" })) {
-			out = append(out, programsOf(rest)...)
+			out = append(out, programsIn(rest, seen)...)
 		}
 	}
 	return slices.DeleteFunc(out, func(f string) bool { return f == "" || strings.HasSuffix(f, "...") })
@@ -178,7 +213,7 @@ func saysItself(name, flag string) bool {
 		return strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--") && strings.HasSuffix(flag, "c")
 	}
 	switch name {
-	case "python", "pypy":
+	case "python", "pypy", "py":
 		return flag == "-c" || flag == "-m"
 	case "node", "bun", "tsx", "ts-node":
 		return slices.Contains([]string{"-e", "--eval", "-p", "--print", "-pe"}, flag)
@@ -187,7 +222,7 @@ func saysItself(name, flag string) bool {
 	case "php":
 		return flag == "-r"
 	}
-	return false
+	return !slices.Contains(interpreters, name) && (flag == "-e" || flag == "-c")
 }
 
 // onlyLooks are flags behind which the operands of an interpreter are what is tested or
@@ -212,5 +247,5 @@ var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "fish"}
 // interpreters run the file that their first operand names.
 var interpreters = append(slices.Clone(shells),
 	"source", "", // "" is the dot of the shell
-	"python", "pypy", "node", "deno", "bun", "ts-node", "tsx", "ruby", "perl", "php", "lua", "Rscript", "pwsh",
+	"python", "pypy", "py", "node", "deno", "bun", "ts-node", "tsx", "ruby", "perl", "php", "lua", "Rscript", "pwsh",
 )

@@ -91,6 +91,11 @@ func (r *Finder) add(argv []string, dir, what string) {
 		if at := paths.Absolute(dir, r.Home, file); !onlyData(at) {
 			r.file(at, what+" runs it")
 		}
+		for _, place := range placesOf(argv) {
+			if at := paths.Absolute(paths.Absolute(dir, r.Home, place), r.Home, file); !onlyData(at) {
+				r.there(at, what)
+			}
+		}
 	}
 	if r.following {
 		if len(argv) > 0 && searches(argv) {

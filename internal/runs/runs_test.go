@@ -25,6 +25,9 @@ func TestWhatOfACommandSteers(t *testing.T) {
 		"env A=1 scripts/h.sh": "scripts/h.sh", "sudo -u bob scripts/h.sh src/": "scripts/h.sh", "yarn node tools/lint.js src/": "tools/lint.js", "npm --prefix web run lint": "", "sudo scripts/h.sh src/": "scripts/h.sh", "cd src && ../scripts/h.sh": "scripts/h.sh", "jq . data.json": "", "cat data.json | scripts/h.sh": "scripts/h.sh", "find src -name '*.py' | xargs scripts/h.sh": "scripts/h.sh", "xargs -I {} python3 scripts/h.py {}": "scripts/h.py",
 		"nice -n 5 python3 scripts/h.py src/": "scripts/h.py", "scripts/later.sh src/": "scripts/later.sh", "sh scripts/later.sh src/": "scripts/later.sh", "python3 $CLAUDE_PROJECT_DIR/scripts/h.py src/": "scripts/h.py",
 		"file=$(jq -r .x); python3 scripts/h.py \"$file\"": "scripts/h.py", "[ -d src ] && ruff check src/": "", "java -jar tools/x.jar src/": "tools/x.jar", "dotnet tools/x.dll src/": "tools/x.dll", "dotnet format src/": "",
+		"nodejs h.js src/": "h.js", "py h.py src/": "h.py", "luajit h.lua": "h.lua", "ash h.sh src/": "h.sh", "tcsh -c 'eslint src'": "", "julia -e 'x' y": "", "awk '{print}' data.json": "", "nodejs -e 'x' y": "",
+		"bundle exec scripts/h.sh src/": "scripts/h.sh", "bundle exec rubocop src/": "", "conda run -n e python scripts/h.py src/": "scripts/h.py", "hatch run h.py src/": "h.py", "hatch run lint src/": "", "docker exec x scripts/h.sh": "",
+		"uv --directory scripts run h.py src/": "h.py scripts/h.py", "npm -C scripts exec ./fmt src/": "fmt scripts/fmt", "uv run --directory=scripts ruff check": "",
 	} {
 		found := Finder{Dir: dir, Root: dir, Dirs: []string{dir}}
 		found.Line(line, "a hook")
@@ -37,5 +40,15 @@ func TestWhatOfACommandSteers(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
+	}
+}
+
+// Words that may each be the value of the flag before them do not make a command dear to read.
+func TestManyWaysToReadACommand(t *testing.T) {
+	dir := folder(t, map[string]string{"h.sh": "x"})
+	found := Finder{Dir: dir, Root: dir, Dirs: []string{dir}}
+	found.Line(strings.Repeat("sudo -a ", 60)+"./h.sh", "a hook")
+	if len(found.Found) != 1 {
+		t.Errorf("%+v", found.Found)
 	}
 }

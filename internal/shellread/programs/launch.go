@@ -78,3 +78,9 @@ func (t *Table) MayRun(name string, ws []Word) bool {
 
 // RunsText reports a launcher that hands a word to a shell.
 func RunsText(name string) bool { return Standard().is(name, takesScripts) }
+
+// RunsBehind reports a subcommand that starts the words behind it, as a command or as a
+// file that it runs: "exec" of bundle.
+func RunsBehind(name, sub string) bool {
+	return Standard().of(name).form([]Word{Lit(sub)}, func(f *form) bool { return f.command || f.script || runners[sub] && f.runs == "*" }).words != ""
+}
