@@ -180,6 +180,10 @@ type Reach struct {
 	// Beyond, when set, says why one does not: a flag makes it run another program, or an
 	// argument is not known before it runs. A rule that spells it out still does.
 	Beyond string
+	// Strays are what its words name of which nobody knows that the program only reads it:
+	// paths that may lie outside of the folders of the session. A rule with a wildcard does
+	// not cover a command with one that does, unless it says so.
+	Strays []Stray
 	// Outputs are the flags that Beyond is about, when all they do is write files: a rule
 	// that names them covers the command, and those files in the folders that may be
 	// written. One that ends with a sign of equality has its value glued to it.
@@ -204,6 +208,13 @@ type Reach struct {
 	// stood alone.
 	Launches          int
 	Starts, Elsewhere bool
+}
+
+// A Stray is a path as it stands in a word, and what it resolves to; without a path it may be
+// any. A rule that has the first words of the command, as many as Meant, means it; 0 for none.
+type Stray struct {
+	Word, Asked, Path string
+	Meant             int
 }
 
 // Inner is what a command may run that is not among the actions.

@@ -73,6 +73,95 @@ func takesNext(w string) bool {
 	return isFlag(w) && !slices.Contains(bareFlags, w) && !strings.HasSuffix(w, "-") && strings.Trim(w[1:], bareLetters+"q") != ""
 }
 
+// namesHost reports a rule that speaks of hosts: WebFetch(domain:x), and one for a program
+// that fetches with an address behind it.
+func (rule *compiledRule) namesHost(argv []string) bool {
+	if rule.Tool == "WebFetch" {
+		return rule.Spec != ""
+	}
+	words := strings.FieldsFunc(rule.Spec, func(c rune) bool { return strings.ContainsRune(" *:", c) })
+	return len(argv) > 0 && len(words) > 1 && fetchers[words[0]] && programName(argv[0]) == words[0] && slices.ContainsFunc(words[1:], func(w string) bool {
+		return w[0] != '-' && (strings.Contains(w, "localhost") || strings.Contains(strings.Trim(w, "./"), ".") || strings.HasPrefix(w, "//"))
+	})
+}
+
+// hostUnknown reports a command that fetches or sends, and whose words do not say from which
+// host: they stand in a file, come from elsewhere, or are worked out when it runs.
+func (a Exec) hostUnknown() bool {
+	fetches, plain := fetchesFrom(a.Argv)
+	if !fetches {
+		return false
+	}
+	verb := 0
+	if !plain {
+		verb = slices.IndexFunc(a.Argv, func(w string) bool { _, is := gitAddress[w]; return is })
+	}
+	if verb < 0 {
+		return false
+	}
+	operand := 0
+	for i, w := range a.Argv[verb+1:] {
+		before := a.Argv[verb+i]
+		if plain && listsHosts(programName(a.Argv[0]), before, w) {
+			return true
+		}
+		if !isFlag(w) {
+			operand++
+		}
+		at := slices.IndexFunc(a.Open, func(o Open) bool { return o.Source == w })
+		if at < 0 && a.Sure >= Possible && strings.ContainsAny(w, "$`") { // it stands in a text, which nobody worked out
+			if head := w[:strings.IndexAny(w, "$`")]; !saysHost(head) && !isFlag(head) && !(i > 0 && takesNext(before)) {
+				return true
+			}
+		}
+		switch {
+		case at < 0, isFlag(a.Open[at].Head) && !strings.HasPrefix(a.Open[at].Head, "--url"), saysHost(a.Open[at].Head):
+		case !plain && operand > gitAddress[a.Argv[verb]]:
+		case plain && i > 0 && takesNext(before) && !a.Open[at].Many && !slices.Contains([]string{"--url", "-x", "--proxy", "--preproxy", "--connect-to", "--resolve"}, before):
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// gitAddress are the subcommands of git that take an address, and how many of their operands
+// it may be one of.
+var gitAddress = map[string]int{"clone": 1, "fetch": 1, "pull": 1, "push": 1, "ls-remote": 1, "archive": 1, "remote": 9, "submodule": 9}
+
+// saysHost reports the beginning of an address that goes on behind its host: only a slash ends
+// that for sure, as a name and a number may stand before an @.
+func saysHost(head string) bool {
+	scheme, rest, ok := strings.Cut(head, "://")
+	if !ok {
+		scheme, rest = "", head
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if at := strings.IndexByte(rest, '@'); !ok && at > 0 && end < 0 { // git@host:path
+		end = at + strings.IndexByte(rest[at:], ':')
+	}
+	return end > 0 && !strings.ContainsAny(scheme, "/ ")
+}
+
+// listsHosts reports a word of a program by which addresses come from a file, or another one
+// may be reached than the words say.
+func listsHosts(program, before, w string) bool {
+	letters := ""
+	if isFlag(w) && w[1] != '-' {
+		letters = w[1:]
+	}
+	lead := func(valued string) string { // the flags before what is glued to one of them
+		return letters[:min(len(letters), strings.IndexAny(letters+valued, valued)+1)]
+	}
+	switch program {
+	case "curl":
+		return strings.HasPrefix(w, "--conf") || strings.HasPrefix(w, "--url=@") || before == "--url" && strings.HasPrefix(w, "@") || strings.Contains(lead("XHduAbeFmrxyYzECwQPtUoTcDK"), "K")
+	case "wget":
+		return strings.HasPrefix(w, "--input") || strings.HasPrefix(w, "--conf") || strings.HasPrefix(w, "--exec") || strings.ContainsAny(lead("aBtTQUwRAIDlXoOPie"), "ie")
+	}
+	return false
+}
+
 // reached are the hosts of the addresses that a command surely names to fetch from.
 func reached(argv []string) (hosts []string) {
 	some, fetches := fetchesFrom(argv)

@@ -177,7 +177,7 @@ func (c *call) nothing(a Action) Verdict {
 	v := Verdict{Effect: Ask, Check: CheckNoRule, Part: part(a), Reason: "no rule allows this", Suggest: c.suggest(a)}
 	switch a := a.(type) {
 	case Exec:
-		v.Reason = cmp.Or(c.uncovered(a.Argv, a.Beyond), noRule(a))
+		v.Reason = cmp.Or(c.uncovered(a.Argv, a.Beyond), c.uncovered(a.Argv, c.strayed(a)), noRule(a))
 		v.Check = CheckNotReadOnly
 		if c.hide == hideNone && handlesUnnamed(a) {
 			v.Reason, v.Check = readsWritten, CheckSecret

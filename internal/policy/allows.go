@@ -10,7 +10,51 @@ func (c *call) matchExec(rule *compiledRule, e Effect, a Exec) bool {
 	if e != Allow {
 		return c.forbids(rule, a) == surely
 	}
-	return slices.ContainsFunc(rule.allows, func(r reading) bool { return r.allows(a) || r.allowsWithout(a) && c.here(a.Places) })
+	return slices.ContainsFunc(rule.allows, func(r reading) bool {
+		return (r.allows(a) || r.allowsWithout(a) && c.here(a.Places)) && !c.strays(r, a)
+	})
+}
+
+// strays reports whether a command names a path outside of the folders of the session that
+// the reading which covers it does not.
+func (c *call) strays(r reading, a Exec) bool {
+	out := c.outside(a)
+	if len(out) == 0 {
+		return false
+	}
+	p, _ := r.covering(a)
+	return !p.any && !(p.exact() && !a.Loose) && slices.ContainsFunc(out, func(s Stray) bool { return !p.spells(s) })
+}
+
+// outside are the paths outside of the folders of the session that a command may do more with
+// than read.
+func (c *call) outside(a Exec) (out []Stray) {
+	add := func(s Stray) {
+		if !c.inDirs(s.Path) && !c.inAny(c.rules.Writable, s.Path) {
+			out = append(out, s)
+		}
+	}
+	for _, s := range a.Strays {
+		add(s)
+	}
+	for _, t := range a.Touches {
+		if w, ok := t.(Write); ok && a.Edits && w.Sure == Certain && !w.Own {
+			add(Stray{Word: w.Asked, Asked: w.Asked, Path: w.Path})
+		}
+	}
+	return out
+}
+
+// spells reports whether a word of the pattern is the one that names a path, or begins with
+// a path and goes on with a star that leads nowhere else.
+func (p commandPattern) spells(s Stray) bool {
+	return s.Meant > 0 && len(p.fixed()) >= s.Meant || slices.ContainsFunc(p.words(), func(w string) bool {
+		at := strings.IndexAny(w, string(star)+string(within))
+		if at < 0 {
+			return w == s.Word || w == s.Asked
+		}
+		return strings.ContainsAny(w[:at], "/~") && !strings.Contains(s.Word[min(at, len(s.Word)):], "..") && (wildMatch(w, s.Word) || wildMatch(w, s.Asked))
+	})
 }
 
 // allowsWithout reports whether a reading with a wildcard covers what a command is without

@@ -258,6 +258,8 @@ func (c *call) mayBeDenied(a Action) (Verdict, bool) {
 	}
 	why := "not all words of this command are known before it runs"
 	switch {
+	case rule.namesHost(e.Argv) && e.hostUnknown():
+		why = "which host this command reaches is not known before it runs"
 	case rule.Tool == "WebFetch":
 		why = "a word of this command may be the address of a host"
 	case len(e.Open) == 0:
@@ -322,7 +324,7 @@ type owner struct {
 // within is the call while it looks at what a command touches.
 func (c *call) within(e Exec) *call {
 	in := *c
-	in.owner, in.suggests = owner{owned: true, pure: e.ReadOnly || e.Edits || e.Sure >= Possible}, suggestExec(e)
+	in.owner, in.suggests = owner{owned: true, pure: e.ReadOnly || e.Edits || e.Sure >= Possible}, c.suggestExec(e)
 	if rule := c.find(Allow, e); rule != nil {
 		in.covered, in.flagged = rule, len(e.Outputs) > 0 && !c.spelledOut(e)
 	}

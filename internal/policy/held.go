@@ -122,6 +122,9 @@ func (h *holder) word(argv []string, sure bool) {
 // entry looks for the program that a container starts and for its words, behind the image:
 // docker run --entrypoint git IMAGE push. The image is one of the first words that are no flag.
 func (h *holder) entry(argv []string) {
+	if len(argv) > 2 && contained[programName(argv[0])] {
+		h.image(argv)
+	}
 	for i, w := range argv {
 		flag, program, glued := strings.Cut(w, "=")
 		if flag != "--entrypoint" || !glued && i+1 == len(argv) {
@@ -139,6 +142,23 @@ func (h *holder) entry(argv []string) {
 			if at > 0 && !isFlag(rest[at-1]) {
 				break
 			}
+		}
+	}
+}
+
+// image looks for what an image that is named after a program starts without being told to:
+// docker run alpine/git push.
+func (h *holder) image(argv []string) {
+	run := slices.IndexFunc(argv, func(w string) bool { return w == "run" || w == "create" })
+	for i := run + 1; run > 0 && i < len(argv); i++ {
+		if isFlag(argv[i]) {
+			continue
+		}
+		name, _, _ := strings.Cut(argv[i][strings.LastIndexByte(argv[i], '/')+1:], "@")
+		name, _, _ = strings.Cut(name, ":")
+		h.word(append([]string{strings.TrimSuffix(name, "-cli")}, argv[i+1:]...), false)
+		if !isFlag(argv[i-1]) {
+			break // else it may be the value of a flag
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 type Open struct {
 	Source     string
 	Head, Tail string // how it surely begins and ends
+	Many       bool   // it may be several words
 }
 
 // mayMatch returns a rule with this effect that speaks of what a command may turn
@@ -17,7 +18,7 @@ type Open struct {
 // if none does.
 func (c *call) mayMatch(e Effect, a Exec) *compiledRule {
 	for i := range c.rules.by[e] {
-		if rule := &c.rules.by[e][i]; rule.Spec != "" && !rule.cmd.any && (c.forbids(rule, a) != not || mayReach(rule.Rule, e, a.Argv)) {
+		if rule := &c.rules.by[e][i]; rule.Spec != "" && !rule.cmd.any && (c.forbids(rule, a) != not || mayReach(rule.Rule, e, a.Argv) || rule.namesHost(a.Argv) && a.hostUnknown()) {
 			return rule
 		}
 	}

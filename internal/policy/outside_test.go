@@ -40,8 +40,9 @@ func TestOutside(t *testing.T) {
 		"a rule for the path":                        {as: []Action{cp()}, rule: "Edit(//x/**)", sandboxed: true, want: in},
 		"beside what nobody allowed":                 {as: []Action{cp(), build}, rule: "Edit(//x/**)", sandboxed: true, want: itself},
 		"a rule for all paths":                       {as: []Action{cp(), build}, rule: "Edit", sandboxed: true, want: []Folder{{Path: "/x/f", Shut: true}}},
-		"a rule for the command":                     {as: []Action{cp()}, rule: "Bash(cp:*)", sandboxed: true, want: in},
-		"that, beside what nobody allowed":           {as: []Action{cp(), build}, rule: "Bash(cp:*)", sandboxed: true, want: []Folder{{Path: "/x/f", Shut: true}}},
+		"a rule for the command":                     {as: []Action{cp()}, rule: "Bash(cp * /x/f)", sandboxed: true, want: in},
+		"that, beside what nobody allowed":           {as: []Action{cp(), build}, rule: "Bash(cp * /x/f)", sandboxed: true, want: []Folder{{Path: "/x/f", Shut: true}}},
+		"a rule that does not say where":             {as: []Action{cp()}, rule: "Bash(cp:*)", sandboxed: true},
 		"the mode":                                   {as: []Action{cp()}, mode: Bypass, sandboxed: true, want: in},
 		"the mode, beside what it allows as well":    {as: []Action{cp(), build}, mode: Bypass, sandboxed: true},
 	} {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -219,7 +220,11 @@ func compileRules(r Rules) compiled {
 			rd.places = rule.compilePaths(e, r)
 		}
 		c.by[e] = append(c.by[e], rd)
-		for _, program := range rd.programs() {
+		programs := rd.programs()
+		if rule.Tool == "WebFetch" && rule.Spec != "" && e != Allow {
+			programs = slices.Sorted(maps.Keys(fetchers))
+		}
+		for _, program := range programs {
 			if c.heads[e] == nil {
 				c.heads[e] = map[string]bool{}
 			}

@@ -10,7 +10,7 @@ import (
 func (c *call) suggest(a Action) []string {
 	switch a := a.(type) {
 	case Exec:
-		return suggestExec(a)
+		return c.suggestExec(a)
 	case Read:
 		if c.owned {
 			return c.suggests
@@ -65,6 +65,16 @@ func pathRule(tool, file string) string {
 		b.WriteRune(c)
 	}
 	return tool + "(/" + b.String() + ")"
+}
+
+// suggestExec is that of package level; of a command that names a path outside of the folders
+// of the session, which a rule for its form would not mean, the command itself.
+func (c *call) suggestExec(e Exec) []string {
+	out := suggestExec(e)
+	if len(out) > 0 && len(c.outside(e)) > 0 {
+		return []string{"Bash(" + ruleCommand(e.Argv) + ")"}
+	}
+	return out
 }
 
 // suggestExec are the rules for one command: its form with any arguments where

@@ -79,6 +79,15 @@ func (c *call) uncovered(argv []string, why string) string {
 	return ""
 }
 
+// strayed says which path outside of the folders of the session a command names.
+func (c *call) strayed(a Exec) string {
+	out := c.outside(a)
+	if len(out) == 0 {
+		return ""
+	}
+	return c.show(out[0].Asked, out[0].Path) + " is outside of the folders of the session"
+}
+
 // maxForm bounds, in bytes, how much of a command is named in a reason.
 const maxForm = 60
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/git/conf"
@@ -124,6 +125,9 @@ func newPolicy(c Config, names *watch.Names) Policy {
 		Unix: c.paths(n.UnixSockets), AllUnix: n.AllUnixSockets, Listen: n.LocalBinding,
 	}
 	for _, text := range n.LocalPorts {
+		if deniesNear(n.DeniedDomains) {
+			break // a rule that denies this machine means its ports, too
+		}
 		if port, err := strconv.ParseUint(text, 10, 16); err == nil && port > 0 && !slices.Contains(p.Network.Ports, int(port)) {
 			p.Network.Ports = append(p.Network.Ports, int(port))
 		}
@@ -131,6 +135,14 @@ func newPolicy(c Config, names *watch.Names) Policy {
 	p.seen = p.survey()
 	p.seen.names = names
 	return p.with(p.seen.look())
+}
+
+// deniesNear reports that this machine is among the hosts that are denied.
+func deniesNear(denied []string) bool {
+	return slices.ContainsFunc(denied, func(d string) bool {
+		d = strings.ToLower(strings.Trim(d, "[]."))
+		return d == "*" || d == "localhost" || d == "::1" || d == "0.0.0.0" || strings.HasPrefix(d, "127.")
+	})
 }
 
 // watching has the policy look after what is in folders.

@@ -315,3 +315,13 @@ func TestRegistries(t *testing.T) {
 		}
 	}
 }
+
+// TestDeniedLocalPorts: a port of this machine stays shut where a rule denies localhost.
+func TestDeniedLocalPorts(t *testing.T) {
+	for denied, want := range map[string]int{"": 1, "x.example": 1, "localhost": 0, "127.0.0.1": 0, "[::1]": 0} {
+		c := Config{Dir: t.TempDir(), Temp: t.TempDir(), Settings: config.Sandbox{Network: config.SandboxNetwork{LocalPorts: []string{"3000"}, DeniedDomains: []string{denied}}}}
+		if got := NewPolicy(c).Network.Ports; len(got) != want {
+			t.Errorf("%q is denied: %v", denied, got)
+		}
+	}
+}
