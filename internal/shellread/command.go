@@ -283,7 +283,7 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 	for _, w := range ws {
 		if w.Kind != exact || w.Text == "{}" { // find, fd and parallel put a name there
 			e.Loose = e.Loose || w.Kind != exact
-			e.Open = append(e.Open, policy.Open{Source: w.Source, Head: w.Head, Tail: w.Tail})
+			e.Open = append(e.Open, policy.Open{Source: w.Source, Head: w.Head, Tail: w.Tail, Many: w.Many})
 		}
 	}
 	for i := range min(len(r.outer), 20) {
@@ -343,6 +343,7 @@ func (r *reader) mark(ws []word, st state, known policy.Exec) {
 	if known.Beyond == "" {
 		r.without(&e, programs.Base(ws[0].Text), ws, st)
 	}
+	e.Strays = r.Invoke(programs.Base(ws[0].Text), st.dirs).Strays(ws)
 	e.Loses, e.Lost = r.loses(programs.Base(ws[0].Text), ws, st.dirs)
 	r.holds(&e, known.Holds, ws, st)
 	e.Handles = r.Table.Handles(programs.Base(ws[0].Text), ws)
@@ -441,6 +442,13 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	if !e.ReadOnly && !e.Edits && prog != "find" && !isFd(prog) { // what those start is read below
 		r.holds(&e, policy.HoldsTexts, ws, st)
+	}
+	if why := u.Told(ws, r.input.text, r.input.said, r.input.file); why != "" && !e.ReadOnly {
+		e.Reach = policy.Reach{Beyond: why}
+		e.Why = why
+	}
+	if !e.ReadOnly && !e.Edits {
+		e.Strays = u.Strays(ws)
 	}
 	at := r.Add(e)
 	r.fed(at, ws, st)

@@ -47,6 +47,12 @@ func (t *Table) Beyond(name string, ws []Word) string {
 				return why
 			}
 		}
+	case "sqlite3":
+		for _, w := range args {
+			if why := clientDoes(name, w.Text); why != "" {
+				return why
+			}
+		}
 	case "tar":
 		if len(args) > 0 && args[0].Kind == Exact && !strings.HasPrefix(args[0].Text, "-") && strings.ContainsAny(args[0].Text, "IF") {
 			return "tar " + args[0].Text + " may run another program"

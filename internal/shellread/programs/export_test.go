@@ -76,7 +76,7 @@ func GitLosses() (out []string) {
 
 // gitForms are the fewest words behind a subcommand of git that make it lose something.
 func gitForms(sub string) (out [][]string) {
-	words := []string{"-f", "--force", "-D", "-d", "--delete", "--hard", "--merge", "--", ".", "-u", "--reset", "-W", "--worktree", "remove", "deinit", "update", "drop", "clear", "expire", "delete", "--prune", "--mirror", "--discard-changes", "--force-with-lease", "+x", ":x", "a:main", "+a:main", "-p", "-M", "-C", "--stdin"}
+	words := []string{"-f", "--force", "-D", "-d", "--delete", "--hard", "--merge", "--", ".", "-u", "--reset", "-W", "--worktree", "remove", "deinit", "update", "drop", "clear", "expire", "delete", "--prune", "--mirror", "--discard-changes", "--force-with-lease", "+x", ":x", "a:main", "+a:main", "-p", "-M", "-C", "-B", "-P", "-a", "--tags", "--stdin"}
 	lose := func(some ...string) bool {
 		ws := []Word{Lit(sub)}
 		for _, w := range some {

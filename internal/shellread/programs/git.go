@@ -88,6 +88,9 @@ func gitRests(ws []Word) (rests [][]Word) {
 // GitPlain are the spellings of the command without git's own flags, for deny and ask
 // rules.
 func GitPlain(ws []Word) (plain [][]string) {
+	if as := gitAsFlags(ws); as != nil {
+		plain = append(GitPlain(as), Literals(as))
+	}
 	for _, rest := range gitRests(ws[1:]) {
 		if len(rest) < len(ws)-1 {
 			plain = append(plain, append([]string{"git"}, Literals(rest)...))

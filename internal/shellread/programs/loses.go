@@ -24,6 +24,9 @@ func (t *Table) judged(name string, ws []Word) (as string, p *program, rests [][
 	verb, part := strings.CutPrefix(name, "git-")
 	switch {
 	case name == "git":
+		if as := gitAsFlags(ws); as != nil {
+			ws = as
+		}
 		return name, t.of(name), gitRests(ws[1:])
 	case part && t.programs[name] == nil:
 		return "git", t.of("git"), [][]Word{append([]Word{Lit(verb)}, ws[1:]...)}
@@ -45,8 +48,8 @@ func (t *Table) Judged(name string) bool {
 func startsRemoval(flags ...string) func(args []Word) string {
 	return func(args []Word) string {
 		for i, w := range args[:max(0, len(args)-1)] {
-			if slices.Contains(flags, w.Text) && args[i+1].Kind == Exact && slices.Contains([]string{"rm", "shred", "unlink"}, Base(args[i+1].Text)) {
-				return w.Text + " " + args[i+1].Text + " removes every match for good"
+			if slices.Contains(flags, w.Text) && args[i+1].Kind == Exact && slices.Contains([]string{"rm", "shred", "truncate", "unlink"}, Base(args[i+1].Text)) {
+				return w.Text + " " + args[i+1].Text + " removes every match, or what is in it, for good"
 			}
 		}
 		return ""
@@ -75,6 +78,9 @@ func (f gitFlags) has(names ...string) bool {
 
 // toBranch stands among the flags of a form for words that fetchesToBranch knows.
 const toBranch = "SOURCE:BRANCH"
+
+// pruneTags stands there for --prune-tags, which --prune is no short form of.
+const pruneTags = "PRUNE:TAGS"
 
 // fetchesToBranch reports a word with which git fetch may put what it fetches elsewhere than
 // under the branches of a remote: there, nobody has commits of their own. Such words may also
@@ -126,14 +132,34 @@ const betweenSQL = `(?:\s|/\*!\d*|/\*.*?\*/|\*/|(?:--|#)[^\n]*\n)+`
 
 // losingSQL finds statements that lose data, wherever they stand in a text.
 var losingSQL = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(strings.ReplaceAll(`(?is)dropdatabase|flushall|flushdb|truncate |drop (?:database|table|schema|column|owned)|delete from`, " ", betweenSQL))
+	return regexp.MustCompile(strings.ReplaceAll(`(?is)dropdatabase|flushall|flushdb|truncate |drop (?:database|table|schema|column|owned|materialized)|delete from`, " ", betweenSQL))
 })
 
 func sqlLoses(args []Word) string {
-	if slices.ContainsFunc(args, func(w Word) bool { return losingSQL().MatchString(w.Text) }) {
+	if slices.ContainsFunc(args, func(w Word) bool { return losingSQL().MatchString(w.Text) || dropsColumn(w.Text) }) {
 		return "this would drop data of a database for good"
 	}
 	return ""
+}
+
+// alterSQL finds what a table loses: the word behind drop.
+var alterSQL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(strings.ReplaceAll(`(?is)(?:alter table |,)[^;]*?\bdrop (?:if exists )?("[^"]*"|\x60[^\x60]*\x60|\[[^\]]*\]|\w+)`, " ", betweenSQL))
+})
+
+// dropsColumn reports a statement that takes a column, or a part of its rows, out of a table;
+// column is a word that need not stand there.
+func dropsColumn(text string) bool {
+	if !strings.Contains(strings.ToLower(text), "alter") {
+		return false
+	}
+	return slices.ContainsFunc(alterSQL().FindAllStringSubmatch(text, 100), func(m []string) bool {
+		switch strings.ToLower(m[1]) {
+		case "constraint", "primary", "foreign", "index", "key", "check", "default", "not", "expression", "identity", "if":
+			return false
+		}
+		return true
+	})
 }
 
 // InputLoses says what a command loses by what it reads from its standard input.

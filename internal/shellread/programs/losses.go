@@ -83,7 +83,7 @@ func (r *Recorder) Loses(name string, ws []Word, dirs []string) string {
 	if name == "rm" && len(dirs) == 0 && recurses(ws[1:]) && slices.ContainsFunc(ws[1:], wholeFolder) {
 		return "the folder that this runs in is not known, and everything in it would be removed"
 	}
-	if i := slices.IndexFunc(ws[1:], func(w Word) bool { return w.Each != "" }); i >= 0 && (name == "rm" || name == "unlink" || name == "shred") {
+	if i := slices.IndexFunc(ws[1:], func(w Word) bool { return w.Each != "" }); i >= 0 && (name == "rm" || name == "unlink" || name == "shred" || name == "truncate") {
 		return name + " removes every file that " + ws[1+i].Each + " prints, for good"
 	}
 	if what := r.Table.loses(name, ws); what != "" || name != "git" {
@@ -100,11 +100,20 @@ func (r *Recorder) Loses(name string, ws []Word, dirs []string) string {
 	return ""
 }
 
-// renamesFreely reports whether git branch -M gives the current branch a name that no other
-// has (git branch -M main behind git init).
+// renamesFreely reports whether git branch -M, checkout -B or switch -C only gives a branch a
+// name that no other has (git branch -M main behind git init).
 func (r *Recorder) renamesFreely(ws []Word, dirs []string) bool {
 	rests := gitRests(ws[1:])
-	if len(rests) != 1 || len(rests[0]) != 3 || !rests[0][0].Is("branch") || !rests[0][1].Is("-M") {
+	if len(rests) != 1 || len(rests[0]) < 3 || gitAsFlags(ws) != nil {
+		return false
+	}
+	switch verb, flag, behind := rests[0][0].Text, rests[0][1].Text, rests[0][3:]; {
+	case verb == "branch" && flag == "-M" && len(behind) == 0:
+	case verb == "checkout" && flag == "-B", verb == "switch" && (flag == "-C" || flag == "--force-create"):
+		if len(behind) > 1 || len(behind) == 1 && behind[0].FlagLike() {
+			return false
+		}
+	default:
 		return false
 	}
 	to := rests[0][2]
@@ -117,11 +126,23 @@ func (r *Recorder) renamesFreely(ws []Word, dirs []string) bool {
 	}
 	for _, d := range u.dirs {
 		common, _, ok := r.Repo(d)
-		if !ok || r.there(Lit(path.Join(common, "packed-refs")), u.dirs) || r.there(Lit(path.Join(common, "refs/heads", to.Text)), u.dirs) {
+		if !ok || r.packedRef(path.Join(common, "packed-refs"), to.Text, u.dirs) || r.there(Lit(path.Join(common, "refs/heads", to.Text)), u.dirs) {
 			return false
 		}
 	}
 	return true
+}
+
+// packedRef reports whether a branch may stand in git's list of packed ones.
+func (r *Recorder) packedRef(file, branch string, dirs []string) bool {
+	if !r.there(Lit(file), dirs) {
+		return false
+	}
+	if r.World.Text == nil {
+		return true
+	}
+	text, ok := r.World.Text(file)
+	return !ok || strings.Contains(text, " refs/heads/"+branch+"\n")
 }
 
 // wholeFolder reports a word that names all that is in the folder it counts from.

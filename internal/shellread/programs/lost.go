@@ -10,6 +10,9 @@ const maxLostWords = 80
 // first, in the order in which they stand there: a rule that has all of them means the
 // loss. They are nil when no words say it, or some that are needed are not known.
 func (t *Table) LostWords(name string, ws []Word) (out []string) {
+	if name == "git" && gitAsFlags(ws) != nil {
+		return Literals(ws) // a setting among them says it, or may
+	}
 	at := t.lostAt(name, ws)
 	slices.Sort(at)
 	for _, i := range slices.Compact(at) {

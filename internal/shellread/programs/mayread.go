@@ -110,6 +110,9 @@ func (u *Invocation) gitOutputs(ws []Word) {
 }
 
 func (u *Invocation) gitOutput(rest []Word) {
+	if grafts(rest) {
+		u.Actions = append(u.Actions, policy.Person{Why: "git would put the files of the other side into another folder, which its difference does not show, or take them out of one: some may steer programs there"})
+	}
 	u.gitTrees(rest)
 	u.gitDumps(rest)
 	u.gitFiles(rest)
@@ -140,6 +143,20 @@ func (u *Invocation) gitOutput(rest []Word) {
 			u.putStanding(w, like, func(dir string) *policy.Standing { return u.gitStanding(rest, dir) })
 		}
 	}
+}
+
+// grafts reports a merge in which the files of one side get another folder.
+func grafts(rest []Word) bool {
+	for i, w := range rest[1:] {
+		before := rest[i].Text
+		if !slices.Contains([]string{"merge", "pull", "rebase", "cherry-pick", "revert", "am", "stash"}, rest[0].Text) || !strings.Contains(w.Text, "subtree") {
+			continue
+		}
+		if strings.HasPrefix(w.Text, "-") || strings.HasPrefix(before, "--strategy") || strings.HasPrefix(before, "-") && (strings.HasSuffix(before, "X") || strings.HasSuffix(before, "s")) {
+			return true
+		}
+	}
+	return false
 }
 
 // onlyIndex reports whether git rm leaves all files where they are, and takes them only out

@@ -201,7 +201,7 @@ func (p *program) given(f *form, flags string, args []Word, sure bool) (at []int
 			continue
 		}
 		for flag := range strings.FieldsSeq(flags) {
-			if matchFlag(flag, text) || name == flag || flag == toBranch && fetchesToBranch(text) || together && (len(flag) == 2 && clustered(letters(text, f.valued), flag[1]) ||
+			if matchFlag(flag, text) || name == flag || flag == toBranch && fetchesToBranch(text) || flag == pruneTags && strings.HasPrefix(text, "--prune-t") || together && (len(flag) == 2 && clustered(letters(text, f.valued), flag[1]) ||
 				len(name) > 2 && strings.HasPrefix(name, "--") && strings.HasPrefix(flag, name)) {
 				at = append(at, i)
 				break

@@ -62,7 +62,7 @@ func buildPrograms() []program {
 		{names: "java", is: speaker, reads: rows{"--version": {}, "-version": {}}},
 		{names: "javac", is: checker, reads: rows{"--version": {}, "-version": {}}},
 		{names: "javap", shows: rows{"": {flags: "-c -p -v -s -l -public -protected -package -private -constants -verbose -version", dash: true, args: "p*", check: noLocation}}},
-		{names: "just", is: checker | ownNames, takes: "--justfile=p --working-directory=p -d=p -f=p"},
+		{names: "just", is: checker | ownNames, runs: "-c --command* --shell* --chooser* --choose -e --edit --init", takes: "--justfile=p --working-directory=p -d=p -f=p"},
 		{names: "ld", is: checker | speaker, reads: rows{"--version": {}}},
 		{names: "gmake make", is: checker | ownNames | setsWords | speaker, valued: "jlWo", runs: "-f* --file* --makefile* -C* --directory* -I* -E* --eval* SHELL=* --include-dir*", takes: "--directory=p --file=pr --include-dir=p --makefile=p -C=p -I=p -f=pr -j=a -k=a --keep-going=a -s=a --silent=a --no-print-directory=a -B=a --always-make=a", reads: rows{"--version": {}, "-v": {}}},
 		{names: "mise", is: namesOthers | starter, forms: []form{{words: "trust|use|set|unset", sets: ".mise.toml"}, {words: "settings|config|alias set|unset|add", sets: "~/.config/mise/config.toml"}}},

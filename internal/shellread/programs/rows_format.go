@@ -15,7 +15,7 @@ func formatPrograms() []program {
 		{names: "codespell typos", forms: []form{{flags: "-w --write-changes", edits: "*"}}},
 		{names: "comby", forms: []form{{flags: "-i -in-place", edits: "*"}}},
 		{names: "dprint", forms: []form{{words: "… fmt", edits: "*"}}},
-		{names: "eslint", is: checker, valued: "cfo", runs: "--rulesdir* --resolve-plugins* -c --config* --plugin* --parser* -f* --format* -o* --output*", takes: "--output-file=W -o=W --config=p --format=p -c=p -f=p", forms: []form{{flags: "--fix", edits: "*"}}},
+		{names: "eslint", is: checker, valued: "cfo", runs: "--init --rulesdir* --resolve-plugins* -c --config* --plugin* --parser* -f* --format* -o* --output*", takes: "--output-file=W -o=W --config=p --format=p -c=p -f=p", forms: []form{{flags: "--fix", edits: "*"}}},
 		{names: "fourmolu ormolu", forms: []form{{flags: "-i --inplace", edits: "*"}}},
 		{names: "google-java-format", forms: []form{{flags: "-i --replace", edits: "*"}}},
 		{names: "ktlint", forms: []form{{flags: "-F --format", edits: "*"}}},

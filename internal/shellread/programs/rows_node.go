@@ -40,7 +40,7 @@ func nodePrograms() []program {
 				"root": {flags: "-g --global", check: noRC}, "why": npmList,
 			},
 			shows: rows{"help": manual(noRC), "run": listOnly(noRC), "run-script": listOnly(noRC)},
-			forms: []form{
+			forms: []form{{words: "pkg", runs: "set delete fix"},
 				{words: "config", runs: "set edit"}, {words: "edit|explore", runs: "*"}, {words: "exec|x", runs: "*", command: true}, {words: "unpublish", loses: "takes away what others may use"},
 				{words: "set", sets: "~/.npmrc"}, {words: "config|c set|edit|delete|rm|fix", sets: "~/.npmrc"}, {words: "login|adduser|logout", sets: "~/.npmrc"},
 				{words: "… pack|publish", packs: true}, {words: "publish", says: &prose{"", "tag otp access", ""}}, {words: "version", says: &prose{"m", "message preid", ""}},

@@ -29,7 +29,7 @@ func pythonPrograms() []program {
 			forms: []form{
 				{words: "run", runs: "*", command: true, script: true}, {words: "config", unless: "--list --help -h", sets: "~/.config/pypoetry/config.toml"}, {words: "… build|publish", packs: true},
 			}},
-		{names: "pytest", is: checker, valued: "kmrnW", runs: "-p* --pdbcls* -c --config-file* --tx* --basetemp* @* --rootdir* --confcutdir* -o* --override-ini* !--pdb", takes: "--confcutdir=p --config-file=p --override-ini=s --rootdir=p -c=p -o=s -p=o"},
+		{names: "pytest", is: checker, valued: "kmrnW", runs: "-p* --pdbcls* -c --config-file* --pastebin* --tx* --basetemp* @* --rootdir* --confcutdir* -o* --override-ini* !--pdb", takes: "--confcutdir=p --config-file=p --override-ini=s --rootdir=p -c=p -o=s -p=o"},
 		{names: "python python3", is: speaker, reads: rows{"--version": {}, "-V": {}}, shows: rows{"-m json.tool": jsonTool}},
 		{names: "pyupgrade", forms: []form{{edits: "*.py *.pyi *.ipynb *.pyw"}}},
 		{names: "ruff", is: speaker, forms: []form{{words: "… format", unless: "--check --diff", edits: "*.py *.pyi *.ipynb *.pyw"}, {flags: "--fix --fix-only --unsafe-fixes", edits: "*.py *.pyi *.ipynb *.pyw"}}},
