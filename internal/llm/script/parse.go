@@ -13,8 +13,15 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 )
 
-// A Script is a parsed script.
-type Script struct{ replies []reply }
+// A Script is a parsed script: its parts, the first of which any conversation plays that
+// has none of its own.
+type Script struct{ parts []part }
+
+// A part is what conversations play whose first request has a condition hold.
+type part struct {
+	cond    expr // nil of the first
+	replies []reply
+}
 
 type reply struct {
 	cond   expr // nil: always
@@ -66,7 +73,7 @@ func (e *ParseError) Unwrap() error { return e.Err }
 
 // Parse reads a script.
 func Parse(text string) (*Script, error) {
-	p := parser{cur: newReply()}
+	p := parser{cur: newReply(), parts: make([]part, 1)}
 	text = strings.TrimPrefix(text, "\uFEFF")
 	for i, line := range strings.Split(text, "\n") {
 		if err := p.line(strings.TrimSuffix(line, "\r")); err != nil {
@@ -74,21 +81,22 @@ func Parse(text string) (*Script, error) {
 		}
 	}
 	p.end()
-	return &Script{replies: p.replies}, nil
+	return &Script{parts: p.parts}, nil
 }
 
 func newReply() reply { return reply{drop: -1} }
 
 type parser struct {
-	replies []reply
-	cur     reply
-	begun   bool // cur has a line that counts
-	joined  byte // '>' or '%' when the line before was one
+	parts  []part
+	cur    reply
+	begun  bool // cur has a line that counts
+	joined byte // '>' or '%' when the line before was one
 }
 
 func (p *parser) end() {
 	if p.begun {
-		p.replies = append(p.replies, p.cur)
+		now := &p.parts[len(p.parts)-1]
+		now.replies = append(now.replies, p.cur)
 	}
 	p.cur, p.begun, p.joined = newReply(), false, 0
 }
@@ -98,6 +106,15 @@ func (p *parser) line(line string) error {
 	joined := p.joined
 	p.joined = 0
 	if trimmed == "" || trimmed[0] == '#' {
+		return nil
+	}
+	if rest, ok := strings.CutPrefix(trimmed, "==="); ok {
+		p.end()
+		cond, err := parseCond(strings.TrimSpace(rest))
+		if err != nil {
+			return fmt.Errorf("condition of a part: %w", err)
+		}
+		p.parts = append(p.parts, part{cond: cond})
 		return nil
 	}
 	if rest, ok := strings.CutPrefix(trimmed, "---"); ok && (rest == "" || strings.HasPrefix(strings.TrimSpace(rest), "#")) {

@@ -25,7 +25,8 @@ func (p player) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := p.m.take(look(body))
+	key, _ := req.Context().Value(conversation{}).(string)
+	t := p.m.take(key, look(body))
 	resp := &http.Response{StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
 		Header: http.Header{"Request-Id": {fmt.Sprintf("req_script_%d", t.number)}}}
 	if t.fault != nil {

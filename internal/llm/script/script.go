@@ -39,6 +39,10 @@
 //	system     the instructions
 //	request    how many requests there were, this one included
 //
+// A line of "===" and a condition begins a part of its own: each conversation plays it
+// from its beginning whose first request has the condition hold (that of an agent by what
+// its prompt says). All others play what stands before the first such line, together.
+//
 // After the last reply the model says "[script: no more replies]".
 package script
 
@@ -64,24 +68,31 @@ type Config struct {
 	Idle    time.Duration // limit of a silent stream; 0: 90 s
 }
 
-// A Model plays one script. Requests take the replies in the order they
+// A Model plays one script. Requests take the replies of their part in the order they
 // arrive, from however many goroutines.
 type Model struct {
 	client *anthropic.Client
 
 	mu     sync.Mutex // guards the rest
 	script *Script
-	next   int // reply
-	fault  int // errors of that reply that were played
-	count  int // requests
-	pace   time.Duration
+	common playing             // of conversations without a part of their own
+	own    map[string]*playing // of the others, by llm.Request.CacheKey; nil: it plays in common
+}
+
+// playing is how far a part was played.
+type playing struct {
+	replies []reply
+	next    int // reply
+	fault   int // errors of that reply that were played
+	count   int // requests
+	pace    time.Duration
 }
 
 var _ llm.Model = (*Model)(nil)
 
 // New returns a model that plays s from the beginning.
 func New(s *Script, c Config) *Model {
-	m := &Model{script: s}
+	m := &Model{script: s, common: playing{replies: s.parts[0].replies}, own: map[string]*playing{}}
 	m.client = anthropic.New(anthropic.Config{
 		Config: wire.Config{Provider: "script", Version: c.Version, Idle: c.Idle, Transport: player{m}}, BaseURL: "http://script.invalid",
 	})
@@ -106,8 +117,11 @@ func Load(path string, c Config) (*Model, error) {
 
 // Stream implements llm.Model.
 func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
-	return m.client.Stream(ctx, r)
+	return m.client.Stream(context.WithValue(ctx, conversation{}, r.CacheKey), r)
 }
+
+// conversation is the key of a context for llm.Request.CacheKey.
+type conversation struct{}
 
 // A turn is what answers one request.
 type turn struct {
@@ -118,20 +132,43 @@ type turn struct {
 }
 
 // take chooses what answers the request and moves on.
-func (m *Model) take(s scene) turn {
+func (m *Model) take(key string, s scene) turn {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.playing(key, s).take(s)
+}
+
+// playing is the part that a conversation plays.
+func (m *Model) playing(key string, s scene) *playing {
+	p, known := m.own[key]
+	if !known && key != "" {
+		s.request = 1
+		for _, part := range m.script.parts[1:] {
+			if part.cond.eval(s).truth() {
+				p = &playing{replies: part.replies}
+				break
+			}
+		}
+		m.own[key] = p
+	}
+	if p == nil {
+		return &m.common
+	}
+	return p
+}
+
+func (m *playing) take(s scene) turn {
 	m.count++
 	s.request = m.count
 	t := turn{number: m.count}
 	if m.fault == 0 {
 		m.skip(s)
 	}
-	if m.next >= len(m.script.replies) {
+	if m.next >= len(m.replies) {
 		t.pace = m.pace
 		return t
 	}
-	r := &m.script.replies[m.next]
+	r := &m.replies[m.next]
 	if m.fault < len(r.faults) {
 		t.fault = &r.faults[m.fault]
 		m.fault++
@@ -151,9 +188,9 @@ func (m *Model) take(s scene) turn {
 }
 
 // skip passes over replies whose condition is false.
-func (m *Model) skip(s scene) {
-	for m.next < len(m.script.replies) {
-		r := m.script.replies[m.next]
+func (m *playing) skip(s scene) {
+	for m.next < len(m.replies) {
+		r := m.replies[m.next]
 		if r.cond == nil || r.cond.eval(s).truth() {
 			return
 		}
@@ -162,11 +199,11 @@ func (m *Model) skip(s scene) {
 }
 
 // step leaves the reply that was played, and with it the other choices.
-func (m *Model) step() {
-	choice := m.script.replies[m.next].cond != nil
+func (m *playing) step() {
+	choice := m.replies[m.next].cond != nil
 	m.next++
 	m.fault = 0
-	for choice && m.next < len(m.script.replies) && m.script.replies[m.next].cond != nil {
+	for choice && m.next < len(m.replies) && m.replies[m.next].cond != nil {
 		m.next++
 	}
 }

@@ -315,7 +315,7 @@ func TestParseErrors(t *testing.T) {
 
 func TestSeparatorMayHaveAComment(t *testing.T) {
 	s, err := Parse("> a\n---   # end\n\n# only a comment\n---\n---\n> b\r\n---\n")
-	if err != nil || len(s.replies) != 2 {
+	if err != nil || len(s.parts[0].replies) != 2 {
 		t.Errorf("%v %v", s, err)
 	}
 }
@@ -329,7 +329,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := Load(path, Config{})
-	if err != nil || ask(t, m).Text != "hi" || m.next != 1 {
+	if err != nil || ask(t, m).Text != "hi" || m.common.next != 1 {
 		t.Errorf("%v", err)
 	}
 	if err := os.WriteFile(path, []byte("\nhi\n"), 0o600); err != nil {
@@ -354,11 +354,11 @@ func FuzzParse(f *testing.F) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		m := New(s, Config{})
-		for range min(len(s.replies), 20) + 1 {
+		for range min(len(s.parts[0].replies), 20) + 1 {
 			m.mu.Lock()
-			m.pace = 0
+			m.common.pace = 0
 			m.mu.Unlock()
-			for _, r := range s.replies { // no waiting
+			for _, r := range s.parts[0].replies { // no waiting
 				for i, it := range r.items {
 					switch it.(type) {
 					case stall, pace:
