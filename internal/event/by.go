@@ -18,6 +18,7 @@ const (
 	ByHook                    // a person's program
 	ByRule                    // a rule of the settings
 	ByInterrupt               // the turn was interrupted
+	ByNobody                  // nobody could be asked
 )
 
 // Client is a person at the client of this name.
@@ -34,6 +35,8 @@ func (b By) String() string {
 		return "rule:" + b.Name
 	case ByInterrupt:
 		return "interrupt"
+	case ByNobody:
+		return "nobody:"
 	case ByClient:
 	}
 	return b.Name
@@ -51,6 +54,8 @@ func (b *By) UnmarshalText(text []byte) error {
 		*b = By{Kind: ByInterrupt}
 	case ok && kind == "hook":
 		*b = By{ByHook, name}
+	case ok && kind == "nobody":
+		*b = By{Kind: ByNobody}
 	case ok && kind == "rule":
 		*b = By{ByRule, name}
 	}

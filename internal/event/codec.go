@@ -84,6 +84,7 @@ var (
 		asStruct[Rewinding]("rewinding"),
 		asStruct[Compacting]("compacting"),
 		asStruct[TaskOutput]("task_output"),
+		asStruct[TaskProgress]("task_progress"),
 		asStruct[Queued]("queued"),
 	}
 

@@ -41,13 +41,15 @@ func samples() []event.Body {
 	attached := []event.Attached{{
 		Name: "n", About: "a", Refused: true, Asks: true, Text: "t", Images: []llm.Image{img}, Saw: []effect.File{{Path: "/p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 3, Last: 4}},
 	}}
+	agent := event.Agent{ID: "a1", Type: "explore", Name: "n", Color: "blue"}
+	tally := event.Tally{Requests: 1, Calls: 2, ByTool: map[string]int{"Read": 2}, Added: 3, Removed: 4, Usage: llm.Usage{In: 5, Out: 6}, Cost: 0.5, Models: []string{"p/m"}}
 	return []event.Body{
-		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7},
+		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7, Child: &event.Child{Of: "r", Call: "c", Depth: 1, Agent: agent}},
 		event.Resumed{Version: "v", Dir: "/d", Torn: 12},
-		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, ImagesAt: []int{1}, Attached: attached, Steer: true, Hidden: true, Typed: op.Span{From: 1, To: 2},
+		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, ImagesAt: []int{1}, Attached: attached, Steer: true, Hidden: true, Typed: op.Span{From: 1, To: 2}, From: &op.Sender{ID: "a1", Name: "n", N: 2, End: true},
 			Read: "r", Skill: &effect.Skill{Name: "s", From: "f", Text: "t", Rules: []string{"r"}, Deny: []string{"d"}, Model: "m", Effort: "e"},
 			Changed: &effect.Changed{Files: []effect.Change{{Path: "/p", Before: effect.Version{Kind: effect.IsFile, Hash: "h"}}}, Missed: []string{"m"}}},
-		event.InputQueued{ID: "i", Text: "t", Typed: op.Span{To: 1}, Images: []llm.Image{img}, ImagesAt: []int{1}, Attached: attached, Tokens: 1, Later: true, Command: true},
+		event.InputQueued{ID: "i", Text: "t", Typed: op.Span{To: 1}, Images: []llm.Image{img}, ImagesAt: []int{1}, Attached: attached, Tokens: 1, Later: true, Command: true, From: &op.Sender{ID: "a1", N: 1}},
 		event.InputRemoved{ID: "i", Why: "w"},
 		event.TurnStarted{ID: "t", Model: "m", Wish: "w", Mode: policy.PlanMode},
 		event.Replied{
@@ -62,8 +64,8 @@ func samples() []event.Body {
 			Tools: []llm.Spec{{Name: "Read"}, {Name: "ToolSearch", Loads: true}, {Name: "mcp__s__t", Description: "d", Schema: raw}},
 		},
 		event.Dropped{Reason: "r", Calls: []string{"c"}, Model: "m", Usage: llm.Usage{In: 1}, Cost: 1, Priced: true},
-		event.Spent{For: event.ForRuling, Model: "p/small", Usage: llm.Usage{In: 1, Out: 2}, Cost: 0.5, Priced: true},
-		event.Asked{Call: "c", Tool: "Bash", Input: raw, Title: "t", Verdict: verdict, About: event.AboutCost, View: blocks},
+		event.Spent{For: event.ForRuling, Model: "p/small", Usage: llm.Usage{In: 1, Out: 2}, Cost: 0.5, Priced: true, Agent: "a1"},
+		event.Asked{Call: "c", Tool: "Bash", Input: raw, Title: "t", Verdict: verdict, About: event.AboutCost, View: blocks, Agent: &agent},
 		event.Answered{Answer: op.Answer{Call: "c", Allow: true, Comment: "c", Exact: true, Rules: []string{"r"}, Keep: op.ForLocal, Folders: []op.FolderChange{{Dirs: []string{"/d"}, Remove: true}}, Choices: [][]string{{"a"}}, Values: []byte(`{"n":1}`), Dismissed: true, Input: []byte(`{}`), Mode: policy.AcceptEdits}, By: event.By{Kind: event.ByHook, Name: "b"}},
 		event.ToolStarted{Call: "c", Name: "n", Input: raw, Title: "t", Fold: "file", Shell: true},
 		event.ToolFinished{
@@ -83,7 +85,7 @@ func samples() []event.Body {
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Bounded{Results: []event.Cut{{Call: "a", Text: "the beginning\n[…]\nthe end", Spill: "/r/1"}, {Call: "b", Text: "x"}}},
 		event.Stripped{Cause: event.CauseMedia, Why: "w"},
-		event.TaskStarted{ID: "b1", Call: "c", Kind: "shell", Text: "make"}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second, Output: "/o"},
+		event.TaskStarted{ID: "b1", Call: "c", Kind: "shell", Text: "make", Agent: &agent, Session: "s", Model: "p/m", Waits: true}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second, Output: "/o", Status: event.TaskCompleted, Text: "t", Tally: tally},
 		event.Noted{Level: "info", Text: "t", About: "window"},
 		event.Situated{Parts: []event.Situation{{Name: "environment", Text: "t"}}},
 		event.Compacted{
@@ -116,7 +118,7 @@ func liveSamples() []event.Body {
 		event.ToolInputDelta{Call: "c", Name: "n", At: 1, S: "{"},
 		event.PartDone{Part: llm.ToolUse{ID: "c", Name: "n", Input: json.RawMessage(`{}`)}},
 		event.Retracted{Why: "w"}, event.Waiting{Attempt: 1, Max: 10, For: time.Second, Status: 529, Err: "e", Kind: "k"},
-		event.ToolOutput{Call: "c", S: "s"}, event.HookStarted{ID: 1, Event: "Stop", Name: "n", Status: "s", Call: "c", Input: "{}"}, event.HookEnded{ID: 1, Event: "Stop", Name: "n", Code: 2, Stdout: "o", Stderr: "e", Err: "x", Took: 3, Terminal: "t"}, event.Compacting{Trigger: "full"}, event.TaskOutput{ID: "b1", S: "s"}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
+		event.ToolOutput{Call: "c", S: "s"}, event.HookStarted{ID: 1, Event: "Stop", Name: "n", Status: "s", Call: "c", Input: "{}"}, event.HookEnded{ID: 1, Event: "Stop", Name: "n", Code: 2, Stdout: "o", Stderr: "e", Err: "x", Took: 3, Terminal: "t"}, event.Compacting{Trigger: "full"}, event.TaskOutput{ID: "b1", S: "s"}, event.TaskProgress{ID: "a1", Doing: "Read x", Tally: event.Tally{Requests: 1, Calls: 2, ByTool: map[string]int{"Read": 2}, Models: []string{"p/m"}}, Took: 3}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
 		event.RewindPlan{Dropped: 1, ID: "p", Files: []event.FileChange{{Path: "p", Kind: "changed", Added: 1, Removed: 2, Foreign: true}}, Lost: []string{"l"}},
 		event.Rewinding{Done: 1, Of: 2},
 	}

@@ -50,6 +50,7 @@ type (
 		Branch  string `json:"branch,omitempty"`
 		Parent  string `json:"parent,omitempty"` // the session it is a copy of (a fork)
 		At      Seq    `json:"at,omitempty"`     // how much of the parent it repeats
+		Child   *Child `json:"child,omitempty"`  // for whom it works; nil: for a person
 	}
 	// Resumed says that a process took up the log again.
 	Resumed struct {
@@ -72,6 +73,7 @@ type (
 		Images   []llm.Image `json:"images,omitempty"`
 		ImagesAt []int       `json:"imagesAt,omitempty"` // as in op.Prompt
 		Typed    op.Span     `json:"typed,omitzero"`     // what of Text a person typed
+		From     *op.Sender  `json:"from,omitempty"`     // as in op.Prompt
 		Attached []Attached  `json:"attached,omitempty"`
 		Steer    bool        `json:"steer,omitempty"`
 		// Read, when not empty, is what the model reads in the place of Text: what a
@@ -92,6 +94,7 @@ type (
 		Images   []llm.Image `json:"images,omitempty"`
 		ImagesAt []int       `json:"imagesAt,omitempty"` // as in op.Prompt
 		Typed    op.Span     `json:"typed,omitzero"`     // what of Text a person typed
+		From     *op.Sender  `json:"from,omitempty"`     // as in op.Prompt
 		Attached []Attached  `json:"attached,omitempty"`
 		Tokens   int         `json:"tokens,omitempty"`  // the budget of the turn that it begins
 		Later    bool        `json:"later,omitempty"`   // it joins no turn that runs
@@ -144,6 +147,7 @@ type (
 		Usage  llm.Usage `json:"usage"`
 		Cost   float64   `json:"cost,omitempty"` // USD
 		Priced bool      `json:"priced,omitempty"`
+		Agent  string    `json:"agent,omitempty"` // the ID of the agent that made it, "" for none
 	}
 	// Asked is an open question to a person.
 	Asked struct {
@@ -153,6 +157,7 @@ type (
 		Title   string          `json:"title,omitempty"`
 		Verdict policy.Verdict  `json:"verdict"`
 		About   string          `json:"about,omitempty"` // AboutCost: whether the turn goes on; then there is no call
+		Agent   *Agent          `json:"agent,omitempty"` // that asks; nil: the session itself
 		View    view.Block      `json:"-"`
 	}
 	// Answered settles a question.
@@ -256,8 +261,15 @@ type (
 	TaskStarted struct {
 		ID   string `json:"id"`
 		Call string `json:"call,omitempty"` // that it came from
-		Kind string `json:"kind"`           // what it is: "shell"
+		Kind string `json:"kind"`           // what it is: TaskShell and the like
 		Text string `json:"text,omitempty"` // the command, or what else it does
+		// Agent is who does it, Model what it asks, and Waits says that the call waits for
+		// its end; of TaskAgent.
+		// Session is the ID of its own session.
+		Agent   *Agent `json:"agent,omitempty"`
+		Session string `json:"session,omitempty"`
+		Model   string `json:"model,omitempty"`
+		Waits   bool   `json:"waits,omitempty"`
 	}
 	// TaskEnded says that it does not run any more.
 	TaskEnded struct {
@@ -266,6 +278,11 @@ type (
 		Killed string        `json:"killed,omitempty"` // why it was ended, "" when it ended by itself
 		Took   time.Duration `json:"took,omitempty"`
 		Output string        `json:"output,omitempty"` // the file with all that it wrote
+		// Status is how an agent ended, "" of a command. Text is what it came to, or what it
+		// was blocked by; Tally what it did since it started or went on.
+		Status TaskStatus `json:"status,omitempty"`
+		Text   string     `json:"text,omitempty"`
+		Tally  Tally      `json:"tally,omitzero"`
 	}
 	// FilesChanged says what changed on disk while no call ran, and something that calls had
 	// left running may have done it, or anybody else meanwhile.
@@ -299,6 +316,53 @@ type (
 		Raw  []byte // the whole line without its newline
 	}
 )
+
+// Kinds of tasks.
+const (
+	TaskShell = "shell" // a command
+	TaskAgent = "agent" // a session that works for this one
+)
+
+// A TaskStatus is how an agent ended.
+type TaskStatus string
+
+// Statuses of agents that ended.
+const (
+	TaskCompleted TaskStatus = "completed"
+	TaskFailed    TaskStatus = "failed"
+	TaskStopped   TaskStatus = "stopped" // by a person, by another agent, or with the session
+	TaskBudget    TaskStatus = "budget"  // a bound on money, tokens or requests was reached
+	TaskBlocked   TaskStatus = "blocked" // what it asked, nobody was there to answer
+	TaskLost      TaskStatus = "lost"    // the process ended, and nothing of it can be taken up
+)
+
+// A Tally is what an agent has done: its requests with their usage, and its calls.
+type Tally struct {
+	Requests int            `json:"requests,omitempty"`
+	Calls    int            `json:"calls,omitempty"`
+	ByTool   map[string]int `json:"by_tool,omitempty"` // calls, by the tool's name
+	Added    int            `json:"added,omitempty"`   // lines
+	Removed  int            `json:"removed,omitempty"` // lines
+	Usage    llm.Usage      `json:"usage,omitzero"`
+	Cost     float64        `json:"cost,omitempty"` // USD, of requests with a known price
+	Models   []string       `json:"models,omitempty"`
+}
+
+// An Agent is who works or asks where that is not the session itself.
+type Agent struct {
+	ID    string `json:"id"`             // of its task; the beginning is "a"
+	Type  string `json:"type,omitempty"` // the name of its definition
+	Name  string `json:"name,omitempty"` // that it was given
+	Color string `json:"color,omitempty"`
+}
+
+// A Child says for whom a session works that another one started.
+type Child struct {
+	Of    string `json:"of"`             // the ID of the session that started it
+	Call  string `json:"call,omitempty"` // the call there that it came from
+	Depth int    `json:"depth"`          // 1 for a child of a person's session
+	Agent
+}
 
 // An Attached is what a prompt names with "@", as it was when it was sent.
 type Attached struct {
@@ -339,6 +403,7 @@ const (
 	ForSkill   = "skill"      // a skill that an agent of its own does
 	ForHook    = "hook"       // a question of a hook to a model
 	ForAside   = "aside"      // a question that a person asked on the side
+	ForAgent   = "agent"      // a request of an agent, or of what works for it
 	// ForSampling is an answer that an MCP server asked for.
 	ForSampling = "sampling"
 )

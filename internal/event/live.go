@@ -63,6 +63,14 @@ type (
 		ID string `json:"id"`
 		S  string `json:"s"`
 	}
+	// TaskProgress is what an agent has done by now, and what it does. It is told
+	// whenever that changes.
+	TaskProgress struct {
+		ID    string        `json:"id"`
+		Doing string        `json:"doing,omitempty"` // in a few words, "" while it thinks
+		Tally Tally         `json:"tally"`
+		Took  time.Duration `json:"took"`
+	}
 	// HookStarted is a hook that runs, and HookEnded how it ended.
 	HookStarted struct {
 		ID     int    `json:"id"` // of the run, from 1
@@ -106,13 +114,14 @@ func (w Waiting) Count() string {
 	return fmt.Sprintf("%d of %d", w.Attempt, w.Max)
 }
 
-func (Retracted) body()   {}
-func (Waiting) body()     {}
-func (ToolOutput) body()  {}
-func (TaskOutput) body()  {}
-func (HookStarted) body() {}
-func (HookEnded) body()   {}
-func (Queued) body()      {}
+func (Retracted) body()    {}
+func (Waiting) body()      {}
+func (ToolOutput) body()   {}
+func (TaskProgress) body() {}
+func (TaskOutput) body()   {}
+func (HookStarted) body()  {}
+func (HookEnded) body()    {}
+func (Queued) body()       {}
 
 func (ReplyStarted) live()   {}
 func (TextDelta) live()      {}
@@ -122,6 +131,7 @@ func (PartDone) live()       {}
 func (Retracted) live()      {}
 func (Waiting) live()        {}
 func (ToolOutput) live()     {}
+func (TaskProgress) live()   {}
 func (TaskOutput) live()     {}
 func (HookStarted) live()    {}
 func (HookEnded) live()      {}

@@ -30,6 +30,9 @@ type (
 		// pipe, a program, a definition) and asks for nothing in a person's name; so
 		// does all of it when nothing is said.
 		Typed Span `json:"typed,omitzero"`
+		// From is who sends it where that is no person and no program that drives adze; it is
+		// told apart from theirs. nil is one of these.
+		From *Sender `json:"from,omitempty"`
 		// Tokens, when positive, is the turn's token budget ("+500k").
 		Tokens int `json:"tokens,omitempty"`
 		// Later: it does not join a turn that runs, and begins one of its own
@@ -172,6 +175,18 @@ type (
 		Title string `json:"title,omitempty"`
 	}
 )
+
+// A Sender is an agent, or another session, that sends a prompt. What it says is
+// evidence, and asks for nothing in a person's name.
+type Sender struct {
+	ID   string `json:"id"`
+	Name string `json:"name,omitempty"`
+	// N numbers what it sends to a session, from 1. What has come already does not come a
+	// second time. 0 has no number.
+	N int `json:"n,omitempty"`
+	// End: it says how the sender's work ended.
+	End bool `json:"end,omitempty"`
+}
 
 // A Span is a part of a text, in bytes. The zero Span is nothing of it.
 type Span struct {

@@ -170,7 +170,7 @@ func (s *Session) admitAttached(ctx context.Context, q *event.InputQueued, a *Ad
 // accept gives a prompt to the model, and what hooks add to it.
 func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool) error {
 	e := event.InputAccepted{
-		ID: q.ID, Text: q.Text, Typed: q.Typed, Images: append(slices.Clip(q.Images), a.read.Images...), ImagesAt: q.ImagesAt, Attached: q.Attached, Steer: steer,
+		ID: q.ID, Text: q.Text, Typed: q.Typed, From: q.From, Images: append(slices.Clip(q.Images), a.read.Images...), ImagesAt: q.ImagesAt, Attached: q.Attached, Steer: steer,
 		Read: a.read.Text, Skill: a.read.Skill,
 	}
 	if a.read.Changed.Any() {
@@ -179,7 +179,9 @@ func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool
 	if err := s.record(context.Background(), st, e); err != nil {
 		return err
 	}
-	st.wakes = 0
+	if q.From == nil {
+		st.wakes = 0
+	}
 	if e.Skill != nil {
 		st.lent = append(st.lent, a.lent)
 		if steer { // else the turn's start says it

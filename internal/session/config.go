@@ -106,6 +106,9 @@ type Permissions struct {
 	// it is now. It is called before decisions on calls that write, by any
 	// goroutine, and waited for. nil lists nothing.
 	Steers func() []policy.Steer
+	// Above puts a question to whoever can be asked where this session was started from.
+	// The error is ErrNobody, or ctx has ended. nil: this session is nobody's child.
+	Above func(ctx context.Context, q event.Asked) (op.Answer, error)
 	// Still looks once more at a call that was allowed, when it is to start: as
 	// Session.Still of the session in whose stead this one works. nil: the rules and
 	// the mode of this session do.

@@ -138,6 +138,9 @@ func (s *Session) setMode(ctx context.Context, st *state, m policy.Mode) error {
 // prompt makes the input durable. It waits for the turn, which takes it when
 // it begins, or after its current step.
 func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) error {
+	if o.From != nil && o.From.N > 0 && o.From.N <= st.Mail[o.From.ID] {
+		return nil // it came before
+	}
 	if o.ID == "" {
 		st.names++
 		o.ID = fmt.Sprintf("p%d.%d", st.Seq+1, st.names)
@@ -158,7 +161,7 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 		}
 		return s.record(context.Background(), st, event.InputAccepted{ID: o.ID, Text: o.Text, Typed: o.Typed, Images: o.Images, ImagesAt: o.ImagesAt, Attached: attached, Steer: true})
 	}
-	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, ImagesAt: o.ImagesAt, Typed: o.Typed, Attached: attached, Tokens: o.Tokens, Later: o.Later, Command: o.Command}); err != nil {
+	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, ImagesAt: o.ImagesAt, Typed: o.Typed, From: o.From, Attached: attached, Tokens: o.Tokens, Later: o.Later, Command: o.Command}); err != nil {
 		return err
 	}
 	if st.cancel == nil && !st.rewinding {
@@ -194,6 +197,9 @@ func (s *Session) tell(st *state) error {
 func (s *Session) showQueue(st *state) {
 	var e event.Queued
 	for _, q := range st.Queue {
+		if q.From != nil {
+			continue
+		}
 		e.IDs, e.Texts = append(e.IDs, q.ID), append(e.Texts, q.Text)
 	}
 	s.fan.send(event.Event{Time: s.cfg.Now(), Body: e})
@@ -209,12 +215,18 @@ func (s *Session) detach(ctx context.Context, st *state, client string) error {
 	for _, call := range slices.Sorted(maps.Keys(st.asks)) {
 		errs = append(errs, s.answer(ctx, st, op.Answer{Call: call, By: client, Comment: "nobody is there any more who could be asked"}))
 	}
+	for _, call := range slices.Sorted(maps.Keys(st.relayed)) {
+		errs = append(errs, s.unanswered(st, call))
+	}
 	return errors.Join(errs...)
 }
 
 func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
-	ch, ok := st.asks[o.Call]
-	if !ok {
+	ch, own := st.asks[o.Call]
+	if !own {
+		ch = st.relayed[o.Call]
+	}
+	if ch == nil {
 		return ErrNoAsk
 	}
 	if o.Allow && o.Keep != op.ForSession && len(o.Rules) == 0 {
@@ -234,12 +246,13 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 		return err
 	}
 	delete(st.asks, o.Call)
+	delete(st.relayed, o.Call)
 	st.limits = st.limits.Answered()
 	if o.Allow {
 		st.rules.List = append(list, rules...)
 	}
 	ch <- o
-	if o.Stop && !o.Allow {
+	if o.Stop && !o.Allow && own {
 		st.interrupt()
 	}
 	return s.sayAside(ctx, st)

@@ -116,12 +116,17 @@ func (t steering) in(r policy.Rules) policy.Rules {
 	return r
 }
 
+// withdrawn settles a question that nobody waits for.
+func withdrawn(call string) event.Answered {
+	return event.Answered{Answer: op.Answer{Call: call}, By: event.By{Kind: event.ByInterrupt}}
+}
+
 // withdraw closes a question that nobody waits for, unless the end of its
 // turn did.
 func (s *Session) withdraw(call string) (err error) {
 	derr := s.do(func(st *state) {
 		if _, open := st.Pending[call]; open {
-			err = s.record(context.Background(), st, event.Answered{Answer: op.Answer{Call: call}, By: event.By{Kind: event.ByInterrupt}})
+			err = s.record(context.Background(), st, withdrawn(call))
 		}
 	})
 	return errors.Join(derr, err)

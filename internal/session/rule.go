@@ -143,15 +143,24 @@ func (h host) byPerson(ctx context.Context, q agent.Question, v agent.Verdict) (
 		return v, err
 	}
 	q.Waits()
+	if h.s.cfg.Above != nil {
+		defer h.s.above(ctx, q.Call.ID)()
+	}
 	select {
-	case a := <-wait:
+	case a, asked := <-wait:
+		if !asked {
+			v.Verdict = nobody(v.Verdict)
+			return v, nil
+		}
 		h.keep(ctx, q.Tool, a)
 		return verdictOf(v, a), nil
 	case <-ctx.Done():
 		select {
-		case a := <-wait: // it came with the end of the turn (op.Answer.Stop), or just before
-			h.keep(ctx, q.Tool, a)
-			return verdictOf(v, a), nil
+		case a, asked := <-wait: // it came with the end of the turn (op.Answer.Stop), or just before
+			if asked {
+				h.keep(ctx, q.Tool, a)
+				return verdictOf(v, a), nil
+			}
 		default:
 		}
 		_ = h.s.do(func(st *state) { delete(st.asks, q.Call.ID) })
@@ -220,14 +229,19 @@ func (s *Session) ask(ctx context.Context, st *state, q agent.Question, v *polic
 		v.Effect, v.Reason = policy.Allow, "it does nothing but ask, and its result says that nobody is there"
 		return nil, nil
 	}
-	if len(st.people) == 0 {
-		v.Effect = policy.Deny
-		v.Reason = "it needs a person's approval, and nobody can be asked in this run: " + v.Reason
+	if len(st.people) == 0 && s.cfg.Above == nil {
+		*v = nobody(*v)
 		return nil, nil
 	}
 	wait := make(chan op.Answer, 1)
 	st.asks[q.Call.ID] = wait
 	return wait, s.record(ctx, st, event.Asked{Call: q.Call.ID, Tool: q.Tool, Input: q.Call.Input, Title: q.Plan.Title, Verdict: *v, View: q.Plan.View})
+}
+
+// nobody is the refusal of what only a person could allow.
+func nobody(v policy.Verdict) policy.Verdict {
+	v.Effect, v.Reason = policy.Deny, "it needs a person's approval, and nobody can be asked in this run: "+v.Reason
+	return v
 }
 
 // onlyAsks reports whether a call does nothing but put something to a person.

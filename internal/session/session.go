@@ -97,6 +97,7 @@ type state struct {
 	turn      context.Context    // the running turn's, for what outlives its calls
 	asks      map[string]chan op.Answer
 	people    map[string]bool               // the clients where a person can answer
+	relayed   map[string]chan op.Answer     // questions of agents, which outlive a turn
 	shells    map[string]context.CancelFunc // commands of the person's own
 	wish      *agent.Compaction             // that was asked for, nil: none
 	rewinding bool                          // no turn begins meanwhile
@@ -137,7 +138,7 @@ type state struct {
 // ends. What a process that died had left open is closed first.
 func Start(ctx context.Context, cfg Config) (*Session, error) {
 	st := &state{
-		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}, people: map[string]bool{}, shells: map[string]context.CancelFunc{},
+		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}, relayed: map[string]chan op.Answer{}, people: map[string]bool{}, shells: map[string]context.CancelFunc{},
 		loop: cfg.Loop, tools: cfg.Tools, budget: cfg.Budget, warnUSD: cfg.WarnUSD, auto: cfg.Auto, forbidden: cfg.Forbidden,
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -171,6 +172,14 @@ func (s *Session) open(ctx context.Context, st *state) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Background)) { // they ended with the process that ran them
 		if err := s.record(ctx, st, event.TaskEnded{ID: id, Killed: "adze ended"}); err != nil {
+			return err
+		}
+	}
+	for _, call := range slices.Sorted(maps.Keys(st.Pending)) { // whoever asked ended, too
+		if st.Pending[call].Agent == nil {
+			continue // the end of its turn settles it
+		}
+		if err := s.record(ctx, st, withdrawn(call)); err != nil {
 			return err
 		}
 	}

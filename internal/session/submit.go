@@ -117,11 +117,11 @@ func (s *Session) fitted(ctx context.Context, p op.Prompt) (op.Prompt, error) {
 
 // Report tells readers what becomes of a background task, and records its start
 // and end, and what helpers beside the session cost and wrote down. b is an
-// event.TaskStarted, TaskOutput or TaskEnded, HookStarted, HookEnded, Spent, NotesKept, Noted, Extended or ServerChanged; any
+// event.TaskStarted, TaskOutput, TaskProgress or TaskEnded, HookStarted, HookEnded, Spent, NotesKept, Noted, Extended or ServerChanged; any
 // other is an error.
 func (s *Session) Report(b event.Body) error {
 	switch b := b.(type) {
-	case event.TaskOutput, event.HookStarted, event.HookEnded:
+	case event.TaskOutput, event.TaskProgress, event.HookStarted, event.HookEnded:
 		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
 		return nil
 	case event.Extended, event.ServerChanged:

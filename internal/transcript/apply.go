@@ -29,6 +29,9 @@ func (s State) Apply(e event.Event) State {
 		s.Situation = b
 	case event.InputQueued:
 		s.Queue = append(slices.Clip(s.Queue), b)
+		if b.From != nil && b.From.N > s.Mail[b.From.ID] {
+			s.Mail = with(s.Mail, b.From.ID, b.From.N)
+		}
 	case event.InputRemoved:
 		s, _ = s.unqueue(b.ID)
 	case event.InputAccepted:
@@ -65,20 +68,37 @@ func (s State) Apply(e event.Event) State {
 	case event.TurnEnded:
 		s.talk = s.talk.turnEnded(e.Seq, b.Reason == event.ToolDeferred)
 		s.Turn.End, s.Lasted = b, s.Lasted+b.Took
-		s.Running, s.Pending, s.Started = "", nil, nil
+		s.Running, s.Pending, s.Started = "", relayed(s.Pending), nil
 	case event.TaskStarted:
 		s.Background = with(s.Background, b.ID, b)
+		if b.Kind == event.TaskAgent {
+			s.Agents = with(s.Agents, b.ID, Agent{TaskStarted: b})
+		}
 	case event.TaskEnded:
 		s.Background = without(s.Background, b.ID)
+		if a, ok := s.Agents[b.ID]; ok {
+			a.End = &b
+			s.Agents = with(s.Agents, b.ID, a)
+		}
 	case event.FilesChanged:
 		s = s.touched(b.Changed.Files)
 	case event.Noted:
 		s.Warned = s.Warned || b.About == event.AboutWindow
 	case event.SettingsChanged, event.Unknown: // nothing to keep
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding: // live
+		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // live
 	}
 	return s
+}
+
+// relayed are the questions of agents, which no turn's end settles.
+func relayed(open map[string]event.Asked) (out map[string]event.Asked) {
+	for call, q := range open {
+		if q.Agent != nil {
+			out = with(out, call, q)
+		}
+	}
+	return out
 }
 
 // call applies what happens to one call: a question, its answer, start and end.
@@ -203,7 +223,7 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 	if b.Text == "" && len(b.Images) == 0 {
 		b.Text, b.Images, b.ImagesAt, b.Attached = queued.Text, queued.Images, queued.ImagesAt, queued.Attached
 	}
-	if !b.Hidden {
+	if !b.Hidden && (b.From == nil || !b.From.End) {
 		if s.First == "" {
 			s.First = b.Text
 		}

@@ -52,8 +52,12 @@ type State struct {
 	Started map[string]event.ToolStarted // running calls
 	// Background are the tasks that run beside turns, by ID.
 	Background map[string]event.TaskStarted
-	Rules      []string // granted for the session, in order
-	Gone       []string // tools that were taken away and did not come back, in order
+	// Agents are those that worked for the session, by the ID of their task; Mail is the
+	// number of the newest prompt of each sender that came, so that none comes twice.
+	Agents map[string]Agent `json:",omitempty"`
+	Mail   map[string]int   `json:",omitempty"`
+	Rules  []string         // granted for the session, in order
+	Gone   []string         // tools that were taken away and did not come back, in order
 	// Listed are the tools that the newest request listed; see event.Replied.
 	Listed []llm.Spec `json:",omitempty"`
 	// Loaded are the tools that the model loaded, as it was told of them, in order.
@@ -98,6 +102,13 @@ type State struct {
 
 	files trie[effect.File]
 	talk  conversation
+}
+
+// An Agent is one that worked for the session: how it started last, and its newest end,
+// nil while it works.
+type Agent struct {
+	event.TaskStarted
+	End *event.TaskEnded `json:",omitempty"`
 }
 
 // A Said is a prompt of a person.

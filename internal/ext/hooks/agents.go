@@ -23,6 +23,14 @@ func (g *Gate) Begins(ctx context.Context, who Who) []string {
 	return told(hook.SubagentStart, g.Hook(As(ctx, who), hook.SubagentStartInput(who), nil).Context)
 }
 
+// transcript is the file of an agent's own session, "" without one.
+func (g *Gate) transcript() string {
+	if g.conf.Transcript == nil {
+		return ""
+	}
+	return g.conf.Transcript()
+}
+
 // Ends asks hooks about an agent that would end. transcript is its file.
 func (g *Gate) Ends(ctx context.Context, who Who, in hook.StopInput, transcript string) hook.Answer {
 	return g.Hook(As(ctx, who), hook.SubagentStopInput{StopInput: in, ID: who.ID, Type: who.Type, Transcript: transcript}, nil)

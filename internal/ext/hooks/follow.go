@@ -49,9 +49,11 @@ func (g *Gate) follow(ctx context.Context, after event.Seq) {
 			if b.How == event.Failed {
 				g.Hook(ctx, hook.StopFailureInput{Error: b.Reason, Details: b.Err}, nil)
 			}
-			idle = time.AfterFunc(idleAfter, func() {
-				g.notify(ctx, "idle_prompt", "adze is waiting for your input")
-			})
+			if g.conf.Of == "" {
+				idle = time.AfterFunc(idleAfter, func() {
+					g.notify(ctx, "idle_prompt", "adze is waiting for your input")
+				})
+			}
 		default: // nothing that hooks hear of in this way
 		}
 		g.reach(e.Seq)

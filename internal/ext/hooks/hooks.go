@@ -48,6 +48,10 @@ type Config struct {
 	Dir        string // that it begins in
 	Temp       string // a folder for temporary files
 	Main       string // the agent that the session is, "" for the usual one
+	// Who is set where the session works for another one, whose ID Of is: its hooks hear of an agent
+	// of that session.
+	Who Who
+	Of  string
 	// Environ is what commands may inherit, and the names that pass to them.
 	Environ func() (environ, allow []string)
 	// Ask puts a question to a model, by name or "" for the small one.
@@ -156,7 +160,10 @@ func (g *Gate) Attach(s *session.Session, after event.Seq) {
 		if g.conf.Setup != "" && g.Hooked(hook.Setup) {
 			first = told(hook.Setup, g.Hook(ctx, hook.SetupInput{Trigger: g.conf.Setup}, nil).Context)
 		}
-		if g.Hooked(hook.SessionStart) {
+		switch {
+		case g.conf.Of != "":
+			first = append(first, g.Begins(ctx, g.conf.Who)...)
+		case g.Hooked(hook.SessionStart):
 			st := s.State()
 			g.start = g.Hook(ctx, hook.SessionStartInput{Source: g.conf.Source, Model: s.Target().ID(), Title: st.Title}, nil)
 			first = append(first, told(hook.SessionStart, g.start.Context)...)
@@ -179,7 +186,7 @@ func (g *Gate) Close(why hook.Ending) (last []string) {
 	g.mu.Lock()
 	g.ending = true
 	g.mu.Unlock()
-	if g.Hooked(hook.SessionEnd) {
+	if g.conf.Of == "" && g.Hooked(hook.SessionEnd) {
 		g.Hook(context.Background(), hook.SessionEndInput{Reason: why}, nil)
 	}
 	select {
@@ -206,7 +213,12 @@ func (g *Gate) gaveUp() bool {
 }
 
 // Hooked implements agent.Host.
-func (g *Gate) Hooked(e hook.Event) bool { return g.run.Any(e) }
+func (g *Gate) Hooked(e hook.Event) bool {
+	if e == hook.Stop && g.conf.Of != "" {
+		e = hook.SubagentStop
+	}
+	return g.run.Any(e)
+}
 
 // Hook implements agent.Host.
 func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer {
@@ -214,6 +226,9 @@ func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action)
 	if stop, ok := in.(hook.StopInput); ok {
 		stop.Tasks = tasks(g.s.State().Background)
 		in = stop
+		if g.conf.Of != "" {
+			in = hook.SubagentStopInput{StopInput: stop, ID: g.conf.Who.ID, Type: g.conf.Who.Type, Transcript: g.transcript()}
+		}
 	}
 	a := g.run.Fire(ctx, g.common(ctx), in, hook.Scene{Actions: actions, Rules: g.conf.Rules()})
 	for _, s := range a.System {
@@ -242,7 +257,7 @@ func (g *Gate) common(ctx context.Context) hook.Common {
 	st, target := g.s.State(), g.s.Target()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Dir: cmp.Or(st.Dir, g.conf.Dir), Mode: string(g.s.Mode()), AgentType: g.conf.Main}
+	c := hook.Common{Session: cmp.Or(g.conf.Of, g.conf.Session), Prompt: g.prompt, Dir: cmp.Or(st.Dir, g.conf.Dir), Mode: string(g.s.Mode()), Agent: g.conf.Who.ID, AgentType: g.conf.Main}
 	if who, ok := ctx.Value(whoKey{}).(Who); ok {
 		c.Agent, c.AgentType = who.ID, who.Type
 	}
@@ -268,6 +283,9 @@ func (g *Gate) Prompt(ctx context.Context, p event.InputQueued) (session.Admissi
 	g.prompt = p.ID
 	g.mu.Unlock()
 	said := g.opening(ctx)
+	if p.From != nil { // no person said it
+		return session.Admission{Context: said}, nil
+	}
 	a := g.Hook(ctx, hook.PromptInput{Text: p.Text}, nil)
 	switch {
 	case a.Stop:

@@ -53,6 +53,15 @@ type Choice struct {
 	At       string // with Resume: the message to go on from, in a copy; "" is the last
 	ID       string // of a new session
 	None     bool   // keep nothing on disk
+	// Child: it works for another session, beside whose log its own is kept. Of this
+	// Choice, only Resume (with the whole ID of a child) and None count beside it.
+	Child *Parent
+}
+
+// A Parent is the session that a child works for.
+type Parent struct {
+	Log   *Opened     // of that session
+	Child event.Child // what the child's first event says
 }
 
 // An Opened is a session's log, ready for its session.
@@ -69,15 +78,20 @@ type Opened struct {
 	// files are that the model was told of.
 	Kin []string
 
-	run  Run
-	key  []byte      // seals what is kept; nil when nothing is
-	old  bool        // it was there before
-	made *store.Info // what this run put into the catalogue: a copy, nil for none
+	run Run
+	key []byte // seals what is kept; nil when nothing is
+	old bool   // it was there before
+	// child: it is no session of a list, and no search finds it.
+	child bool
+	made  *store.Info // what this run put into the catalogue: a copy, nil for none
 }
 
 // Choose finds or makes the session that was chosen, and opens its log. What
 // a person can mend is a hint.Mistake.
 func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
+	if c.Child != nil {
+		return r.child(ctx, c)
+	}
 	st := In(r.State)
 	st.Unread = func(note string) { r.Note("%s", note) }
 	if c.Fork || c.At != "" {
@@ -161,7 +175,7 @@ func (l *Opened) Abandon(ctx context.Context) error {
 // tidy takes back the mark of a session that is not there, and the folder of a project
 // that has nothing. What stays costs a look at the next search.
 func (l *Opened) tidy() {
-	if !l.Resumable {
+	if !l.Resumable || l.child {
 		return
 	}
 	if _, err := os.Lstat(l.File()); errors.Is(err, fs.ErrNotExist) {

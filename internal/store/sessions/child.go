@@ -1,0 +1,97 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/mem"
+	"github.com/adze-agent/adze/internal/store/seal"
+	"github.com/adze-agent/adze/internal/text/order"
+)
+
+// childrenName is the folder beside a session's log that has the sessions of its children.
+const childrenName = "agents"
+
+// children is the project, as Catalogue has it, of a session's children. They are in no
+// list of another project.
+func children(key, id string) string { return filepath.Join(key, id, childrenName) }
+
+// Children lists the sessions that work for one, the oldest first.
+func (s Store) Children(ctx context.Context, of store.Info) ([]store.Info, error) {
+	list, err := s.List(ctx, children(of.Key, of.ID))
+	order.By(list, func(a, b store.Info) int { return a.Began.Compare(b.Began) })
+	return list, err
+}
+
+// Child is a child of a session, by its ID. The error is store.ErrNone.
+func (s Store) Child(of store.Info, id string) (store.Info, error) {
+	if !ValidID(id) {
+		return store.Info{}, store.ErrNone
+	}
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return store.Info{}, err
+	}
+	defer root.Close()
+	i, err := s.info(root, children(of.Key, of.ID), id)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = store.ErrNone
+	}
+	return i, err
+}
+
+// Info is what a catalogue knows this session by.
+func (l *Opened) Info() store.Info {
+	key, err := filepath.Rel(In(l.run.State).Dir, filepath.Dir(l.Scratch()))
+	if err != nil || l.Scratch() == "" {
+		return store.Info{ID: l.ID}
+	}
+	return store.Info{ID: l.ID, Key: key, Dir: l.Scratch()}
+}
+
+// child opens the log of a child: a new one, or the one to go on with.
+func (r Run) child(ctx context.Context, c Choice) (*Opened, error) {
+	st, of := In(r.State), c.Child.Log
+	st.Unread = func(note string) { r.Note("%s", note) }
+	old := store.Info{}
+	var err error
+	switch {
+	case c.Resume != "":
+		old, err = st.Child(of.Info(), c.Resume)
+	case c.ID != "":
+		old.ID = c.ID
+	default:
+		old.ID, err = st.NewID()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the session of an agent: %w", err)
+	}
+	l := &Opened{ID: old.ID, Begin: r.begin(old.ID), Model: old.Wish, Mode: old.Mode, Kin: slices.Clone(of.Kin), run: r, child: true}
+	l.Begin.Child = &c.Child.Child
+	if dir := of.Scratch(); dir != "" {
+		l.Kin = append(l.Kin, dir)
+	}
+	if l.Model == "" {
+		l.Model = old.Model
+	}
+	if c.None || !of.Resumable {
+		l.Session = &mem.Session{}
+		return l, nil
+	}
+	at := of.Info()
+	if st.Key, err = seal.Key(r.State); err != nil {
+		st.Key = nil // it was said of the parent
+	}
+	l.key = st.Key
+	if err := l.open(ctx, st, children(at.Key, at.ID), old, c.Resume == ""); err != nil {
+		return nil, err
+	}
+	l.Resumable, l.Torn, l.old = true, l.Report().Torn, c.Resume != ""
+	return l, nil
+}
