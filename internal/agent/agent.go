@@ -262,6 +262,9 @@ type Budget struct {
 	Tokens   int  // to use up, with nudges
 	// Account is what counts against USD by now; nil is all that the session has cost.
 	Account func() Account
+	// Outer bounds the money of the session that this one works for, what this one costs
+	// included. Its Account is set. nil: this session works for a person.
+	Outer *Budget
 }
 
 // An Account is what counts against a budget of money.
@@ -272,6 +275,11 @@ type Account struct {
 
 // Over says why no request may be made any more, and what helps; "" while one may.
 func (b Budget) Over(a Account) (why, hint string) {
+	if b.Outer != nil {
+		if why, hint = b.Outer.Over(b.Outer.Account()); why != "" {
+			return why, hint
+		}
+	}
 	switch {
 	case b.USD > 0 && a.Unpriced != "" && !b.Unpriced:
 		return fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", a.Unpriced, b.USD),

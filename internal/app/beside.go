@@ -2,12 +2,10 @@ package app
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/background"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
@@ -18,7 +16,7 @@ import (
 // Its sessions are found all the same, by who searches.
 func (r *Running) accompany() {
 	r.beside = func() {}
-	if !r.place.process.front.Print && r.Kept {
+	if !r.place.process.front.Print && r.Kept && r.spec.Child == nil {
 		r.beside = background.Start(r.company())
 	}
 }
@@ -74,7 +72,7 @@ func (r *Running) notesFile() string {
 	if !r.place.Config().Memory.Session || dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, memory.SessionName)
+	return background.NotesFile(dir)
 }
 
 // sessionNotes are the notes as they are now, and up to which event they tell.
@@ -83,6 +81,6 @@ func (r *Running) sessionNotes(context.Context) (text string, through event.Seq,
 	if through = r.State().Noted; path == "" || through == 0 {
 		return "", 0, false
 	}
-	text, _, err := memory.SessionNotes(path)
-	return text, through, err == nil && text != ""
+	text, ok = background.ReadNotes(path)
+	return text, through, ok && text != ""
 }

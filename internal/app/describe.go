@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/background"
 	"github.com/adze-agent/adze/internal/environment"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -128,28 +128,13 @@ func (r *Running) Talk() int {
 	return max(0, n)
 }
 
-// A MemoryFile is a file that the model was told of, or that holds notes.
-type MemoryFile struct {
-	Path  string
-	Whose string // "project", "user", …; "notes" of a project, "session" of this session
-	Size  int    // tokens, estimated, of what the model was told; 0 for notes
-	Notes []string
-}
-
 // MemoryFiles are the memory files that the session has read so far, what is
 // remembered of the project, and the session's notes.
-func (r *Running) MemoryFiles() (out []MemoryFile) {
-	for _, f := range r.known.Files() {
-		out = append(out, MemoryFile{Path: f.Path, Whose: string(f.Scope), Size: clip.Tokens(len(f.Text)), Notes: append(slices.Clip(f.Notes), f.Warnings...)})
-	}
-	if r.notes != "" {
-		for _, p := range memory.Topics(r.notes) {
-			out = append(out, MemoryFile{Path: p, Whose: "notes"})
-		}
-	}
+func (r *Running) MemoryFiles() []environment.MemoryFile {
+	out := environment.MemoryFiles(r.known.Files(), r.notes)
 	if path := r.notesFile(); path != "" {
-		if _, _, err := memory.SessionNotes(path); err == nil {
-			out = append(out, MemoryFile{Path: path, Whose: "session"})
+		if _, ok := background.ReadNotes(path); ok {
+			out = append(out, environment.MemoryFile{Path: path, Whose: "session"})
 		}
 	}
 	return out

@@ -38,6 +38,7 @@ func (r *Running) End(why ext.Ending) (err error) {
 
 // endTasks ends every command.
 func (r *Running) endTasks() {
+	r.endAgents()
 	if ended := r.kit.Close(2 * time.Second); ended != "" {
 		r.place.process.Notef("ended what ran in the background: %s", ended)
 	}

@@ -48,11 +48,11 @@ func (r *Running) extend(cfg *config.Config) {
 			cfg := at.Config()
 			return r.turns(cfg, settings.ReadingRules(cfg, at.Paths))
 		},
-	}, Further: r.spec.Hooks, Main: r.main, Parent: r.spec.Parent, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
+	}, Further: r.spec.Hooks, Main: r.main, Parent: r.parent(), Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
 		Session: r.ID, Project: at.Paths.Root, Mask: at.process.hide.Result, Log: at.process.LogFile,
 		Env: tool.Env{Dir: at.Paths.Dir, Roots: []string{at.Paths.Dir}, Home: at.Paths.Home, Scratch: r.log.Scratch()},
 	}, Hooks: ext.HooksConfig{
-		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: at.Paths.Root, Dir: at.Paths.Dir, Temp: at.process.temp.outside, Main: r.plan(cfg).Name, Defers: at.process.front.Print,
+		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: at.Paths.Root, Dir: at.Paths.Dir, Temp: at.process.temp.outside, Main: r.plan(cfg).Name, Who: r.who(), Of: r.eldest(), Defers: at.process.front.Print && r.spec.Child == nil,
 		Environ: func() (environ, allow []string) { return at.inherited(at.Config()) },
 		Rules: func() policy.Rules {
 			return policy.Rules{Dir: at.Paths.Dir, Dirs: []string{at.Paths.Dir}, Home: at.Paths.Home, FoldCase: at.Paths.FoldCase}
@@ -173,7 +173,7 @@ func (r *Running) await(ctx context.Context, cfg *config.Config) {
 	}
 	serves := len(at.process.Extensions.Servers) > 0 || r.main != nil && r.main.Servers != nil
 	wait := time.Duration(cfg.Waits.Start) * time.Second
-	if !at.process.front.Print || !serves && rules == nil || wait <= 0 {
+	if !at.process.front.Print || !serves && rules == nil || wait <= 0 || r.spec.Child != nil {
 		return
 	}
 	within, cancel := context.WithTimeout(ctx, wait)

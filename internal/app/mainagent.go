@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -14,8 +15,11 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// main is the definition of the agent that sessions begin as, nil for the usual one.
-func (at *Place) main(cfg *config.Config) (*ext.Agent, error) {
+// main is the definition of the agent that a session is, nil for the usual one.
+func (at *Place) main(cfg *config.Config, s Spec) (*ext.Agent, error) {
+	if s.Child != nil {
+		return s.Child.main, nil
+	}
 	if at.process.sources.Bare && cfg.Agent == "" {
 		return nil, nil
 	}
@@ -29,11 +33,19 @@ func (at *Place) main(cfg *config.Config) (*ext.Agent, error) {
 // compose says what a session that begins in a mode becomes by the definition. What a
 // person asked for at this start goes before it.
 func (at *Place) compose(cfg *config.Config, main *ext.Agent, s Spec, now policy.Mode) agents.Plan {
+	if c := s.Child; c != nil {
+		return agents.Compose(main, agents.Facts{
+			Child: true, Mode: now, Turns: cmp.Or(c.Order.Turns, childTurns), Model: c.Order.Model, Effort: c.Order.Effort,
+		})
+	}
 	return agents.Compose(main, agents.Facts{
 		Mode: now, Turns: cfg.MaxTurns, Model: s.Model, NoAuto: bool(cfg.Permissions.DisableAuto),
 		KeepsMode: s.Skip || asked(cfg, "permissions.defaultMode"), KeepsEffort: asked(cfg, "effort"), KeepsSystem: cfg.SystemPrompt != "" && asked(cfg, "system_prompt"),
 	})
 }
+
+// childTurns bounds the requests of an agent where nothing else does.
+const childTurns = 200
 
 // plan is what the session is by its definition, with these settings.
 func (r *Running) plan(cfg *config.Config) agents.Plan {
@@ -52,12 +64,19 @@ func (r *Running) strive(cfg *config.Config, t *agent.Target) {
 func (r *Running) budget(cfg *config.Config) agent.Budget {
 	b := budget(cfg)
 	b.Turns = r.plan(cfg).Turns
+	if c := r.spec.Child; c != nil {
+		b.Tokens = 0
+		if c.Order.Turns > 0 {
+			b.Turns = min(b.Turns, c.Order.Turns)
+		}
+		return c.budget(b)
+	}
 	return b
 }
 
 // first is the prompt that the definition has a new session begin with, "" for none.
 func (r *Running) first() string {
-	if r.main == nil || r.State().Turns > 0 {
+	if r.main == nil || r.spec.Child != nil || r.State().Turns > 0 {
 		return ""
 	}
 	return r.plan(r.place.Config()).First

@@ -116,10 +116,10 @@ func TestTwoPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := func(at *Place, parent string) (*Running, *fake.Model) {
+	start := func(at *Place, child *Child) (*Running, *fake.Model) {
 		t.Helper()
 		m := &fake.Model{}
-		r, err := at.Start(t.Context(), Spec{Log: sessions.Choice{None: true}, Parent: parent, Target: &agent.Target{Model: m, Provider: "fake", Name: "m"}})
+		r, err := at.Start(t.Context(), Spec{Log: sessions.Choice{None: true}, Child: child, Target: &agent.Target{Model: m, Provider: "fake", Name: "m"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestTwoPlaces(t *testing.T) {
 		r.Offer()
 		return r, m
 	}
-	root, rootModel := start(one, "")
+	root, rootModel := start(one, nil)
 	two, err := all.Place(other)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestTwoPlaces(t *testing.T) {
 	if same, err := all.Place(link); err != nil || same != two {
 		t.Fatalf("another path of a folder is another place: %v", err)
 	}
-	child, childModel := start(two, root.ID)
+	child, childModel := start(two, &Child{Of: root})
 
 	if n := listed.Load(); n != 1 {
 		t.Errorf("%d connections of a server that two places share", n)
@@ -228,17 +228,17 @@ func TestRootOfAnotherPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := func(at *Place, parent string) *Running {
+	start := func(at *Place, child *Child) *Running {
 		t.Helper()
-		r, err := at.Start(t.Context(), Spec{Log: sessions.Choice{None: true}, Parent: parent, Target: &agent.Target{Model: &fake.Model{}, Provider: "fake", Name: "m"}})
+		r, err := at.Start(t.Context(), Spec{Log: sessions.Choice{None: true}, Child: child, Target: &agent.Target{Model: &fake.Model{}, Provider: "fake", Name: "m"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	root := start(one, "")
-	child := start(two, root.ID)
-	start(two, child.ID)
+	root := start(one, nil)
+	child := start(two, &Child{Of: root})
+	start(two, &Child{Of: child})
 	if !two.Extensions().Answers(mcp.Caller{}) || two.Extensions().Answers(mcp.Caller{Session: root.ID}) || !two.Extensions().Answers(mcp.Caller{Session: child.ID}) {
 		t.Error("who answers in the folder of children")
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/environment"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
-	"github.com/adze-agent/adze/internal/memory"
+	"github.com/adze-agent/adze/internal/fleet"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -55,8 +55,8 @@ type Spec struct {
 	Skip, MayBypass bool
 	// Cleared: it is in the place of one that a person cleared.
 	Cleared bool
-	// Parent is the ID of the session that starts it, "" for none.
-	Parent string
+	// Child is set where another session starts it, and says which agent it is.
+	Child *Child
 
 	// Setup has hooks of the event Setup asked, before those of the start: init or
 	// maintenance; "" for none.
@@ -91,6 +91,7 @@ type Running struct {
 	parts     []prompt.Part // of the instructions
 	light     *agent.Light  // to take when they do not fit, nil where they are the shorter ones, or a person chose them
 	kit       toolkit.Kit
+	tree      *fleet.Tree // of the session that a person began, and of all that work for it
 	sandboxes *confine.Set
 	loop      agent.Loop // what settings do not change
 	closed    sync.Once
@@ -117,6 +118,9 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c := s.Child; c != nil {
+		mode, rules.List = c.Of.Mode(), append(rules.List, c.granted()...)
+	}
 	at.unused.Do(func() {
 		tell := settings.Unused(cfg, at.Paths)
 		if at.process.front.Print { // a script is told of errors, and of what is one by its look
@@ -127,7 +131,7 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 		}
 	})
 	facts := at.learn(ctx, s.dry) // memory and git are read while the model is chosen
-	main, err := at.main(cfg)
+	main, err := at.main(cfg, s)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +144,7 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 		at.process.Notef("%s", plan.Note)
 	}
 	r := &Running{place: at, spec: s, log: log, main: main, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, plan.Mode, log.Mode)}
-	if t := at.process.Transcripts; t != nil && !s.dry {
+	if t := at.process.Transcripts; t != nil && !s.dry && s.Child == nil {
 		r.public = t.Of(at.Paths, cfg, r.ID, r.Kept, cmp.Or(log.Scratch(), at.process.temp.outside))
 	}
 	if err := r.begin(ctx, cfg, rules, facts); err != nil {
@@ -183,8 +187,7 @@ func (r *Running) notesDir() string {
 // There are none for a model that could not keep them.
 func (r *Running) ownNotes(tools tool.Set) (own prompt.Own) {
 	if r.notes != "" && tools.Files() == tool.KeepsFiles {
-		own.Dir = r.notes
-		if own.Index, own.Warning = memory.Index(r.notes); own.Warning != "" {
+		if own = environment.OwnNotes(r.notes); own.Warning != "" {
 			r.place.process.Notef("%s", own.Warning)
 		}
 	}
@@ -247,16 +250,22 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if known.Late() {
 		pending = environment.Pending
 	}
+	var above func(context.Context, event.Asked) (op.Answer, error)
+	warn, person := cfg.Cost.WarnUSD, at.process.front.Person && !at.process.front.Print
+	if c := r.spec.Child; c != nil {
+		above, warn, person = c.above, 0, false // the session that started it counts what it costs
+	}
 	r.Session, err = session.Start(life, session.Config{
 		Record: session.Record{Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: at.process.Version, Dir: at.Paths.Dir, Torn: r.log.Torn}},
-		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: at.process.front.Person && !at.process.front.Print},
+		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), WarnUSD: warn, AskDear: person},
 		Hands: session.Hands{
 			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
 			DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
-			Commands:   r.ext.Commands(), Files: r.recorded, Tasks: r.kit.Tasks, EndTasks: r.endTasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(),
+			Commands:   r.ext.Commands(), Files: r.recorded, Tasks: tasks{r}, EndTasks: r.endTasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(),
 		},
 		Permissions: session.Permissions{
 			Rules: rules, Mode: r.started, Forbidden: r.forbidden(cfg), Auto: r.auto, Facts: r.kit.Facts, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders,
+			Above:  above,
 			Steers: r.sandboxes.Steering(at.Paths.Dir, rules.Dirs, at.Paths.Home),
 		},
 		Surroundings: session.Surroundings{Pending: pending, Remind: r.kit.Remind, Situation: where, Resituate: environment.Changed},
@@ -322,7 +331,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	if r.kit, err = toolkit.New(toolkit.Config{
 		Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(at.Paths.State).Notes(sessions.Key(at.Paths.Root)), Temp: at.process.temp.outside, Confined: at.process.temp.inside,
 		Variables: r.variables, Limits: cfg.Bash, Memory: &at.process.memory, Hide: at.process.hide, Sandboxes: r.sandboxes, Person: at.process.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan,
-		Resource: at.ext.ResourceTool,
+		Resource: at.ext.ResourceTool, Crew: r.crew(),
 	}); err != nil {
 		return set, err
 	}
@@ -402,6 +411,7 @@ func (r *Running) newLoop(known environment.Facts) agent.Loop {
 // attend hands the session to those that were made before it.
 func (r *Running) attend(ctx context.Context) {
 	at := r.place
+	r.recall()
 	r.kit.Tell(r.Session, func() bool { return (at.process.front.Lasting || !at.process.front.Print) && at.Config().Bash.Wake })
 	r.sandboxes.Attend(r.Session)
 	r.log.Tell(ctx)
@@ -422,6 +432,9 @@ func (r *Running) attend(ctx context.Context) {
 	}
 	r.kit.Knows(st.Files())
 	r.accompany()
+	if c := r.spec.Child; c != nil && c.Of.public != nil {
+		_, r.written = c.Of.public.Agent(r.Session, c.agent.ID, r.Target().ID())
+	}
 	later := r.known.Later(func(g prompt.Git) { // a session that is over needs no more
 		_ = r.Situate(func(now event.Situated) event.Situated { return environment.Answered(now, g) }, prompt.Late(g))
 	})

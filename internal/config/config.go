@@ -24,6 +24,7 @@ type Config struct {
 	Permissions Permissions `json:"permissions"`
 	Tools       Tools       `json:"tools"`
 	Bash        Bash        `json:"bash"`
+	Agents      Agents      `json:"agents"`
 	Env         Env         `json:"env"`
 	ChildEnv    []string    `json:"child_env"`
 	Network     Network     `json:"network"`
@@ -164,6 +165,12 @@ type Tools struct {
 	DeferAbove  Share    `json:"defer_above"` // of tool schemas; more are loaded on demand
 	Allowed     []string `json:"allowed"`     // empty: all
 	Disallowed  []string `json:"disallowed"`
+}
+
+// Agents are how sessions that work for another one are started.
+type Agents struct {
+	Background string `json:"background"` // auto, always or never
+	MaxAlive   int    `json:"max_alive"`  // at once
 }
 
 // Bash are the bounds of commands.

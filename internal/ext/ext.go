@@ -32,6 +32,9 @@ type HooksConfig = hooks.Config
 // SkillsConfig is what skills are told of the session.
 type SkillsConfig = skills.Config
 
+// Who is an agent that a session is for another one.
+type Who = hooks.Who
+
 // A Config is what the extensions of one session are made from.
 type Config struct {
 	Folder  *Folder
@@ -104,7 +107,9 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	}
 	lib := x.relearn()
 	if c.Main != nil {
-		problems = append(problems, c.Folder.serve(*c.Main)...)
+		if c.Parent == "" {
+			problems = append(problems, c.Folder.serve(*c.Main)...)
+		}
 		var missing []string
 		x.preloaded, missing = preloaded(lib, *c.Main, skill.Use{Session: c.Skills.Session, Project: c.Skills.Project})
 		problems = append(problems, missing...)

@@ -2,6 +2,7 @@ package ext
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -59,6 +60,22 @@ func (f *Folder) Main(name string) (a *Agent, note string, err error) {
 	}
 	return nil, "", &hint.Mistake{Why: lib.NoAgent(name), What: "adze agents list shows those there are"}
 }
+
+// Agent is the definition of a name among those that the session knows; nil is the usual
+// agent.
+func (x *Session) Agent(name string) (*Agent, error) {
+	if slices.Contains([]string{"", "general-purpose", "general", "fork"}, name) {
+		return nil, nil
+	}
+	lib := x.desk.Library()
+	if d, ok := lib.Agent(name); ok {
+		return &d, nil
+	}
+	return nil, errors.New(lib.NoAgent(name))
+}
+
+// Agents are the definitions that the session can start agents by.
+func (x *Session) Agents() []Agent { return x.desk.Library().Agents() }
 
 // serve has the MCP servers that an agent's definition holds there beside those that
 // are configured. Names alone mean servers that are configured anyway.

@@ -87,7 +87,7 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 // Idle are the fields that say something which has no effect yet, but for a colour, which
 // nobody counts on.
 func (a Agent) Idle() (out []string) {
-	for name, set := range map[string]bool{"background": a.Background, "isolation": a.Isolation != ""} {
+	for name, set := range map[string]bool{"isolation": a.Isolation != ""} {
 		if set {
 			out = append(out, name)
 		}

@@ -3,6 +3,7 @@
 package toolkit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ import (
 	"github.com/adze-agent/adze/internal/tool/file"
 	"github.com/adze-agent/adze/internal/tool/find"
 	"github.com/adze-agent/adze/internal/tool/plan"
+	"github.com/adze-agent/adze/internal/tool/spawn"
 	"github.com/adze-agent/adze/internal/tool/todo"
 	"github.com/adze-agent/adze/internal/tool/toolsearch"
 )
@@ -59,6 +61,17 @@ type Config struct {
 	// Resource is the tool that reads resources of an MCP server, false when no
 	// server of that name has any; nil never has one.
 	Resource func(server string) (tool.Tool, bool)
+	// Crew starts agents that work for the session; nil: it cannot have any.
+	Crew Crew
+}
+
+// A Crew starts agents, and is asked about them where a call names a background task.
+type Crew interface {
+	spawn.Starter
+	// Output says how an agent is, or what it came to. It waits for its end until ctx
+	// ends. ok is false when the task is no agent. Kill stops one.
+	Output(ctx context.Context, id string) (text string, ok bool)
+	Kill(id string) error
 }
 
 // Memory adds up what the commands of several sessions use.
@@ -105,6 +118,14 @@ func New(c Config) (Kit, error) {
 		find.New(),
 		[]tool.Tool{todo.New(), toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
 	)
+	if c.Crew != nil {
+		every = append(every, spawn.New(c.Crew))
+		for i, t := range every {
+			if name := t.Spec().Name; name == "BashOutput" || name == "KillShell" {
+				every[i] = crewed{t, c.Crew, name == "KillShell"}
+			}
+		}
+	}
 	k := Kit{Aliases: map[string]string{}, Tasks: tasks, Facts: auto.Facts{}, conf: c, ledger: ledger}
 	var all []tool.Tool
 	for _, t := range every {

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -131,6 +133,13 @@ func (d *permit) View(c Ctx, rows int) ([]draw.Line, term.Cursor) {
 }
 
 func (d *permit) heading() string {
+	if a := d.q.Agent; a != nil {
+		return "The agent " + clip.Line(clip.Visible(cmp.Or(a.Name, a.ID)), 30) + ": " + d.question()
+	}
+	return d.question()
+}
+
+func (d *permit) question() string {
 	switch d.q.View.(type) {
 	case view.Terminal:
 		return "Run this command?"

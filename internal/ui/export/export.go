@@ -126,7 +126,11 @@ func (d *document) event(e event.Event) {
 	case event.InputAccepted:
 		d.calls()
 		if !b.Hidden {
-			d.put("## Prompt\n\n%s\n\n", d.text(b.Text))
+			head := "Prompt"
+			if b.From != nil {
+				head = "From " + cmp.Or(b.From.Name, b.From.ID)
+			}
+			d.put("## %s\n\n%s\n\n", d.text(head), d.text(b.Text))
 			if n := len(b.Images); n > 0 {
 				d.put("_%d images_\n\n", n)
 			}
@@ -169,7 +173,7 @@ func (d *document) event(e event.Event) {
 		event.ToolStarted, event.ModelChanged, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged, event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.SettingsChanged, event.TaskStarted, event.TaskEnded, event.Unknown:
 		// nothing that a reader misses
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding: // never stored
+		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // never stored
 	}
 }
 

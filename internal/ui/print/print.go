@@ -106,7 +106,7 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 	defer cancel()
 	r := &runner{
 		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream, o.Hooks),
-		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, seen: o.After, asked: map[string]bool{}, running: map[string]bool{},
+		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, seen: o.After, asked: map[string]bool{}, mail: map[string]bool{}, running: map[string]bool{},
 		host: host{open: map[string]event.Asked{}}, callbacks: callbacks{open: map[string]callback{}}, ready: o.Ready, answers: make(chan any), approved: make(chan reply),
 	}
 	follow := c.Follow(ctx, o.After, r.detail()) // before anything is submitted, so that nothing is missed
@@ -144,6 +144,7 @@ type runner struct {
 	any     bool            // there was a prompt
 	stopped bool            // the host interrupted the running turn
 	turning bool            // a turn runs, also one that began without a prompt
+	mail    map[string]bool // prompts of agents that the model has not read
 	seen    event.Seq       // the newest event that was looked at
 	res     Outcome
 	host    host
@@ -178,7 +179,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 		asked, late = r.Callbacks.asked, r.Callbacks.late
 		defer close(r.Callbacks.over)
 	}
-	for r.open || len(r.asked) > 0 || len(r.held)+len(r.after)+r.pending > 0 || r.turning {
+	for r.open || len(r.asked) > 0 || len(r.held)+len(r.after)+r.pending > 0 || r.turning || r.waits() {
 		select {
 		case in, ok := <-inputs:
 			if !ok {
@@ -242,6 +243,9 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 	r.flush()
 	return r.res, nil
 }
+
+// waits reports whether agents work, or have said something that the model has not read.
+func (r *runner) waits() bool { return r.p.agents() || len(r.mail) > 0 }
 
 // gone says why the events ended before the run did.
 func (r *runner) gone(ctx context.Context) error {
@@ -350,9 +354,16 @@ func (r *runner) see(e event.Event) {
 		}
 	}
 	switch b := e.Body.(type) {
+	case event.InputQueued:
+		if b.From != nil {
+			r.mail[b.ID] = true
+		}
 	case event.InputAccepted:
+		r.turning = r.turning || r.mail[b.ID] // it begins a turn
+		delete(r.mail, b.ID)
 		r.taken(b.ID)
 	case event.InputRemoved:
+		delete(r.mail, b.ID)
 		r.taken(b.ID)
 	case event.TurnStarted:
 		r.turning = true
@@ -364,6 +375,7 @@ func (r *runner) see(e event.Event) {
 		r.watch(e)
 		switch s := r.p.answer(); {
 		case r.Format != Text || b.How != event.Done:
+		case r.waits() && !r.open: // it is not the answer yet
 		case r.Answer != nil && b.Answer == nil:
 			r.text(r.Answer(s))
 		default:

@@ -226,6 +226,8 @@ func (p *projection) apply(e event.Event) []any {
 		return p.extended(b)
 	case event.TaskStarted:
 		return p.taskStarted(b)
+	case event.TaskProgress:
+		return p.taskProgress(b)
 	case event.TaskEnded:
 		return p.taskEnded(b)
 	case event.Retracted:

@@ -1,11 +1,14 @@
 package print
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
@@ -23,10 +26,25 @@ type taskLine struct {
 	Kind        string `json:"task_type,omitempty"`
 	Status      string `json:"status,omitempty"` // completed, failed or stopped
 	// Output is the file with all that it wrote, "" when there is none.
-	Output    *string `json:"output_file,omitempty"`
-	Summary   string  `json:"summary,omitempty"`
-	UUID      string  `json:"uuid"`
-	SessionID string  `json:"session_id"`
+	Output  *string `json:"output_file,omitempty"`
+	Summary string  `json:"summary,omitempty"`
+	// Of an agent: which one it is, what it used by now, and the tool of its newest call.
+	Agent     string     `json:"subagent_type,omitempty"`
+	Usage     *taskUsage `json:"usage,omitempty"`
+	LastTool  string     `json:"last_tool_name,omitempty"`
+	UUID      string     `json:"uuid"`
+	SessionID string     `json:"session_id"`
+}
+
+// taskUsage is what an agent used.
+type taskUsage struct {
+	Tokens int   `json:"total_tokens"`
+	Calls  int   `json:"tool_uses"`
+	Took   int64 `json:"duration_ms"`
+}
+
+func used(t event.Tally, took time.Duration) *taskUsage {
+	return &taskUsage{t.Usage.Prompt() + t.Usage.Out, t.Calls, took.Milliseconds()}
 }
 
 // A tasksLine is what runs in the background now.
@@ -46,18 +64,48 @@ type taskOfLine struct {
 
 // taskKind is what hosts call a kind of task.
 func taskKind(kind string) string {
-	if kind == "shell" {
+	switch kind {
+	case event.TaskShell:
 		return "local_bash"
+	case event.TaskAgent:
+		return "local_agent"
 	}
 	return kind
 }
 
 func (p *projection) taskStarted(b event.TaskStarted) []any {
 	p.tasks[b.ID] = b
-	return []any{taskLine{
-		Type: "system", Subtype: "task_started", ID: b.ID, Call: b.Call, Description: b.Text, Background: true, Kind: taskKind(b.Kind),
+	l := taskLine{
+		Type: "system", Subtype: "task_started", ID: b.ID, Call: b.Call, Description: b.Text, Background: !b.Waits, Kind: taskKind(b.Kind),
 		UUID: p.about.NewID(), SessionID: p.about.SessionID,
-	}, p.tasksNow()}
+	}
+	if b.Agent != nil {
+		l.Agent = cmp.Or(b.Agent.Type, "general-purpose")
+	}
+	return []any{l, p.tasksNow()}
+}
+
+// taskProgress is what an agent does now.
+func (p *projection) taskProgress(b event.TaskProgress) []any {
+	was, ok := p.tasks[b.ID]
+	if !ok {
+		return nil
+	}
+	tool, _, _ := strings.Cut(b.Doing, " ")
+	return []any{taskLine{
+		Type: "system", Subtype: "task_progress", ID: b.ID, Call: was.Call, Description: cmp.Or(b.Doing, was.Text), Usage: used(b.Tally, b.Took), LastTool: tool,
+		UUID: p.about.NewID(), SessionID: p.about.SessionID,
+	}}
+}
+
+// agents reports whether an agent works.
+func (p *projection) agents() bool {
+	for _, t := range p.tasks {
+		if t.Kind == event.TaskAgent {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *projection) taskEnded(b event.TaskEnded) []any {
@@ -76,10 +124,23 @@ func (p *projection) taskEnded(b event.TaskEnded) []any {
 	case b.Exit != 0:
 		status, how = "failed", fmt.Sprintf("exited with code %d", b.Exit)
 	}
-	return []any{taskLine{
-		Type: "system", Subtype: "task_notification", ID: b.ID, Call: was.Call, Status: status, Output: &b.Output, Summary: fmt.Sprintf("%s (%s) %s", b.ID, was.Text, how),
+	l := taskLine{
+		Type: "system", Subtype: "task_notification", ID: b.ID, Call: was.Call, Status: status, Output: &b.Output,
 		UUID: p.about.NewID(), SessionID: p.about.SessionID,
-	}, p.tasksNow()}
+	}
+	if b.Status != "" {
+		how = "ended: " + string(b.Status)
+		l.Usage = used(b.Tally, b.Took)
+		switch b.Status {
+		case event.TaskCompleted:
+		case event.TaskStopped:
+			l.Status = "stopped"
+		case event.TaskFailed, event.TaskBudget, event.TaskBlocked, event.TaskLost:
+			l.Status = "failed"
+		}
+	}
+	l.Summary = fmt.Sprintf("%s (%s) %s", b.ID, was.Text, how)
+	return []any{l, p.tasksNow()}
 }
 
 func (p *projection) tasksNow() tasksLine {

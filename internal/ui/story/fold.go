@@ -85,14 +85,17 @@ func (s *Story) Apply(e event.Event) {
 	case event.ModelChanged:
 		s.changed(e, "model: "+b.Model, b.Why)
 	case event.Resumed, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged,
-		event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding, event.ToolInputDelta:
+		event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Compacting, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding, event.ToolInputDelta:
 		// shown elsewhere, or not at all
 	}
 }
 
 // said is a prompt that the model is given.
 func (s *Story) said(seq event.Seq, at time.Time, b event.InputAccepted) {
-	if !b.Hidden {
+	switch {
+	case b.From != nil && !b.From.End: // of an end, the task's own event tells
+		s.Note(at, "info", "A message of "+cmp.Or(b.From.Name, b.From.ID)+": "+FirstLine(b.Text), "")
+	case b.From == nil && !b.Hidden:
 		s.Add(&Item{Kind: Said, Done: true, At: at, ID: b.ID, Seq: seq, Text: b.Text, Pics: len(b.Images), names: b.Attached, Steer: b.Steer})
 	}
 	s.Reply, s.live = len(s.Items), false
@@ -107,7 +110,7 @@ func (s *Story) with(id string, f func(*Call)) {
 
 // ask is a question about the call.
 func (c *Call) ask(b event.Asked) {
-	c.asked, c.input = true, b.Input
+	c.asked, c.input, c.relayed = true, b.Input, b.Agent != nil
 	if c.off { // the session goes on with it
 		c.off, c.Ended = false, false
 	}
@@ -134,6 +137,9 @@ func (c *Call) withdraw() { c.asked, c.Ended, c.moot, c.View = false, true, true
 
 // over ends a call that has no result when its turn ends.
 func (c *Call) over(off bool, session string) {
+	if c.relayed && c.asked {
+		return // the agent that asks goes on
+	}
 	if c.asked = false; c.aside && !c.started {
 		c.withdraw()
 		return

@@ -70,6 +70,7 @@ type Call struct {
 	at       time.Time // when it started
 	started  bool
 	asked    bool // a person is asked about it now
+	relayed  bool // an agent asks, not the session's turn
 	tail     []byte
 	View     view.Block // of the result, or before that what a person was shown
 	text     string     // for the model; shown when there is no view

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 )
@@ -74,7 +75,13 @@ func (s *dialogs) closeQuestion(call string) {
 	s.closeAll(func(is dialog.Kind) bool { return is.Call == call && call != "" })
 }
 
-func (s *dialogs) dropQuestions() { s.closeAll(func(is dialog.Kind) bool { return is.Call != "" }) }
+// dropQuestions takes the questions away that a turn left, but those that are open.
+func (s *dialogs) dropQuestions(open map[string]event.Asked) {
+	s.closeAll(func(is dialog.Kind) bool {
+		_, stays := open[is.Call] // of an agent, which the turn's end does not settle
+		return is.Call != "" && !stays
+	})
+}
 
 // waitsForPerson reports whether somebody waits for the first dialog.
 func (s *dialogs) waitsForPerson() bool { return len(s.shown) > 0 && s.first().Kind().Asks }

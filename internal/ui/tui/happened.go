@@ -115,7 +115,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.turn = turn{running: true, began: m.now, spin: m.turn.spin}
 		return m.changed()
 	case event.InputQueued:
-		if known := slices.ContainsFunc(m.queue, func(q queued) bool { return q.id == b.ID }); !known && !m.past {
+		if known := slices.ContainsFunc(m.queue, func(q queued) bool { return q.id == b.ID }); !known && !m.past && b.From == nil {
 			m.queue = append(m.queue, m.waits(b, false)) // of another client
 		}
 	case event.InputAccepted:
@@ -182,6 +182,8 @@ func (m *Model) happened(e event.Event) []effect {
 		m.serverChanged(b)
 	case event.TaskOutput:
 		m.hear(b)
+	case event.TaskProgress:
+		m.progress(b)
 	case event.TaskEnded:
 		m.taskEnded(b)
 		return m.changed()
@@ -247,6 +249,8 @@ func (m *Model) taskEnded(b event.TaskEnded) {
 	m.tasks = m.tasks[max(0, len(m.tasks)-maxTasks):]
 	text := "The background task " + name + " ended after " + clip.Span(b.Took) + "."
 	switch {
+	case b.Status != "":
+		text = fmt.Sprintf("The agent %s ended after %s: %s.", name, clip.Span(b.Took), b.Status)
 	case b.Killed != "":
 		text = "The background task " + name + " was stopped."
 	case b.Exit != 0:
@@ -297,7 +301,7 @@ func (m *Model) turnEnded(b event.TurnEnded) []effect {
 	if b.Reason == event.InterruptedSummary {
 		m.flash = flash{}
 	}
-	m.dropQuestions()
+	m.dropQuestions(m.st.Pending)
 	out := append(m.changed(), m.unfit(b)...)
 	if took > 10*time.Second && b.How != event.Interrupted {
 		out = append(out, m.call("adze is done")...)

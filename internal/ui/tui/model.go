@@ -275,7 +275,9 @@ func (m *Model) ready() []effect {
 // waited are the prompts that wait in the session since an earlier process.
 func (m *Model) waited() (out []queued) {
 	for _, q := range m.st.Queue {
-		out = append(out, m.waits(q, !m.turn.running))
+		if q.From == nil {
+			out = append(out, m.waits(q, !m.turn.running))
+		}
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -18,6 +19,8 @@ type task struct {
 	start event.TaskStarted
 	end   *event.TaskEnded // nil while it runs
 	heard []byte           // what it wrote last
+	doing string           // of an agent, in a few words
+	tally event.Tally      // of an agent
 }
 
 // maxHeard bounds what is kept of the output of a task that runs; all of it is in
@@ -32,6 +35,26 @@ func (v *conversation) hear(b event.TaskOutput) {
 			t.heard = append(t.heard[:0], t.heard[over:]...)
 		}
 	}
+}
+
+// progress takes what an agent does now. The newest lines of that are what it has written.
+func (v *conversation) progress(b event.TaskProgress) {
+	t := v.task(b.ID)
+	if t == nil {
+		return
+	}
+	if b.Doing != "" && b.Doing != t.doing {
+		v.hear(event.TaskOutput{ID: b.ID, S: b.Doing + "\n"})
+	}
+	t.doing, t.tally = b.Doing, b.Tally
+}
+
+// now says in a few words how a task that runs is.
+func (t task) now() string {
+	if t.start.Kind != event.TaskAgent {
+		return "runs"
+	}
+	return clip.Count(t.tally.Calls, "call") + ", " + clip.Short(t.tally.Usage.Prompt()+t.tally.Usage.Out) + " tokens"
 }
 
 // task is the one of this ID that runs, nil when none does.
@@ -52,7 +75,7 @@ func (m *Model) tasksCommand(string) []effect {
 	for _, t := range m.tasks {
 		if t.end == nil {
 			runs[t.start.ID] = true
-			all = append(all, Choice{ID: t.start.ID, Name: t.start.ID + "  " + story.Subject(t.start.Text), Right: "runs"})
+			all = append(all, Choice{ID: t.start.ID, Name: t.start.ID + "  " + story.Subject(t.start.Text), Right: t.now()})
 		}
 	}
 	for i, t := range slices.Backward(m.tasks) {
@@ -102,6 +125,8 @@ func (m *Model) tasksCommand(string) []effect {
 // how says how a task ended.
 func (t task) how() string {
 	switch {
+	case t.end.Status != "":
+		return string(t.end.Status)
 	case t.end.Killed != "":
 		return "stopped"
 	case t.end.Exit != 0:

@@ -1,0 +1,254 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext"
+	"github.com/adze-agent/adze/internal/fleet"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// A Child is an agent that a session has started.
+type Child struct {
+	Of    *Running
+	Order fleet.Order
+	main  *ext.Agent // its definition, nil for the usual agent
+	agent event.Agent
+}
+
+// A hosting runs the sessions of trees in this process. It implements fleet.Host.
+type hosting struct{ p *Process }
+
+func (h hosting) session(id string) (*Running, error) {
+	for _, r := range h.p.sessions(nil) {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return nil, &op.Refusal{Code: op.NoSession, Text: fmt.Sprintf("no session %s is open here", id)}
+}
+
+// Submit implements fleet.Host.
+func (h hosting) Submit(ctx context.Context, session string, o op.Op) error {
+	r, err := h.session(session)
+	if err != nil {
+		return err
+	}
+	return r.Session.Submit(ctx, o)
+}
+
+// Follow implements fleet.Host.
+func (h hosting) Follow(ctx context.Context, session string, after event.Seq, d event.Detail) iter.Seq2[event.Event, error] {
+	r, err := h.session(session)
+	if err != nil {
+		return func(yield func(event.Event, error) bool) { yield(event.Event{}, err) }
+	}
+	return r.Session.Follow(ctx, after, d)
+}
+
+// Report implements fleet.Host.
+func (h hosting) Report(session string, b event.Body) error {
+	r, err := h.session(session)
+	if err != nil {
+		return err
+	}
+	return r.Session.Report(b)
+}
+
+// End implements fleet.Host.
+func (h hosting) End(session string) error {
+	r, err := h.session(session)
+	if err != nil {
+		return nil // it has ended
+	}
+	return r.Close()
+}
+
+// Begin implements fleet.Host.
+func (h hosting) Begin(ctx context.Context, o fleet.Order) (fleet.Begun, error) {
+	of, err := h.session(o.Of)
+	if err != nil {
+		return fleet.Begun{}, err
+	}
+	c := &Child{Of: of, Order: o}
+	if c.main, err = of.ext.Agent(o.Type); err != nil {
+		return fleet.Begun{}, err
+	}
+	switch {
+	case o.Fork:
+		return fleet.Begun{}, errors.New("this adze cannot fork a conversation: give an agent a prompt that stands alone")
+	case c.main != nil && c.main.Isolation != "":
+		return fleet.Begun{}, fmt.Errorf("the agent %s is to work in a worktree of its own, which this adze cannot make yet: use another agent, or do the work yourself", c.main.Name)
+	}
+	choice := sessions.Choice{None: of.spec.Log.None}
+	if o.Resume != nil {
+		choice.Resume, c.agent = o.Resume.Session, o.Resume.Agent
+	} else {
+		if choice.ID, err = sessions.In(of.place.Paths.State).NewID(); err != nil {
+			return fleet.Begun{}, err
+		}
+		c.agent = event.Agent{ID: "a" + choice.ID[len(choice.ID)-8:], Type: o.Type, Name: o.Name}
+		if c.main != nil {
+			c.agent.Type, c.agent.Color = c.main.Name, c.main.Color
+		}
+	}
+	choice.Child = &sessions.Parent{Log: of.log, Child: event.Child{Of: of.ID, Call: o.Call, Depth: o.Depth, Agent: c.agent}}
+	spec := Spec{Log: choice, Child: c, Schema: o.Schema}
+	if of.spec.Target != nil {
+		spec.Target = of.spec.Target
+	}
+	r, err := of.place.Start(ctx, spec)
+	if err != nil {
+		return fleet.Begun{}, err
+	}
+	return fleet.Begun{Session: r.ID, Agent: c.agent, Model: r.Target().ID(), After: r.After}, nil
+}
+
+// crew is the tree as the session sees it. A child is in that of the session which started it.
+func (r *Running) crew() fleet.Crew {
+	if c := r.spec.Child; c != nil {
+		r.tree = c.Of.tree
+	} else {
+		r.tree = fleet.New(hosting{r.place.process}, r.ID, func() fleet.Bounds { return bounds(r.place.Config()) }, time.Now)
+	}
+	return fleet.Crew{Tree: r.tree, Of: r.ID, Known: r.ext.Agents, Background: func() fleet.Background {
+		return fleet.Background(r.place.Config().Agents.Background)
+	}}
+}
+
+// bounds are those of a tree with these settings.
+func bounds(cfg *config.Config) fleet.Bounds {
+	b := fleet.Usual
+	if n := cfg.Agents.MaxAlive; n > 0 {
+		b.Alive = min(n, fleet.MaxAlive)
+	}
+	return b
+}
+
+// recall has the tree know the agents of earlier processes. What one of them came to and
+// nobody was told, is told now.
+func (r *Running) recall() {
+	var list []fleet.Member
+	for _, a := range r.State().Agents {
+		if a.Agent == nil {
+			continue
+		}
+		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost}
+		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call}
+		if a.End != nil {
+			m.Status, m.Text, m.Tally = a.End.Status, a.End.Text, a.End.Tally
+		}
+		list = append(list, m)
+	}
+	depth := 1
+	if c := r.spec.Child; c != nil {
+		depth = c.Order.Depth + 1
+	}
+	r.tree.Restore(r.ID, depth, list)
+}
+
+// parent is the ID of the session that started this one, "" for none.
+func (r *Running) parent() string {
+	if r.spec.Child == nil {
+		return ""
+	}
+	return r.spec.Child.Of.ID
+}
+
+// eldest is the ID of the session at the root of the tree, "" where that is this one.
+func (r *Running) eldest() string {
+	top := r
+	for top.spec.Child != nil {
+		top = top.spec.Child.Of
+	}
+	if top == r {
+		return ""
+	}
+	return top.ID
+}
+
+// who is the agent that the session is for another one.
+func (r *Running) who() (w ext.Who) {
+	if c := r.spec.Child; c != nil {
+		w.ID, w.Type = c.agent.ID, cmp.Or(c.agent.Type, "general-purpose")
+	}
+	return w
+}
+
+// budget is that of a child: what the tree may still cost, and what it may cost itself.
+func (c *Child) budget(b agent.Budget) agent.Budget {
+	outer := c.Of.budget(c.Of.place.Config())
+	if outer.Account == nil {
+		outer.Account = c.Of.Account
+	}
+	b.USD, b.Unpriced = c.Order.USD, b.Unpriced && outer.Unpriced
+	b.Outer = &outer
+	return b
+}
+
+// above puts a question of a child to the people of the session that started it.
+func (c *Child) above(ctx context.Context, q event.Asked) (op.Answer, error) {
+	q.Call = c.agent.ID + "/" + q.Call
+	if q.Agent == nil {
+		q.Agent = &c.agent
+	}
+	return c.Of.Session.Relay(ctx, q)
+}
+
+// granted are the rules that people gave the session that started a child: they hold for
+// it, too.
+func (c *Child) granted() []policy.Rule {
+	return slices.DeleteFunc(c.Of.Session.Rules().List, func(x policy.Rule) bool { return x.Scope != policy.Session })
+}
+
+// tasks are what the session has in the background: commands and agents. It implements
+// session.Tasks.
+type tasks struct{ r *Running }
+
+// Background implements session.Tasks.
+func (t tasks) Background(call string) (id string, ok bool) {
+	if id, ok = t.r.kit.Tasks.Background(call); ok {
+		return id, ok
+	}
+	return t.r.tree.Background(call)
+}
+
+// Kill implements session.Tasks.
+func (t tasks) Kill(id string) error {
+	if _, ok := t.r.tree.Find(id); ok {
+		go t.r.tree.Stop(id, "stopped") // ends with the agent, which the tree's Close waits for
+		return nil
+	}
+	return t.r.kit.Tasks.Kill(id)
+}
+
+// endAgents ends every agent of the session, and says for a person which ended.
+func (r *Running) endAgents() {
+	works := slices.DeleteFunc(r.tree.List(r.ID), func(m fleet.Member) bool { return !m.Works() })
+	for _, m := range works {
+		r.tree.Stop(m.ID, "the session ended")
+	}
+	if len(works) > 0 && r.spec.Child == nil {
+		var names []string
+		for _, m := range works {
+			names = append(names, m.Label())
+		}
+		r.place.process.Notef("ended agents that worked: %s", clip.Line(strings.Join(names, ", "), 500))
+	}
+	if r.spec.Child == nil {
+		r.tree.Close()
+	}
+}

@@ -1,0 +1,106 @@
+// Package fleet is what a person's session and all that work for it have in common: a
+// Tree of agents. It reserves before it starts anything, follows what each agent does,
+// tells whoever started it, and ends it. An agent is a session; the log of each says what
+// it did, and the log of the session that started it says that it started and how it
+// ended. So nothing of a tree has to be kept elsewhere: a later process finds its agents
+// in the logs.
+//
+// Where sessions run is not known here: a Host starts and reaches them. Its contract has
+// no paths of files and nothing that lives in this process only, so that a cluster can be
+// one.
+//
+// An agent that has done its work is closed. Its log is all that is left of it, and with
+// that it goes on when somebody has more to say to it (Tree.Send). It is open as long as
+// agents of its own work.
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
+)
+
+// A Host runs sessions. Its methods may be called by several goroutines.
+type Host interface {
+	// Submit and Follow are as in client.Client.
+	Submit(ctx context.Context, session string, o op.Op) error
+	Follow(ctx context.Context, session string, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
+	// Begin starts the session of an agent, or opens the one that it had.
+	Begin(ctx context.Context, o Order) (Begun, error)
+	// Report records in a session what became of its agents, as session.Session.Report.
+	Report(session string, b event.Body) error
+	// End interrupts what a session does and closes it. Its log stays.
+	End(session string) error
+}
+
+// An Order is what an agent is to be.
+type Order struct {
+	Of     string // the ID of the session that starts it
+	Call   string // the call of that session that wants it, "" for none
+	Type   string // the name of its definition, "" for the usual agent
+	Name   string // that it is known by in the tree, "" for none
+	Depth  int    // filled in by the tree: 1 for an agent of a person's session
+	Model  string // "" is the one of the definition, or of the session that starts it
+	Effort llm.Effort
+	Turns  int             // requests that bound its work, 0 for those of the definition
+	USD    float64         // that its work may cost, 0 for any amount that the tree may
+	Schema json.RawMessage // of a structured answer, nil for none
+	// Fork: it begins with the conversation of the session that starts it.
+	Fork bool
+	// Resume is what Begin returned of it before, where it is to go on; the others but Of
+	// and Call do not count then.
+	Resume *Begun
+}
+
+// Begun is a session that a Host began.
+type Begun struct {
+	Session string // its ID
+	Agent   event.Agent
+	Model   string    // provider/model
+	After   event.Seq // the last event before
+}
+
+// Bounds are what a tree may have. No text of an agent, a skill or a file can raise them.
+type Bounds struct {
+	Depth   int // how deep agents may start others
+	Alive   int // at once
+	Spawned int // in the life of the root session
+}
+
+// Usual are the bounds where no setting says something else.
+var Usual = Bounds{Depth: 3, Alive: 20, Spawned: 200}
+
+// MaxAlive is the largest number that a setting can allow at once.
+const MaxAlive = 64
+
+// A Refused says why an agent is not started. It is for the model.
+type Refused struct{ Why string }
+
+func (r *Refused) Error() string { return r.Why }
+
+func refused(format string, args ...any) error { return &Refused{fmt.Sprintf(format, args...)} }
+
+// A Member is an agent of the tree, as it is now.
+type Member struct {
+	event.Agent
+	Order  Order
+	Begun  Begun
+	Title  string           // what it does, in a few words
+	Status event.TaskStatus // "" while it works
+	Text   string           // what it came to, once it has ended
+	Doing  string           // what it does now, in a few words; "" while it thinks
+	Tally  event.Tally      // since it started or went on
+	Began  time.Time
+	Active time.Time // when something of it was heard last
+	Waits  bool      // the call that started it waits for its end
+	Ends   int       // how often it has come to an end
+}
+
+// Works reports whether it has not ended.
+func (m Member) Works() bool { return m.Status == "" }

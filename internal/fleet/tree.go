@@ -1,0 +1,389 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/order"
+)
+
+// A Tree is a person's session, its root, and the agents that work for it or for each
+// other. All of its methods may be called by several goroutines.
+type Tree struct {
+	host   Host
+	root   string
+	bounds func() Bounds
+	now    func() time.Time
+
+	following sync.WaitGroup // of agents that work
+	mu        sync.Mutex     // guards the rest
+	members   map[string]*member
+	starting  int // reserved, and not members yet
+	spawned   int
+	closed    bool
+	watching  bool
+}
+
+type member struct {
+	Member
+	prompt string
+	stop   context.CancelCauseFunc // ends its following, nil when it has ended
+	over   chan struct{}           // closed when it has ended
+	moved  chan struct{}           // closed when nobody waits for it any more
+	tasks  map[string]bool         // agents of its own that work
+	queued map[string]bool         // prompts that wait
+	turns  bool                    // a turn runs
+	block  string                  // what nobody was there to answer
+	asks   map[string]string       // open questions, by call
+	said   bool                    // it was said that nothing is heard of it
+	last   outcome
+}
+
+// outcome is how the newest turn of an agent ended.
+type outcome struct {
+	end  event.TurnEnded
+	text string
+}
+
+// New is the tree of a root session. bounds is asked before each start.
+func New(host Host, root string, bounds func() Bounds, now func() time.Time) *Tree {
+	return &Tree{host: host, root: root, bounds: bounds, now: now, members: map[string]*member{}}
+}
+
+// Restore has the tree know agents of earlier processes, which have ended.
+func (t *Tree) Restore(of string, depth int, list []Member) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, m := range list {
+		m.Order.Of, m.Order.Depth = of, depth
+		t.members[m.ID] = &member{Member: m}
+		t.spawned++
+	}
+}
+
+// depth is how deep a session is in the tree: 0 is the root. It needs t.mu.
+func (t *Tree) depth(session string) int {
+	for _, m := range t.members {
+		if m.Begun.Session == session {
+			return m.Order.Depth
+		}
+	}
+	return 0
+}
+
+// May reports whether a session may start agents at all.
+func (t *Tree) May(session string) bool {
+	b := t.bounds()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.depth(session) < b.Depth
+}
+
+// reserve takes the place of an agent that is to be started.
+func (t *Tree) reserve(o *Order, prompt string) error {
+	b := t.bounds()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o.Depth = t.depth(o.Of) + 1
+	switch {
+	case t.closed:
+		return refused("the session is over")
+	case o.Depth > b.Depth:
+		return refused("agents may start agents %d deep, and no deeper: do this work yourself", b.Depth)
+	case t.working() >= b.Alive:
+		return tooMany(b.Alive)
+	case t.spawned >= b.Spawned:
+		return refused("%d agents were started in this session, and no more may be: do this work yourself", t.spawned)
+	}
+	for _, m := range t.members {
+		switch {
+		case m.Works() && m.Order.Of == o.Of && m.prompt == prompt && m.Order.Type == o.Type:
+			return refused("the agent %s works on exactly this already: wait for it", m.Label())
+		case o.Name != "" && m.Name == o.Name:
+			return refused("an agent with the name %s is there already (%s): give another name", o.Name, m.ID)
+		}
+	}
+	t.starting++
+	t.spawned++
+	return nil
+}
+
+// working is how many agents work or are about to. It needs t.mu.
+func (t *Tree) working() int {
+	n := t.starting
+	for _, m := range t.members {
+		if m.Works() {
+			n++
+		}
+	}
+	return n
+}
+
+func tooMany(alive int) error {
+	return refused("%d agents work, and no more may at once (agents.max_alive): wait for one to end", alive)
+}
+
+// Label is how an agent is called: its name with its ID, or its ID.
+func (m Member) Label() string {
+	if m.Name == "" {
+		return m.ID
+	}
+	return m.Name + " (" + m.ID + ")"
+}
+
+// Start begins an agent and gives it its task. waits says that the caller will Wait for
+// it. The error is a *Refused where a bound is in the way.
+func (t *Tree) Start(ctx context.Context, o Order, title, prompt string, waits bool) (Member, error) {
+	if err := t.reserve(&o, prompt); err != nil {
+		return Member{}, err
+	}
+	begun, err := t.host.Begin(ctx, o)
+	if err != nil {
+		t.mu.Lock()
+		t.starting-- // an agent that was not started does not count
+		t.spawned--
+		t.mu.Unlock()
+		return Member{}, err
+	}
+	m := &member{Member: Member{Agent: begun.Agent, Order: o, Begun: begun, Title: title}, prompt: prompt}
+	t.mu.Lock()
+	t.members[m.ID] = m // which counts as working from here on
+	t.starting--
+	t.mu.Unlock()
+	return t.run(m, waits, op.Sender{ID: cmp.Or(o.Of, t.root), N: 1}, prompt)
+}
+
+// run has an agent whose session is open work on a prompt.
+func (t *Tree) run(m *member, waits bool, from op.Sender, prompt string) (Member, error) {
+	life, stop := context.WithCancelCause(context.Background())
+	t.mu.Lock()
+	m.Status, m.Text, m.Doing, m.Tally, m.Waits = "", "", "", event.Tally{}, waits
+	m.Began, m.Active = t.now(), t.now()
+	m.stop, m.over, m.moved = stop, make(chan struct{}), make(chan struct{})
+	m.tasks, m.queued, m.asks, m.block, m.said, m.last = map[string]bool{}, map[string]bool{}, map[string]string{}, "", false, outcome{}
+	begun, closed := m.Begun, t.closed
+	if !closed {
+		t.following.Add(1)
+	}
+	t.mu.Unlock()
+	if closed {
+		stop(nil)
+		return m.Member, errors.Join(refused("the session is over"), t.host.End(begun.Session))
+	}
+	events := t.host.Follow(life, begun.Session, begun.After, event.Durable)
+	err := t.host.Report(m.Order.Of, event.TaskStarted{
+		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: begun.Session, Model: begun.Model, Waits: waits,
+	})
+	if err == nil {
+		err = t.host.Submit(life, begun.Session, op.Prompt{Text: prompt, Verbatim: true, From: &from})
+	}
+	if err != nil {
+		stop(err)
+	}
+	go t.follow(life, m, events, err) // ends with the agent; Close waits for it
+	t.watch()
+	return t.snapshot(m), err
+}
+
+func (t *Tree) snapshot(m *member) Member {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return m.Member
+}
+
+// Find is an agent by its ID, its name, or its session.
+func (t *Tree) Find(who string) (Member, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if m := t.find(who); m != nil {
+		return m.Member, true
+	}
+	return Member{}, false
+}
+
+func (t *Tree) find(who string) *member {
+	if m := t.members[who]; m != nil {
+		return m
+	}
+	for _, m := range t.members {
+		if who != "" && (m.Name == who || m.Begun.Session == who) {
+			return m
+		}
+	}
+	return nil
+}
+
+// List are the agents of the tree, in the order in which they began. of, when not "", is
+// the session whose own are wanted.
+func (t *Tree) List(of string) (out []Member) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, m := range t.members {
+		if of == "" || m.Order.Of == of {
+			out = append(out, m.Member)
+		}
+	}
+	order.By(out, func(a, b Member) int { return cmp.Or(a.Began.Compare(b.Began), strings.Compare(a.ID, b.ID)) })
+	return out
+}
+
+// Wait waits for the end of an agent. moved says that it went to the background meanwhile
+// (Background). When ctx ends, so does the agent.
+func (t *Tree) Wait(ctx context.Context, id string) (m Member, moved bool, err error) {
+	t.mu.Lock()
+	w := t.members[id]
+	t.mu.Unlock()
+	if w == nil || w.over == nil {
+		return m, false, fmt.Errorf("there is no agent %q that works", id)
+	}
+	select {
+	case <-w.over:
+	case <-w.moved:
+		return t.snapshot(w), true, nil
+	case <-ctx.Done():
+		t.Stop(id, "interrupted")
+		return t.snapshot(w), false, ctx.Err()
+	}
+	return t.snapshot(w), false, nil
+}
+
+// Look waits until an agent has ended, or ctx has, and says how it is. It does not end
+// the agent.
+func (t *Tree) Look(ctx context.Context, who string) (m Member, ok bool) {
+	t.mu.Lock()
+	w := t.find(who)
+	var over chan struct{}
+	if w != nil && w.Works() {
+		over = w.over
+	}
+	t.mu.Unlock()
+	if w == nil {
+		return m, false
+	}
+	if over != nil {
+		select {
+		case <-over:
+		case <-ctx.Done():
+		}
+	}
+	return t.snapshot(w), true
+}
+
+// Background has the call that waits for an agent go on without it.
+func (t *Tree) Background(call string) (id string, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, m := range t.members {
+		if m.Waits && m.Works() && m.Order.Call == call {
+			m.Waits = false
+			close(m.moved)
+			return m.ID, true
+		}
+	}
+	return "", false
+}
+
+// Stop ends an agent and those that work for it, and returns when they have ended. why is
+// for people.
+func (t *Tree) Stop(who, why string) (ok bool) {
+	t.mu.Lock()
+	m := t.find(who)
+	if m == nil || !m.Works() || m.stop == nil {
+		t.mu.Unlock()
+		return false
+	}
+	stop, over := m.stop, m.over
+	t.mu.Unlock()
+	stop(errStopped{why})
+	<-over
+	return true
+}
+
+// errStopped is why an agent was stopped.
+type errStopped struct{ why string }
+
+func (e errStopped) Error() string { return cmp.Or(e.why, "stopped") }
+
+// Close stops every agent, and waits until they have ended.
+func (t *Tree) Close() {
+	t.mu.Lock()
+	t.closed = true
+	var stops []context.CancelCauseFunc
+	for _, m := range t.members {
+		if m.Works() && m.stop != nil {
+			stops = append(stops, m.stop)
+		}
+	}
+	t.mu.Unlock()
+	for _, stop := range stops {
+		stop(errStopped{"the session ended"})
+	}
+	t.following.Wait()
+}
+
+// Send gives an agent something more to do, whether or not it works. One that has ended
+// goes on with all that it knows.
+func (t *Tree) Send(ctx context.Context, who string, from op.Sender, text string) (Member, error) {
+	bounds := t.bounds()
+	t.mu.Lock()
+	m := t.find(who)
+	switch {
+	case m == nil:
+		known := t.names()
+		t.mu.Unlock()
+		return Member{}, refused("there is no agent %q; there are: %s", who, cmp.Or(known, "none"))
+	case t.closed:
+		t.mu.Unlock()
+		return m.Member, refused("the session is over")
+	case m.Works() && m.stop != nil:
+		session, id := m.Begun.Session, fmt.Sprintf("m-%s-%d", from.ID, from.N)
+		m.queued[id] = true // it does not end before it has read this
+		t.mu.Unlock()
+		err := t.host.Submit(ctx, session, op.Prompt{ID: id, Text: text, Verbatim: true, From: &from})
+		if err != nil {
+			t.mu.Lock()
+			delete(m.queued, id)
+			t.mu.Unlock()
+		}
+		return t.snapshot(m), err
+	case m.Works():
+		t.mu.Unlock()
+		return m.Member, refused("the agent %s is just being started", m.Label())
+	case t.working() >= bounds.Alive:
+		t.mu.Unlock()
+		return m.Member, tooMany(bounds.Alive)
+	}
+	m.Status, m.stop = "", nil // nobody else takes it up
+	o := m.Order
+	o.Resume = &m.Begun
+	t.mu.Unlock()
+	begun, err := t.host.Begin(ctx, o)
+	if err != nil {
+		t.mu.Lock()
+		m.Status = event.TaskFailed
+		t.mu.Unlock()
+		return m.Member, err
+	}
+	t.mu.Lock()
+	m.Begun.After, m.Begun.Model = begun.After, begun.Model
+	t.mu.Unlock()
+	return t.run(m, false, from, text)
+}
+
+// names lists the agents for the model. It needs t.mu.
+func (t *Tree) names() string {
+	var out []string
+	for _, m := range t.members {
+		out = append(out, m.Label())
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,128 @@
+// Package spawn has the tool with which a model starts agents that work for it: Agent.
+// What an agent is and where it runs is the business of whoever made the tool.
+package spawn
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+//go:embed agent.md
+var text string
+
+// Name is the tool's.
+const Name = "Agent"
+
+// Fork is the type of an agent that begins with the conversation of the session.
+const Fork = "fork"
+
+// maxPrompt bounds a prompt, in bytes.
+const maxPrompt = 100_000
+
+// An Input is what a call wants. Names and meanings are those of sdk-tools.d.ts of
+// @anthropic-ai/claude-agent-sdk 0.3.332; budget_usd, max_turns and schema are adze's.
+type Input struct {
+	Description string          `json:"description" jsonschema:"the task in 3 to 5 words"`
+	Prompt      string          `json:"prompt" jsonschema:"the whole task"`
+	Type        string          `json:"subagent_type,omitempty" jsonschema:"general-purpose unless given"`
+	Model       string          `json:"model,omitempty" jsonschema:"a model or an alias"`
+	Effort      string          `json:"effort,omitempty" jsonschema:"how hard it thinks"`
+	Background  *bool           `json:"run_in_background,omitempty" jsonschema:"false waits"`
+	Name        string          `json:"name,omitempty" jsonschema:"a name for it"`
+	Isolation   string          `json:"isolation,omitempty" jsonschema:"in a git worktree of its own"`
+	USD         float64         `json:"budget_usd,omitempty" jsonschema:"most that it may cost"`
+	Turns       int             `json:"max_turns,omitempty" jsonschema:"most requests"`
+	Schema      json.RawMessage `json:"schema,omitempty" jsonschema:"a JSON Schema for its result"`
+}
+
+// A Starter starts agents for one session.
+type Starter interface {
+	// Types are the names of the agents that there are, with what each is for.
+	Types() []Type
+	// Run starts an agent and, where the call waits for it, returns what it came to. The
+	// result is the tool's.
+	Run(ctx context.Context, in Input, call string) (tool.Result, error)
+}
+
+// A Type is an agent that can be started.
+type Type struct{ Name, About string }
+
+// New returns Agent.
+func New(s Starter) tool.Tool {
+	schema, err := jsonschema.For[Input](nil)
+	if err != nil {
+		panic(err) // the type above has no schema: any test finds it
+	}
+	schema.Properties["schema"].Type, schema.Properties["schema"].Types = "object", nil
+	bg := schema.Properties["run_in_background"]
+	bg.Type, bg.Types = "boolean", nil
+	schema.Properties["effort"].Enum = []any{"low", "medium", "high", "xhigh", "max"}
+	schema.Properties["isolation"].Enum = []any{"worktree"}
+	spec := tool.Spec{Name: Name, Description: text + types(s.Types()), Facts: []string{"prompt", "subagent_type", "model", "isolation", "budget_usd", "max_turns"}}
+	return tool.NewWithSchema(spec, schema, plan, func(ctx context.Context, in Input, env tool.Env) (tool.Result, error) {
+		if err := in.check(); err != nil {
+			return tool.Errorf("%s", err), nil
+		}
+		return s.Run(ctx, in, env.Call)
+	})
+}
+
+// types lists the agents for the model.
+func types(list []Type) string {
+	var b strings.Builder
+	b.WriteString("\nThe agents:\n")
+	for _, t := range list {
+		fmt.Fprintf(&b, "- %s: %s\n", t.Name, t.About)
+	}
+	return b.String()
+}
+
+func plan(in Input, _ tool.Env) (tool.Plan, error) {
+	if err := in.check(); err != nil {
+		return tool.Plan{}, err
+	}
+	return tool.Plan{
+		Actions:  []policy.Action{policy.Spawn{Agent: in.Kind()}},
+		Title:    "Agent: " + clip.Line(clip.Visible(in.Description), 80),
+		Parallel: true,
+	}, nil
+}
+
+// Kind is the agent that is meant.
+func (in Input) Kind() string {
+	if in.Type == "" {
+		return "general-purpose"
+	}
+	return in.Type
+}
+
+// Waits reports whether the call wants to wait for the result.
+func (in Input) Waits() bool { return in.Background != nil && !*in.Background }
+
+func (in Input) check() error {
+	switch {
+	case strings.TrimSpace(in.Prompt) == "":
+		return fmt.Errorf("field \"prompt\" is empty: the agent knows nothing but it")
+	case len(in.Prompt) > maxPrompt:
+		return fmt.Errorf("field \"prompt\" has %d bytes; at most %d. Put what is long into a file, and name that", len(in.Prompt), maxPrompt)
+	case in.USD < 0:
+		return fmt.Errorf("field \"budget_usd\" is negative")
+	case in.Turns < 0:
+		return fmt.Errorf("field \"max_turns\" is negative")
+	case in.Effort != "" && !slices.Contains([]string{"low", "medium", "high", "xhigh", "max"}, in.Effort):
+		return fmt.Errorf("field \"effort\" is %q; it is low, medium, high, xhigh or max", clip.Visible(in.Effort))
+	case in.Isolation != "" && in.Isolation != "worktree":
+		return fmt.Errorf("field \"isolation\" is %q; it can only be worktree", clip.Visible(in.Isolation))
+	}
+	return nil
+}
