@@ -171,9 +171,9 @@ type Target struct {
 	Edits          bool // its provider is asked to clear old results, in place of the loop
 	Images         bool // it takes them
 	ImageEdge      int  // pixels that the long edge of an image may have, 0 when unknown
-	// Deaf says, once, that the model is told nothing of an effort; "" when it is.
-	// nil knows nothing.
-	Deaf func(effort llm.Effort, tokens int) string
+	// EffortWarning returns, once, a warning if the model ignores this effort, "" if it does
+	// not; nil means that nothing is known.
+	EffortWarning func(effort llm.Effort, tokens int) string
 	// Cost prices a usage in USD; known is false when there is no price.
 	Cost func(llm.Usage) (usd float64, known bool)
 	// Plan is the model in its place while the mode is plan; nil: itself.

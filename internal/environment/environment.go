@@ -1,6 +1,6 @@
-// Package environment finds what a session is told of where it is: the memory
-// files that count in a folder, and what git says of it. What may be read is
-// for the rules to say; how it is put is for package prompt.
+// Package environment finds what the model is told about the folder, the date and git:
+// the memory files that count in a folder, and the state of its repository. The rules say
+// what may be read, and package prompt puts it into words.
 package environment
 
 import (

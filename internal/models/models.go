@@ -1,6 +1,6 @@
-// Package models makes what a session talks to of what people call a model: it
-// knows the providers of the settings, where their keys are, and how to get
-// another key when one is refused.
+// Package models turns a model's name into a provider connection. It knows the
+// providers of the settings, where their keys are, and how to get another key
+// when one is refused.
 package models
 
 import (
@@ -320,7 +320,7 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 		return Target{}, err
 	}
 	t := Target{Key: cmp.Or(c.KeySource, "none"), Local: c.Local, Target: m.target(c)}
-	t.Deaf = func(effort llm.Effort, tokens int) string { return m.deaf(c, effort, tokens) }
+	t.EffortWarning = func(effort llm.Effort, tokens int) string { return m.deaf(c, effort, tokens) }
 	if i := slices.IndexFunc(wishes, func(w string) bool { return strings.TrimSpace(w) != "" }); i >= 0 {
 		if both, opus, ok := m.OpusPlan(wishes[i]); ok {
 			plan, err := m.Choose(ctx, opus)
@@ -332,7 +332,7 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 		}
 	}
 	if m.conf.Note != nil {
-		if text := t.Deaf(t.Effort, t.Thinking); text != "" {
+		if text := t.EffortWarning(t.Effort, t.Thinking); text != "" {
 			m.conf.Note(text)
 		}
 	}

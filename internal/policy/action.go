@@ -198,9 +198,9 @@ type Reach struct {
 	// these flags name, resolved, lie in the folders of the session.
 	Without *Exec
 	Places  []string
-	// Through, when set, is how many words before the command that a runner starts
-	// (bundle exec) Beyond is about: a rule that names the command too covers it.
-	Through int
+	// RunnerWords, when set, is the number of leading words that belong to a runner (bundle
+	// exec: 2). Beyond is then about the runner only: a rule that names the command too covers it.
+	RunnerWords int
 	// Launches, when set, is how many words of Argv say that the rest is a command to
 	// run (docker compose exec), and that is all Beyond is about. A rule that names
 	// them covers it; with Starts one that names the program does, and with Elsewhere

@@ -123,7 +123,7 @@ func (p commandPattern) allows(a Exec, line bool) bool {
 		return false
 	case a.Spelled > 0 && a.Launches == 0:
 		return true
-	case a.Through > 0 && len(named) > a.Through, a.Through > 0 && a.Launches > 0 && len(named) >= a.Launches:
+	case a.RunnerWords > 0 && len(named) > a.RunnerWords, a.RunnerWords > 0 && a.Launches > 0 && len(named) >= a.Launches:
 		return true
 	case a.Launches > 0:
 		return len(named) == a.Launches || len(named) > a.Launches && a.Elsewhere || a.Starts && len(named) > 0 && len(named) < a.Launches

@@ -96,7 +96,7 @@ func requests() (out []policy.Request) {
 		one(policy.Exec{Argv: []string{"cp"}, Edits: true, Reach: policy.Reach{Beyond: "it runs what -x names"}}),
 		one(policy.Exec{Argv: []string{"make", "all"}, Reach: policy.Reach{Beyond: "it runs what -x names"}}),
 		one(policy.Exec{Argv: []string{"make", "all"}, Reach: policy.Reach{Beyond: "it runs what -x names"}, Spellings: policy.Spellings{Loose: true}}),
-		one(policy.Exec{Argv: []string{"bundle", "exec", "rspec"}, Reach: policy.Reach{Beyond: "it runs what is behind it", Through: 2}}),
+		one(policy.Exec{Argv: []string{"bundle", "exec", "rspec"}, Reach: policy.Reach{Beyond: "it runs what is behind it", RunnerWords: 2}}),
 		one(policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loss: policy.Loss{Loses: "it drops changes"}}),
 		one(policy.Exec{Argv: []string{"rm", "x"}, Sure: policy.Possible}), one(exec("/usr/bin/rm", "x")), one(exec(`C:\bin\RM.exe`, "x")),
 		one(policy.Exec{Argv: []string{"env", "x"}, Spellings: policy.Spellings{Also: [][]string{{"rm", "x"}}}}),

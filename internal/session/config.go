@@ -62,8 +62,8 @@ type Hands struct {
 	// DeferAbove is how many tokens of descriptions of tools a model with this window
 	// is told at once; of more, those that may be are told by name. nil is any number.
 	DeferAbove func(window int) int
-	// MoreTools: tools may come while the session runs, or in a later run of it. The one that loads tools is
-	// listed from the first request on then, so that what comes later moves nothing.
+	// MoreTools: tools may come while the session runs, or in a later run of it. ToolSearch is listed
+	// from the first request then, so that tools which arrive later do not change the cached prefix.
 	MoreTools bool
 	// Tasks are what runs in the background; nil has none. What becomes of
 	// them is told with Session.Report.

@@ -254,7 +254,7 @@ func (d *diary) live(t *testing.T) {
 			}
 			return other, nil
 		}
-		c.Target.Deaf = func(e llm.Effort, tokens int) string {
+		c.Target.EffortWarning = func(e llm.Effort, tokens int) string {
 			if e == llm.EffortHigh || tokens > 0 {
 				return "it does not listen"
 			}

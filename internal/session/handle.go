@@ -97,10 +97,10 @@ var levels = []string{"", string(llm.EffortNone), string(llm.EffortLow), string(
 
 // sayDeaf says that the effort that was asked for has no effect, where that is so.
 func (s *Session) sayDeaf(ctx context.Context, st *state) error {
-	if st.target.Deaf == nil {
+	if st.target.EffortWarning == nil {
 		return nil
 	}
-	if text := st.target.Deaf(llm.Effort(st.effort.Level), st.effort.Tokens); text != "" {
+	if text := st.target.EffortWarning(llm.Effort(st.effort.Level), st.effort.Tokens); text != "" {
 		return s.record(ctx, st, event.Noted{Level: "warning", Text: text})
 	}
 	return nil

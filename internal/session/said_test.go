@@ -48,12 +48,12 @@ func TestAnEffortWithoutEffect(t *testing.T) {
 			return fmt.Sprint("it does not heed ", e, " ", tokens)
 		}
 		r := start(t, nil, func(c *session.Config) {
-			c.Target.Deaf = deaf
+			c.Target.EffortWarning = deaf
 			c.Resolve = func(_ context.Context, name string) (agent.Target, error) {
 				if name == "hears" {
 					return agent.Target{Provider: "fake", Name: name}, nil
 				}
-				return agent.Target{Provider: "fake", Name: name, Deaf: deaf}, nil
+				return agent.Target{Provider: "fake", Name: name, EffortWarning: deaf}, nil
 			}
 		})
 		for _, o := range []op.Op{op.SetEffort{}, op.SetEffort{Level: "high"}, op.SetModel{Name: "hears"}, op.SetModel{Name: "other"}, op.SetEffort{Tokens: 5}} {

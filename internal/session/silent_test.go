@@ -94,7 +94,7 @@ func everyday(t *testing.T, log store.Log) *rig {
 			return fmt.Sprint("the mode was ", told, " and is ", now)
 		}
 		c.Resolve = func(context.Context, string) (agent.Target, error) { return c.Target, nil }
-		c.Target.Deaf = func(llm.Effort, int) string { return "it does not listen" }
+		c.Target.EffortWarning = func(llm.Effort, int) string { return "it does not listen" }
 		c.Shell = func(context.Context, session.Command, func(string)) event.Ran { return event.Ran{Text: "it printed"} }
 		judge := make([]fake.Reply, 20)
 		for i := range judge {

@@ -380,7 +380,7 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	closed := programs.Closed(ws)
 	e.Beyond = r.Table.Beyond(prog, closed)
-	e.Through = r.Table.Through(prog, ws)
+	e.RunnerWords = r.Table.Through(prog, ws)
 	e.Launches, e.Starts = r.Table.Starts(prog, ws)
 	if e.Beyond != "" && !r.Fed {
 		e.Outputs = r.Table.NamedOutputs(prog, ws)
@@ -389,7 +389,7 @@ func (r *reader) exec(ws []word, st state) {
 			e.Launches, e.Starts = r.Table.Starts(prog, behind)
 			e.Launches += e.Spelled - 1
 			if n := r.Table.Through(prog, behind); n > 0 {
-				e.Through = n + e.Spelled - 1
+				e.RunnerWords = n + e.Spelled - 1
 			}
 		}
 	}
@@ -414,7 +414,7 @@ func (r *reader) exec(ws []word, st state) {
 		}
 	}
 	if openWord := programs.OpenWord(ws); openWord != "" {
-		e.Through, e.Launches = 0, 0
+		e.RunnerWords, e.Launches = 0, 0
 	}
 	if why := programs.ValueBeyond(prog, closed[1:]); why != "" && e.Beyond == "" && !e.ReadOnly && !e.Edits {
 		e.Beyond, e.Why = why, why
@@ -430,7 +430,7 @@ func (r *reader) exec(ws []word, st state) {
 		e.Unpinned = u.WithoutPins(ws[0].Text)
 	}
 	if unpacks != "" && e.Spelled > 0 {
-		e.Through, e.Launches = 0, 0
+		e.RunnerWords, e.Launches = 0, 0
 	}
 	if unpacks != "" {
 		e.Outputs, e.Spelled = nil, 0
@@ -475,7 +475,7 @@ func (r *reader) without(e *policy.Exec, prog string, ws []word, st state) {
 	w := policy.Exec{Argv: programs.Literals(rest), Env: e.Env, Reach: policy.Reach{Elsewhere: e.Elsewhere}}
 	closed := programs.Closed(rest)
 	if w.Beyond = r.Table.Beyond(prog, closed); w.Beyond != "" && programs.OpenWord(closed) == "" {
-		w.Through = r.Table.Through(prog, rest)
+		w.RunnerWords = r.Table.Through(prog, rest)
 		w.Launches, w.Starts = r.Table.Starts(prog, rest)
 	}
 	w.Beyond = cmp.Or(w.Beyond, programs.OpenWord(closed), programs.ValueBeyond(prog, closed[1:]))

@@ -217,7 +217,7 @@ func (m *Model) leaves(to Start) {
 	m.s, m.st, m.start, m.gone = nil, transcript.State{}, to, nil
 	// What is said and asked of it goes with it: a status line, a dialog, the
 	// turn that Enter would go on with.
-	m.turn, m.line, m.shown, m.going, m.cutOff, m.tasks, m.given, m.towards = turn{}, statusLine{}, nil, nil, false, nil, nil, ""
+	m.turn, m.line, m.shown, m.rewind, m.cutOff, m.tasks, m.given, m.requested = turn{}, statusLine{}, nil, nil, false, nil, nil, ""
 }
 
 // switchThinking has the model answer at once, or think again as the settings

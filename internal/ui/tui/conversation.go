@@ -19,20 +19,20 @@ import (
 
 // A conversation is what is said in the session, and what happens in it beside.
 type conversation struct {
-	story    *story.Story
-	st       transcript.State
-	turn     turn
-	effort   string                       // how hard the model thinks, "" where nobody said; "none" is not at all
-	towards  policy.Mode                  // that was asked for and is not there yet
-	given    *queued                      // the prompt that the model was given last and has not answered
-	cutOff   bool                         // the turn before was interrupted or put off, and Enter goes on with it
-	halted   string                       // the person's own command that Ctrl+C stops
-	hooks    []hookRun                    // the newest of each event, the oldest first
-	tasks    []task                       // in the background, in the order in which they began
-	troubled map[string]event.ServerState // MCP servers that were said to need a person, and their state then
-	going    *rewinding                   // that is looked at
-	back     *goingBack                   // that runs
-	backIn   string                       // the prompt that the last rewind put into the box
+	story       *story.Story
+	st          transcript.State
+	turn        turn
+	effort      string                       // how hard the model thinks, "" where nobody said; "none" is not at all
+	requested   policy.Mode                  // that was asked for and is not there yet
+	given       *queued                      // the prompt that the model was given last and has not answered
+	cutOff      bool                         // the turn before was interrupted or put off, and Enter goes on with it
+	shellToStop string                       // the person's own command that Ctrl+C stops
+	hooks       []hookRun                    // the newest of each event, the oldest first
+	tasks       []task                       // in the background, in the order in which they began
+	troubled    map[string]event.ServerState // MCP servers that were said to need a person, and their state then
+	rewind      *rewinding                   // that is looked at
+	back        *goingBack                   // that runs
+	backIn      string                       // the prompt that the last rewind put into the box
 
 	past   bool        // what is folded happened in an earlier run
 	headed bool        // the first line was printed

@@ -169,8 +169,8 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.ModelChanged:
 		return append(m.changed(), m.measure()...)
 	case event.ModeChanged:
-		if b.Mode == m.towards { // not of a key that was pressed before
-			m.towards = ""
+		if b.Mode == m.requested { // not of a key that was pressed before
+			m.requested = ""
 		}
 		m.tellMode()
 		return m.changed()

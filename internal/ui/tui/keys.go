@@ -228,8 +228,8 @@ func (m *Model) interruptOrQuit() []effect {
 	if m.armed.action == keymap.Interrupt && m.now.Before(m.armed.till) {
 		return m.leave()
 	}
-	if c := m.story.Own(); c != nil && m.box.Empty() && !m.turn.running && m.halted != c.ID {
-		m.halted = c.ID
+	if c := m.story.Own(); c != nil && m.box.Empty() && !m.turn.running && m.shellToStop != c.ID {
+		m.shellToStop = c.ID
 		return m.interrupt()
 	}
 	lost := ""

@@ -19,12 +19,12 @@ func (m *Model) cycleMode() []effect {
 	if m.s != nil && len(m.s.Modes) > 0 {
 		modes = m.s.Modes
 	}
-	i := slices.Index(modes, cmp.Or(m.towards, m.mode()))
+	i := slices.Index(modes, cmp.Or(m.requested, m.mode()))
 	return m.setMode(modes[(i+1)%len(modes)])
 }
 
 func (m *Model) setMode(to policy.Mode) []effect {
-	m.towards = to
+	m.requested = to
 	same := to == m.mode()
 	return []effect{submit{op: op.SetMode{Mode: string(to)}, then: func(m *Model, err error) []effect {
 		if err == nil && m.st.Seq == 0 {
@@ -33,8 +33,8 @@ func (m *Model) setMode(to policy.Mode) []effect {
 		} else if err == nil && same {
 			m.tellMode()
 		}
-		if m.towards == to && (err != nil || m.mode() == to) { // else its event says that it is there
-			m.towards = ""
+		if m.requested == to && (err != nil || m.mode() == to) { // else its event says that it is there
+			m.requested = ""
 		}
 		return m.fail(err)
 	}}}

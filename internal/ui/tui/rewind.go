@@ -103,7 +103,7 @@ func (m *Model) planRewind(was *story.Item) []effect {
 		g.left = true
 		return m.stop(nil) // of many files the look takes long
 	}
-	m.going = g
+	m.rewind = g
 	m.open(g.d)
 	o := g.o
 	o.Preview = true
@@ -121,7 +121,7 @@ func (m *Model) planRewind(was *story.Item) []effect {
 
 // planned takes what a rewind would do, when its menu waits for it.
 func (m *Model) planned(b event.RewindPlan) {
-	if g := m.going; g != nil && g.plan == nil && g.o.To == b.ID {
+	if g := m.rewind; g != nil && g.plan == nil && g.o.To == b.ID {
 		g.planned(m, b)
 	}
 }
