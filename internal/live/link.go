@@ -81,6 +81,7 @@ func (l *Link) Submit(ctx context.Context, session string, o op.Op) error {
 		twice = true
 	case op.Prompt:
 		twice = o.ID != ""
+	default: // what came of it before the connection broke, nobody knows
 	}
 	err := l.do(ctx, twice, func(c *rpc.Client) error { return c.Submit(ctx, session, o) })
 	if err != nil {
@@ -93,6 +94,7 @@ func (l *Link) Submit(ctx context.Context, session string, o op.Op) error {
 		l.here[session] = true
 	case op.Detach:
 		delete(l.here, session)
+	default: // changes nothing of who is there
 	}
 	return nil
 }
