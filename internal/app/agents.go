@@ -149,7 +149,7 @@ func (r *Running) recall() {
 		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost}
 		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call}
 		if a.End != nil {
-			m.Status, m.Text, m.Tally = a.End.Status, a.End.Text, a.End.Tally
+			m.Status, m.Text, m.Tally = cmp.Or(a.End.Status, event.TaskLost), a.End.Text, a.End.Tally
 		}
 		list = append(list, m)
 	}
@@ -238,6 +238,9 @@ func (t tasks) Kill(id string) error {
 // endAgents ends every agent of the session, and says for a person which ended.
 func (r *Running) endAgents() {
 	works := slices.DeleteFunc(r.tree.List(r.ID), func(m fleet.Member) bool { return !m.Works() })
+	if r.spec.Child == nil {
+		r.tree.Close()
+	}
 	for _, m := range works {
 		r.tree.Stop(m.ID, "the session ended")
 	}
@@ -247,8 +250,5 @@ func (r *Running) endAgents() {
 			names = append(names, m.Label())
 		}
 		r.place.process.Notef("ended agents that worked: %s", clip.Line(strings.Join(names, ", "), 500))
-	}
-	if r.spec.Child == nil {
-		r.tree.Close()
 	}
 }

@@ -106,6 +106,9 @@ func (p *Process) drop(r *Running) {
 func end(list []*Running) error {
 	for _, r := range list {
 		r.sandboxes.Release()
+		if r.spec.Child == nil {
+			r.endAgents() // before the sessions that would be told of their ends
+		}
 	}
 	var errs []error
 	for _, r := range slices.Backward(list) {

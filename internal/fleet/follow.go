@@ -130,8 +130,12 @@ func (t *Tree) ended(m *member, failed error) {
 	m.Doing, m.stop = "", nil
 	m.Ends++
 	end := event.TaskEnded{ID: m.ID, Took: t.now().Sub(m.Began), Status: m.Status, Text: m.Text, Tally: m.Tally}
-	told, of, waits := m.Member, m.Order.Of, m.Waits
+	told, of, waits, closed := m.Member, m.Order.Of, m.Waits, t.closed
 	t.mu.Unlock()
+	if closed { // the next start finds that it worked, and tells the model that it is lost
+		close(m.over)
+		return
+	}
 	if !waits {
 		// It is delivered before its end is recorded: what a crash leaves between the two,
 		// the next start delivers once more, and its number says that it came.

@@ -107,7 +107,7 @@ func (t *Tree) reserve(o *Order, prompt string) error {
 		switch {
 		case m.Works() && m.Order.Of == o.Of && m.prompt == prompt && m.Order.Type == o.Type:
 			return refused("the agent %s works on exactly this already: wait for it", m.Label())
-		case o.Name != "" && m.Name == o.Name:
+		case o.Name != "" && m.Works() && m.Name == o.Name:
 			return refused("an agent with the name %s is there already (%s): give another name", o.Name, m.ID)
 		}
 	}
@@ -213,12 +213,13 @@ func (t *Tree) find(who string) *member {
 	if m := t.members[who]; m != nil {
 		return m
 	}
+	var newest *member // of those that had the name
 	for _, m := range t.members {
-		if who != "" && (m.Name == who || m.Begun.Session == who) {
-			return m
+		if who != "" && (m.Name == who || m.Begun.Session == who) && (newest == nil || m.Works() || !newest.Works() && m.Began.After(newest.Began)) {
+			newest = m
 		}
 	}
-	return nil
+	return newest
 }
 
 // List are the agents of the tree, in the order in which they began. of, when not "", is

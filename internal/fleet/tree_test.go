@@ -155,6 +155,11 @@ func TestBackground(t *testing.T) {
 		if got, _ := tr.Find("a1"); got.Ends != 2 || got.Text != "that, too" {
 			t.Errorf("%+v", got)
 		}
+		if again, err := tr.Start(t.Context(), fleet.Order{Of: "root", Name: "finder"}, "again", "Again.", false); err != nil {
+			t.Error(err)
+		} else if got, _ := tr.Find("finder"); got.ID != again.ID {
+			t.Errorf("the name is that of %s", got.ID)
+		}
 		if n := len(h.prompts["root"]); n != 2 {
 			t.Errorf("the root is told %d times", n)
 		}
@@ -311,6 +316,7 @@ func TestSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(12 * time.Minute) // of the bubble's clock
+		synctest.Wait()
 		notes := 0
 		for _, b := range h.reports["root"] {
 			if n, ok := b.(event.Noted); ok && strings.Contains(n.Text, "nothing was heard of the agent a1") {
@@ -321,5 +327,27 @@ func TestSilence(t *testing.T) {
 			t.Errorf("%d notes", notes)
 		}
 		tr.Close()
+	})
+}
+
+// What works when the session ends is stopped, and nobody is woken to be told so.
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		tr := tree(h, fleet.Usual)
+		for _, of := range []string{"root", "s1"} {
+			if _, err := tr.Start(t.Context(), fleet.Order{Of: of}, of, of, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tr.Close()
+		if len(h.ended) != 2 || len(h.prompts["root"]) != 0 {
+			t.Errorf("closed %v, told %v", h.ended, h.prompts["root"])
+		}
+		for _, b := range h.reports["root"] {
+			if _, over := b.(event.TaskEnded); over {
+				t.Error("the next start would not find that an agent is lost")
+			}
+		}
 	})
 }

@@ -138,8 +138,12 @@ func (s *Session) setMode(ctx context.Context, st *state, m policy.Mode) error {
 // prompt makes the input durable. It waits for the turn, which takes it when
 // it begins, or after its current step.
 func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) error {
-	if o.From != nil && o.From.N > 0 && o.From.N <= st.Mail[o.From.ID] {
+	switch {
+	case o.From == nil:
+	case o.From.N > 0 && o.From.N <= st.Mail[o.From.ID]:
 		return nil // it came before
+	case st.ending:
+		return ErrClosed
 	}
 	if o.ID == "" {
 		st.names++

@@ -3,14 +3,17 @@ package session_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/store/mem"
 )
 
 // child is a session that has its questions answered by another one.
@@ -155,5 +158,47 @@ func TestMail(t *testing.T) {
 			t.Errorf("%d turns, %v, %q", st.Turns, st.Mail, st.Last)
 		}
 		r.Close()
+	})
+}
+
+// An agent that worked when adze ended is lost, and the model is told so once.
+func TestLostAgent(t *testing.T) {
+	bubble("", t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Say("one"))
+		r.prompt("hello")
+		r.turns(1, nil)
+		if err := r.Report(event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Text: "look", Agent: &event.Agent{ID: "a1"}, Session: "s9"}); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		was := r.log
+		for i := range 2 {
+			log := &mem.Log{}
+			for e, err := range was.After(t.Context(), 0) {
+				if err = errors.Join(err, log.Append(t.Context(), e)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			next := start(t, log, nil, fake.Say("two"))
+			was = log
+			next.prompt("and?")
+			synctest.Wait()
+			st := next.State()
+			if a := st.Agents["a1"]; a.End == nil || a.End.Status != event.TaskLost || len(st.Background) != 0 {
+				t.Errorf("%+v", a)
+			}
+			told := 0
+			for _, m := range next.model.Requests()[0].Messages {
+				for _, p := range m.Parts {
+					if x, ok := p.(llm.Text); ok && strings.Contains(x.S, "The agent a1 (look) worked when adze ended") {
+						told++
+					}
+				}
+			}
+			if told != 1 {
+				t.Errorf("start %d: told %d times", i, told)
+			}
+			next.Close()
+		}
 	})
 }

@@ -5,6 +5,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -171,7 +172,12 @@ func (s *Session) open(ctx context.Context, st *state) error {
 		st.notes = append(st.notes, "The session was resumed. Variables that commands had exported before and that are not set any more: "+clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500)+". Export them again where they are needed.")
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Background)) { // they ended with the process that ran them
-		if err := s.record(ctx, st, event.TaskEnded{ID: id, Killed: "adze ended"}); err != nil {
+		e, was := event.TaskEnded{ID: id, Killed: "adze ended"}, st.Background[id]
+		if was.Agent != nil {
+			e.Status = event.TaskLost
+			st.notes = append(st.notes, fmt.Sprintf("The agent %s (%s) worked when adze ended. It is lost, and will not report.", id, was.Text))
+		}
+		if err := s.record(ctx, st, e); err != nil {
 			return err
 		}
 	}
