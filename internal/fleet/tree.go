@@ -79,14 +79,6 @@ func (t *Tree) depth(session string) int {
 	return 0
 }
 
-// May reports whether a session may start agents at all.
-func (t *Tree) May(session string) bool {
-	b := t.bounds()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.depth(session) < b.Depth
-}
-
 // reserve takes the place of an agent that is to be started.
 func (t *Tree) reserve(o *Order, prompt string) error {
 	b := t.bounds()

@@ -12,7 +12,6 @@ import (
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/store/seal"
-	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // childrenName is the folder beside a session's log that has the sessions of its children.
@@ -21,13 +20,6 @@ const childrenName = "agents"
 // children is the project, as Catalogue has it, of a session's children. They are in no
 // list of another project.
 func children(key, id string) string { return filepath.Join(key, id, childrenName) }
-
-// Children lists the sessions that work for one, the oldest first.
-func (s Store) Children(ctx context.Context, of store.Info) ([]store.Info, error) {
-	list, err := s.List(ctx, children(of.Key, of.ID))
-	order.By(list, func(a, b store.Info) int { return a.Began.Compare(b.Began) })
-	return list, err
-}
 
 // Child is a child of a session, by its ID. The error is store.ErrNone.
 func (s Store) Child(of store.Info, id string) (store.Info, error) {
