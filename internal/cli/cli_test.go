@@ -59,6 +59,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MOCKTLS", tls.URL)
 			e.Setenv("CLOSED", closedPort())
 			e.Setenv("GOCACHE", cache)
+			e.Setenv("MCP_TIMEOUT", "60000")  // a machine may be busy
 			e.Setenv("ADZE_STRICT_EXIT", "1") // so that a script sees by the exit code that a call was refused
 			if !raced(filepath.Base(e.WorkDir)) {
 				dir, err := built()

@@ -32,7 +32,7 @@ var variables = []variable{
 	{"OLLAMA_HOST", "where Ollama listens"},
 	{"HTTPS_PROXY", "proxy for providers, with HTTP_PROXY, ALL_PROXY and NO_PROXY"},
 	{"GOENV", "where sandbox.network.registries looks, with PIP_CONFIG_FILE, CARGO_HOME and the variables of go, npm, pip and uv"},
-	{"MCP_TIMEOUT", "how long one attempt to connect to an MCP server may take, in milliseconds; 30000"},
+	{"MCP_TIMEOUT", "how long one attempt to connect to an MCP server may take, in milliseconds; 30000. Lists and print mode wait as long, else 5 s"},
 	{"MCP_TOOL_TIMEOUT", "how long a call of an MCP server's tool may take, in milliseconds; 600000"},
 	{"VISUAL", "the editor of adze config edit; else EDITOR, else vi"},
 	{"EDITOR", "the editor where VISUAL is not set"},

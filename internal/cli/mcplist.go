@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -17,7 +18,7 @@ import (
 
 func mcpList(sys System, f *runFlags) *cobra.Command {
 	var u useFlags
-	offline, patience := false, listWait
+	offline, patience := false, listWait(sys)
 	c := answering(sys, &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the servers and how they are", Args: cobra.NoArgs,
 		Long: "list connects to the servers that may be started, and to no other, and says how\nthey are. One that does not answer in time is listed as such.",
@@ -79,7 +80,10 @@ func (c *configured) waiting(sys System) {
 
 // listWait is how long a list waits for servers, unless a flag says otherwise: one
 // that hangs is not to keep the others from being shown.
-const listWait = 5 * time.Second
+func listWait(sys System) time.Duration {
+	connect, _ := ext.ServerTimeouts(sys.Env)
+	return max(connect, 5*time.Second)
+}
 
 // states are how the servers are that may be started, after patience at the latest.
 func (c *configured) states(ctx context.Context, sys System, patience time.Duration) (map[string]mcp.Status, error) {

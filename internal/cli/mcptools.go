@@ -26,7 +26,7 @@ type toolRow struct {
 
 func mcpTools(sys System, f *runFlags) *cobra.Command {
 	var u useFlags
-	patience := listWait
+	patience := listWait(sys)
 	c := answering(sys, &cobra.Command{
 		Use: "tools [SERVER]", Short: "List the tools of servers", Args: cobra.MaximumNArgs(1),
 	}, func(cmd *cobra.Command, args []string) (answer, error) {

@@ -25,6 +25,7 @@ var foreignVars = []foreignVar{
 	{"MAX_THINKING_TOKENS", "effort", thinkingTokens},
 	{"CLAUDE_CODE_MAX_OUTPUT_TOKENS", "max_output_tokens", whole(1)},
 	{"API_TIMEOUT_MS", "stream_idle_timeout", whole(1000)},
+	{"MCP_TIMEOUT", "mcp.wait", whole(1000)}, // which also bounds each attempt to connect (ext.ServerTimeouts)
 }
 
 // thinkingTokens: 0 turns reasoning off.
