@@ -3,6 +3,7 @@ package archtest
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"testing"
 )
@@ -31,3 +32,30 @@ func TestReliabilityNamesTests(t *testing.T) {
 		t.Errorf("only %d tests are named", len(names))
 	}
 }
+
+// A Go file, a package or a page that the documentation names is there: docs/architecture.md
+// and its kind are read before the code.
+func TestDocsNameFiles(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, n := regexp.MustCompile("`((?:[a-z0-9_]+/)+[a-z0-9_]+\\.go|internal(?:/[a-z0-9_]+)+)`"), 0
+	for _, page := range append(pages, "../../CONTRIBUTING.md", "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range path.FindAllStringSubmatch(string(text), -1) {
+			n++
+			if !there("../../"+m[1]) && !there("../../internal/"+m[1]) && !there("../../internal/ui/"+m[1]) {
+				t.Errorf("%s names %s, which is not there", filepath.Base(page), m[1])
+			}
+		}
+	}
+	if n < 40 {
+		t.Errorf("only %d files are named", n)
+	}
+}
+
+func there(path string) bool { _, err := os.Stat(path); return err == nil }

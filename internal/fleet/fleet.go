@@ -5,9 +5,8 @@
 // ended. So nothing of a tree has to be kept elsewhere: a later process finds its agents
 // in the logs.
 //
-// Where sessions run is not known here: a Host starts and reaches them. Its contract has
-// no paths of files and nothing that lives in this process only, so that a cluster can be
-// one.
+// Where sessions run is not known here: a Host starts and reaches them. Its methods pass
+// no paths of files and no values of this process, so that a Host can be remote.
 //
 // An agent that has done its work is closed. Its log is all that is left of it, and with
 // that it goes on when somebody has more to say to it (Tree.Send). It is open as long as

@@ -12,8 +12,8 @@ type made struct {
 	Of string `json:"of"` // the repository's root: absolute, resolved
 }
 
-// Made keeps that adze has just made a worktree of the repository at of; both are roots,
-// absolute and resolved. While it is that very folder, and of is trusted and still the
+// Made records that adze has just created worktree from the repository at of. Both are
+// roots, absolute and resolved. While it is that very folder, and of is trusted and still the
 // folder that was, the worktree is trusted as long as what it brings is exactly what was
 // trusted there: a file more, less or with other content is a change, as in of itself. What
 // git leaves out of a worktree has to be carried over by who makes it.

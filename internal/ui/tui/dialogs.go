@@ -20,7 +20,7 @@ const (
 // dialogs are those that are open, the most urgent first: that one is seen. Keys count
 // for it only when a person can have meant them for it; until then they go on into the
 // prompt box. Where a prompt stands half written there, however long somebody thinks about
-// it, keys are the prompt's until an arrow takes the dialog, and what types is even then.
+// it, keys go to the prompt until an arrow chooses the dialog; letters go there even then.
 type dialogs struct {
 	shown   []dialog.Dialog
 	guarded guarded

@@ -38,7 +38,7 @@ func newHelp(m *Model) *dialog.Sheet {
 		} {
 			head(part.name)
 			for _, r := range m.keys.Help(part.in) {
-				if len(r.Keys) > 0 && offered(r.Action) {
+				if len(r.Keys) > 0 {
 					row(strings.Join(r.Keys[:min(len(r.Keys), 2)], ", "), r.What)
 				}
 			}
@@ -92,13 +92,4 @@ func plainHelp(m *Model) *dialog.Sheet {
 		}
 		return out
 	}}
-}
-
-// offered reports whether an action does something in this version.
-func offered(a keymap.Action) bool {
-	switch a {
-	case keymap.KillAgents:
-		return false
-	}
-	return true
 }

@@ -167,8 +167,7 @@ func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
 	case keymap.TaskBackground:
 		return m.background()
 	case keymap.KillAgents:
-		m.say("no agents run: this version starts none", draw.Quiet)
-		return nil, true
+		return m.stopAgents(), true
 	case keymap.ToggleTodos:
 		if len(m.st.Tasks) == 0 && !m.box.Empty() {
 			return nil, false // Ctrl+T swaps characters then

@@ -137,6 +137,19 @@ func (t task) how() string {
 
 func stopTask(id string) []effect { return []effect{submit{op: op.StopTask{ID: id}, urgent: true}} }
 
+// stopAgents stops every agent that works for the session.
+func (m *Model) stopAgents() (out []effect) {
+	for _, t := range m.tasks {
+		if t.end == nil && t.start.Kind == event.TaskAgent {
+			out = append(out, stopTask(t.start.ID)...)
+		}
+	}
+	if out == nil {
+		m.say("no agents run", draw.Quiet)
+	}
+	return out
+}
+
 // watch shows what a task writes while it runs.
 func (m *Model) watch(id string) {
 	t := m.task(id)

@@ -53,3 +53,12 @@ func TestHowTasksEnded(t *testing.T) {
 		}
 	}
 }
+
+// One key stops all agents, and no command.
+func TestStopAgents(t *testing.T) {
+	r := inBackground(newRig(t, 80, 24))
+	r.event(event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Text: "look", Agent: &event.Agent{ID: "a1"}}).keys("ctrl+x", "ctrl+k")
+	if o, ok := last[op.StopTask](r); !ok || o.ID != "a1" {
+		t.Errorf("stops %v", o)
+	}
+}
