@@ -86,8 +86,11 @@ func (l *loader) variable(v foreignVar, text string, from Origin) *node {
 	}
 	n, err := fromGo(value, from)
 	if ok && err == nil {
-		c := checker{}
-		n = c.value(n, l.spec.kids[Fold(v.key)], v.key)
+		c, at := checker{}, l.spec
+		for seg := range strings.SplitSeq(v.key, ".") {
+			at = at.kids[Fold(seg)]
+		}
+		n = c.value(n, at, v.key)
 		ok = len(c.problems) == 0 && n != nil
 	}
 	if !ok || err != nil {

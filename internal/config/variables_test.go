@@ -30,6 +30,8 @@ func TestForeignVariables(t *testing.T) {
 		{name: "a level goes first", env: map[string]string{"MAX_THINKING_TOKENS": "4096", "CLAUDE_CODE_EFFORT_LEVEL": "High"}, key: "effort", want: `"high"`},
 		{name: "auto", env: map[string]string{"CLAUDE_CODE_EFFORT_LEVEL": "auto"}, key: "effort", want: `null`},
 		{name: "milliseconds", env: map[string]string{"API_TIMEOUT_MS": "3000001"}, key: "stream_idle_timeout", want: `3001`},
+		{name: "of a group", env: map[string]string{"MCP_TIMEOUT": "60000"}, key: "mcp.wait", want: `60`},
+		{name: "of a group, set by the person", d: disk{userFile: `{"mcp":{"wait":1}}`}, env: map[string]string{"MCP_TIMEOUT": "60000"}, key: "mcp.wait", want: `1`},
 		{name: "output", env: map[string]string{"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "16000"}, key: "max_output_tokens", want: `16000`},
 		{name: "nonsense", env: map[string]string{"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "many"}, key: "max_output_tokens", want: `0`},
 		{name: "a project's", d: disk{projectFile: `{"env":{"ANTHROPIC_MODEL":"p","API_TIMEOUT_MS":"1"}}`}, key: "model", want: `null`},
