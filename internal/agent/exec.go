@@ -396,6 +396,7 @@ func (c *calls) env(k *call) tool.Env {
 	st := c.r.Host.State()
 	env.Call, env.Mode, env.Whole, env.Exports = k.use.ID, st.Mode, st.Whole(), st.Exports
 	env.Tools = c.r.tools
+	env.Replied = func() bool { return c.until(k, func() bool { return c.whole }) }
 	env.Progress = func(s string) { _ = c.r.Host.Emit(event.ToolOutput{Call: k.use.ID, S: s}) }
 	return env
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/fleet"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -27,6 +27,8 @@ type Child struct {
 	Order fleet.Order
 	main  *ext.Agent // its definition, nil for the usual agent
 	agent event.Agent
+	// base is the conversation of Of that a fork begins with; nil for any other agent.
+	base func(ctx context.Context) (session.Base, error)
 }
 
 // A hosting runs the sessions of trees in this process. It implements fleet.Host.
@@ -84,13 +86,16 @@ func (h hosting) Begin(ctx context.Context, o fleet.Order) (fleet.Begun, error) 
 		return fleet.Begun{}, err
 	}
 	c := &Child{Of: of, Order: o}
-	if c.main, err = of.ext.Agent(o.Type); err != nil {
+	var at event.Seq // of a new fork: where it begins
+	if o.Fork {
+		at, err = c.fork()
+	} else {
+		c.main, err = of.ext.Agent(o.Type)
+	}
+	if err != nil {
 		return fleet.Begun{}, err
 	}
-	switch {
-	case o.Fork:
-		return fleet.Begun{}, errors.New("this adze cannot fork a conversation: give an agent a prompt that stands alone")
-	case c.main != nil && c.main.Isolation != "":
+	if !o.Fork && c.main != nil && c.main.Isolation != "" {
 		return fleet.Begun{}, fmt.Errorf("the agent %s is to work in a worktree of its own, which this adze cannot make yet: use another agent, or do the work yourself", c.main.Name)
 	}
 	choice := sessions.Choice{None: of.spec.Log.None}
@@ -101,14 +106,17 @@ func (h hosting) Begin(ctx context.Context, o fleet.Order) (fleet.Begun, error) 
 			return fleet.Begun{}, err
 		}
 		c.agent = event.Agent{ID: "a" + choice.ID[len(choice.ID)-8:], Type: o.Type, Name: o.Name}
-		if c.main != nil {
+		if c.main != nil && !o.Fork {
 			c.agent.Type, c.agent.Color = c.main.Name, c.main.Color
 		}
 	}
-	choice.Child = &sessions.Parent{Log: of.log, Child: event.Child{Of: of.ID, Call: o.Call, Depth: o.Depth, Agent: c.agent}}
+	choice.Child = &sessions.Parent{Log: of.log, At: at, Child: event.Child{Of: of.ID, Call: o.Call, Depth: o.Depth, Agent: c.agent}}
 	spec := Spec{Log: choice, Child: c, Schema: o.Schema}
 	if of.spec.Target != nil {
 		spec.Target = of.spec.Target
+	}
+	if o.Fork {
+		spec = c.like(spec)
 	}
 	r, err := of.place.Start(ctx, spec)
 	if err != nil {
@@ -147,7 +155,7 @@ func (r *Running) recall() {
 			continue
 		}
 		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost}
-		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call}
+		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call, Fork: fleet.IsFork(*a.Agent)}
 		if a.End != nil {
 			m.Status, m.Text, m.Tally = cmp.Or(a.End.Status, event.TaskLost), a.End.Text, a.End.Tally
 		}

@@ -33,7 +33,9 @@ func (at *Place) main(cfg *config.Config, s Spec) (*ext.Agent, error) {
 // compose says what a session that begins in a mode becomes by the definition. What a
 // person asked for at this start goes before it.
 func (at *Place) compose(cfg *config.Config, main *ext.Agent, s Spec, now policy.Mode) agents.Plan {
-	if c := s.Child; c != nil {
+	if c := s.Child; c != nil && c.Order.Fork {
+		return c.plan(cfg, now)
+	} else if c != nil {
 		return agents.Compose(main, agents.Facts{
 			Child: true, Mode: now, Turns: cmp.Or(c.Order.Turns, childTurns), Model: c.Order.Model, Effort: c.Order.Effort,
 		})

@@ -130,7 +130,10 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 			at.process.Notef("settings: %s", s)
 		}
 	})
-	facts := at.learn(ctx, s.dry) // memory and git are read while the model is chosen
+	var facts <-chan environment.Facts
+	if s.Child == nil || !s.Child.Order.Fork { // which knows what the other session knows
+		facts = at.learn(ctx, s.dry) // memory and git are read while the model is chosen
+	}
 	main, err := at.main(cfg, s)
 	if err != nil {
 		return nil, err
@@ -233,10 +236,15 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	r.notes = r.notesDir()
 	readable(&rules, r)
 	rules.List = append(rules.List, r.log.Granted()...)
-	known := <-facts
-	where, err := r.instruct(ctx, cfg, known, set, target.ID(), target.Window)
-	if err != nil {
-		return err
+	var known environment.Facts
+	var where event.Situated // nothing is news to a fork
+	if r.forks() {
+		known = r.inherit()
+	} else {
+		known = <-facts
+		if where, err = r.instruct(ctx, cfg, known, set, target.ID(), target.Window); err != nil {
+			return err
+		}
 	}
 	r.recorded = rewind.Record(rewind.Config{
 		Root: at.Paths.Root, More: rules.Dirs, State: at.own(), Home: at.Paths.Home, Temp: at.process.temp.all, Environ: at.process.Environ,
@@ -256,7 +264,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		above, warn, person = c.above, 0, false // the session that started it counts what it costs
 	}
 	r.Session, err = session.Start(life, session.Config{
-		Record: session.Record{Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: at.process.Version, Dir: at.Paths.Dir, Torn: r.log.Torn}},
+		Record: session.Record{Log: r.log, Keeper: r.log, Base: r.base(), Begin: r.log.Begin, Again: event.Resumed{Version: at.process.Version, Dir: at.Paths.Dir, Torn: r.log.Torn}},
 		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), WarnUSD: warn, AskDear: person},
 		Hands: session.Hands{
 			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
@@ -296,6 +304,9 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 		return t, err
 	}
 	r.auto = m.Classifier()
+	if t, ok := r.model(); ok {
+		return t, nil
+	}
 	if t := r.spec.Target; t != nil {
 		r.key = "none"
 		return models.Target{Target: *t}, nil
@@ -387,6 +398,10 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known enviro
 // settings say.
 func (r *Running) newLoop(known environment.Facts) agent.Loop {
 	at, touched := r.place, known.Touched()
+	structured, key := r.kit.Structured, r.ID
+	if r.forks() { // it has the tool, because the other session has it, and answers in words
+		structured, key = "", r.spec.Child.Of.loop.CacheKey
+	}
 	return agent.Loop{
 		Record: (&environment.Watcher{Paths: at.Paths, Session: r.ID, Beside: r.recorded.Beside}).Over(r.recorded.Begin),
 		System: prompt.Blocks(r.parts), Light: r.light, Full: r.profile == prompt.Full && r.light == nil, Aliases: r.kit.Aliases, Redirects: r.spec.Redirects,
@@ -402,7 +417,7 @@ func (r *Running) newLoop(known environment.Facts) agent.Loop {
 		Patient: !at.process.front.Print,
 		Results: r.results,
 		Stale:   r.kit.Stale, Changed: r.kit.Changed, Notes: r.sessionNotes,
-		Mask: r.mask, Structured: r.kit.Structured, CacheKey: r.ID,
+		Mask: r.mask, Structured: structured, CacheKey: key,
 		Spill: func(_, text string) (string, error) { return r.log.Spill(text) },
 		Now:   time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 	}

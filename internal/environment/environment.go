@@ -164,6 +164,17 @@ func Answered(now event.Situated, g prompt.Git) event.Situated {
 	return Event(prompt.WithGit(Parts(now), g))
 }
 
+// Again is what is known for another session in the same place. What git says late is for
+// the first one.
+func (f Facts) Again() Facts {
+	f.late, f.stop, f.read = nil, nil, &files{}
+	if f.reader != nil {
+		f.reader = f.place.memory(f.begun)
+		f.read.add(f.reader.Start()) // that is in the instructions
+	}
+	return f
+}
+
 // Later tells, once, what git says that was not known in time. end, called once, gives
 // up and waits; it is never nil.
 func (f Facts) Later(tell func(prompt.Git)) (end func()) {

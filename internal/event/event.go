@@ -49,7 +49,7 @@ type (
 		Root    string `json:"root,omitempty"`
 		Branch  string `json:"branch,omitempty"`
 		Parent  string `json:"parent,omitempty"` // the session it is a copy of (a fork)
-		At      Seq    `json:"at,omitempty"`     // how much of the parent it repeats
+		At      Seq    `json:"at,omitempty"`     // how much of the parent it repeats; with Child, how much comes before it and is only there
 		Child   *Child `json:"child,omitempty"`  // for whom it works; nil: for a person
 	}
 	// Resumed says that a process took up the log again.

@@ -23,6 +23,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/tool/spawn"
 )
 
 // A Host runs sessions. Its methods may be called by several goroutines.
@@ -56,6 +57,9 @@ type Order struct {
 	// and Call do not count then.
 	Resume *Begun
 }
+
+// IsFork reports whether an agent began with the conversation of the session that started it.
+func IsFork(a event.Agent) bool { return a.Type == spawn.Fork }
 
 // Begun is a session that a Host began.
 type Begun struct {

@@ -36,7 +36,10 @@ const (
 
 // Types implements spawn.Starter.
 func (c Crew) Types() []spawn.Type {
-	out := []spawn.Type{{Name: "general-purpose", About: "does any task, with all tools"}}
+	out := []spawn.Type{
+		{Name: "general-purpose", About: "does any task, with all tools"},
+		{Name: spawn.Fork, About: "goes on from this conversation: it knows all that you know, and costs little to start. Its prompt only says what to do"},
+	}
 	for _, a := range c.Known() {
 		out = append(out, spawn.Type{Name: a.Name, About: clip.Line(clip.Clean(a.Description), 300)})
 	}
@@ -44,7 +47,10 @@ func (c Crew) Types() []spawn.Type {
 }
 
 // Run implements spawn.Starter.
-func (c Crew) Run(ctx context.Context, in spawn.Input, call string) (tool.Result, error) {
+func (c Crew) Run(ctx context.Context, in spawn.Input, env tool.Env) (tool.Result, error) {
+	if env.Replied != nil && !env.Replied() { // nothing is started for a reply that is asked for once more
+		return tool.Errorf("the agent was not started: the reply broke off"), nil
+	}
 	waits := in.Waits()
 	for _, a := range c.Known() {
 		if a.Name == in.Type && a.Background {
@@ -58,7 +64,7 @@ func (c Crew) Run(ctx context.Context, in spawn.Input, call string) (tool.Result
 		waits = true
 	}
 	o := Order{
-		Of: c.Of, Call: call, Type: in.Type, Name: in.Name, Model: in.Model, Effort: llm.Effort(in.Effort), Turns: in.Turns, USD: in.USD, Schema: in.Schema, Fork: in.Type == spawn.Fork,
+		Of: c.Of, Call: env.Call, Type: in.Type, Name: in.Name, Model: in.Model, Effort: llm.Effort(in.Effort), Turns: in.Turns, USD: in.USD, Schema: in.Schema, Fork: in.Type == spawn.Fork,
 	}
 	if in.Isolation != "" {
 		return tool.Errorf("this adze cannot give an agent a worktree of its own yet: leave isolation out"), nil

@@ -71,12 +71,26 @@ func (t *Tree) Restore(of string, depth int, list []Member) {
 
 // depth is how deep a session is in the tree: 0 is the root. It needs t.mu.
 func (t *Tree) depth(session string) int {
-	for _, m := range t.members {
-		if m.Begun.Session == session {
-			return m.Order.Depth
-		}
+	if m := t.of(session); m != nil {
+		return m.Order.Depth
 	}
 	return 0
+}
+
+// forks reports whether a session is a fork. It needs t.mu.
+func (t *Tree) forks(session string) bool {
+	m := t.of(session)
+	return m != nil && m.Order.Fork
+}
+
+// of is the agent whose session it is, nil for the root. It needs t.mu.
+func (t *Tree) of(session string) *member {
+	for _, m := range t.members {
+		if m.Begun.Session == session {
+			return m
+		}
+	}
+	return nil
 }
 
 // reserve takes the place of an agent that is to be started.
@@ -88,6 +102,8 @@ func (t *Tree) reserve(o *Order, prompt string) error {
 	switch {
 	case t.closed:
 		return refused("the session is over")
+	case o.Fork && t.forks(o.Of):
+		return refused("you are a fork yourself, and forks do not fork: do this work yourself, or start another agent with a prompt that stands alone")
 	case o.Depth > b.Depth:
 		return refused("agents may start agents %d deep, and no deeper: do this work yourself", b.Depth)
 	case t.working() >= b.Alive:

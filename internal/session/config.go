@@ -37,6 +37,9 @@ type Record struct {
 	// Begin is recorded when the log is empty, Again when it is not.
 	Begin event.SessionStarted
 	Again event.Resumed
+	// Base is the conversation that this session is a fork of; the log goes on behind it.
+	// nil: it begins with nothing.
+	Base func(ctx context.Context) (Base, error)
 }
 
 // Turns is what all turns of a session have in common, and what they may cost.

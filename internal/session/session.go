@@ -106,6 +106,7 @@ type state struct {
 	left      []<-chan struct{}             // calls that outlived their turn
 	began     time.Time                     // of the running turn
 	names     int                           // for inputs without an ID
+	forks     event.Seq                     // of a fork whose base was read: the last event of that
 	settled   *settled                      // what became known before the first prompt, nil for nothing
 	situated  bool                          // this run told the model where it is
 	notes     []string                      // for the model, after the current step
@@ -164,6 +165,9 @@ func Start(ctx context.Context, cfg Config) (*Session, error) {
 func (s *Session) open(ctx context.Context, st *state) error {
 	if st.Seq == 0 {
 		return nil // SessionStarted is recorded with the first prompt, so that nothing is left behind by a session without one
+	}
+	if st.forks == st.Seq {
+		return s.record(ctx, st, s.cfg.Begin)
 	}
 	if err := s.record(ctx, st, s.cfg.Again); err != nil {
 		return err

@@ -41,6 +41,13 @@ func (s *Session) restore(ctx context.Context, st *state) error {
 			st.State, st.history, st.told, st.logged = transcript.State{}, auto.History{}, "", ""
 		}
 	}
+	if st.Seq == 0 {
+		if forks, err := s.base(ctx, st); err != nil {
+			return err
+		} else if forks {
+			st.forks = st.Seq
+		}
+	}
 	st.history.Facts = s.cfg.Facts
 	for e, err := range s.cfg.Log.After(ctx, st.Seq) {
 		if err != nil {

@@ -116,7 +116,10 @@ type Env struct {
 	// such call. It reads the log, which takes a second for each 150 MB of it.
 	Result func(ctx context.Context, call string) (text string, ok bool, err error)
 	// Exports are the variables that commands of the session have exported.
-	Exports   []effect.Export
+	Exports []effect.Export
+	// Replied waits until the reply that the call is of has ended and is recorded. It is
+	// false when it broke off, or the call is over. nil: the call is of none.
+	Replied   func() bool
 	Images    bool // the model takes them
 	ImageEdge int  // pixels that the long edge of an image may have, 0 when unknown
 	// Tools are those of the request that the call answers.

@@ -22,7 +22,7 @@ func (s State) Apply(e event.Event) State {
 	s.Seq, s.Time = e.Seq, e.Time
 	switch b := e.Body.(type) {
 	case event.SessionStarted:
-		s.Root, s.Start, s.Dir = b.Root, b.Dir, b.Dir
+		s.Root, s.Start, s.Dir = b.Root, b.Dir, cmp.Or(s.Dir, b.Dir) // a fork begins where its conversation is
 	case event.Resumed:
 		s = s.resumed(b)
 	case event.Situated:

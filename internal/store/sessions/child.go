@@ -66,6 +66,9 @@ func (r Run) child(ctx context.Context, c Choice) (*Opened, error) {
 	}
 	l := &Opened{ID: old.ID, Begin: r.begin(old.ID), Model: old.Wish, Mode: old.Mode, Kin: slices.Clone(of.Kin), run: r, child: true}
 	l.Begin.Child = &c.Child.Child
+	if at := c.Child.At; at > 0 {
+		l.Begin.Parent, l.Begin.At = of.ID, at
+	}
 	if dir := of.Scratch(); dir != "" {
 		l.Kin = append(l.Kin, dir)
 	}

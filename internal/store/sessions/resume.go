@@ -62,6 +62,7 @@ type Choice struct {
 type Parent struct {
 	Log   *Opened     // of that session
 	Child event.Child // what the child's first event says
+	At    event.Seq   // of a new fork: the last event of the parent's log that it goes on behind; else 0
 }
 
 // An Opened is a session's log, ready for its session.
@@ -182,6 +183,17 @@ func (l *Opened) tidy() {
 		fulltext.In(l.run.State, nil).Unmark(l.ID)
 		_ = os.Remove(filepath.Dir(filepath.Dir(l.File()))) // only an empty one goes; who begins a session makes it
 	}
+}
+
+// Began is the first event of a session that was there before.
+func (l *Opened) Began(ctx context.Context) (event.SessionStarted, error) {
+	for e, err := range l.After(ctx, 0) {
+		if b, ok := e.Body.(event.SessionStarted); ok || err != nil {
+			return b, err
+		}
+		break
+	}
+	return event.SessionStarted{}, fmt.Errorf("session %s does not say how it began", l.ID)
 }
 
 // Situation is what the model was told of where it is when the session began:

@@ -51,7 +51,7 @@ type Starter interface {
 	Types() []Type
 	// Run starts an agent and, where the call waits for it, returns what it came to. The
 	// result is the tool's.
-	Run(ctx context.Context, in Input, call string) (tool.Result, error)
+	Run(ctx context.Context, in Input, env tool.Env) (tool.Result, error)
 }
 
 // A Type is an agent that can be started.
@@ -73,7 +73,7 @@ func New(s Starter) tool.Tool {
 		if err := in.check(); err != nil {
 			return tool.Errorf("%s", err), nil
 		}
-		return s.Run(ctx, in, env.Call)
+		return s.Run(ctx, in, env)
 	})
 }
 
@@ -115,6 +115,8 @@ func (in Input) check() error {
 		return fmt.Errorf("field \"prompt\" is empty: the agent knows nothing but it")
 	case len(in.Prompt) > maxPrompt:
 		return fmt.Errorf("field \"prompt\" has %d bytes; at most %d. Put what is long into a file, and name that", len(in.Prompt), maxPrompt)
+	case in.Type == Fork && (in.Model != "" || in.Effort != "" || len(in.Schema) > 0):
+		return fmt.Errorf("a fork goes on as this conversation does, so that it costs little: leave \"model\", \"effort\" and \"schema\" out, and say in the prompt what form the result is to have")
 	case in.USD < 0:
 		return fmt.Errorf("field \"budget_usd\" is negative")
 	case in.Turns < 0:
