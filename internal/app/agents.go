@@ -154,7 +154,7 @@ func (r *Running) recall() {
 		if a.Agent == nil {
 			continue
 		}
-		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost}
+		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost, Ends: r.State().Mail[a.ID]}
 		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call, Fork: fleet.IsFork(*a.Agent)}
 		if a.End != nil {
 			m.Status, m.Text, m.Tally = cmp.Or(a.End.Status, event.TaskLost), a.End.Text, a.End.Tally

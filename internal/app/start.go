@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -427,6 +428,7 @@ func (r *Running) newLoop(known environment.Facts) agent.Loop {
 func (r *Running) attend(ctx context.Context) {
 	at := r.place
 	r.recall()
+	r.kit.Tasks.Number(maps.Keys(r.State().Mail))
 	r.kit.Tell(r.Session, func() bool { return (at.process.front.Lasting || !at.process.front.Print) && at.Config().Bash.Wake })
 	r.sandboxes.Attend(r.Session)
 	r.log.Tell(ctx)
@@ -437,8 +439,9 @@ func (r *Running) attend(ctx context.Context) {
 	if len(st.Lost) > 0 {
 		r.place.process.Notef("variables that commands had exported are not set any more, because they steer programs, are secret or longer than 4 KB: %s", clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500))
 	}
-	if n := len(st.Queue); n > 0 {
-		first := clip.Line(clip.Visible(st.Queue[0].Text), 200)
+	waits := slices.DeleteFunc(slices.Clone(st.Queue), func(q event.InputQueued) bool { return q.From.Notice() })
+	if n := len(waits); n > 0 {
+		first := clip.Line(clip.Visible(waits[0].Text), 200)
 		r.place.process.Notef("%s that waited when adze was ended still waits, and goes to the model before your next prompt: %s", clip.Count(n, "prompt"), first)
 	}
 	r.After = st.Seq

@@ -146,7 +146,7 @@ func (w *Watch) See(ctx context.Context, b event.Body) {
 	}
 	switch b := b.(type) {
 	case event.InputAccepted:
-		if w.prompt == "" && !b.Hidden {
+		if w.prompt == "" && !b.Hidden && !b.From.Notice() {
 			w.prompt = b.Text
 		}
 	case event.Replied:

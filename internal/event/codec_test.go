@@ -49,7 +49,7 @@ func samples() []event.Body {
 		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, ImagesAt: []int{1}, Attached: attached, Steer: true, Hidden: true, Typed: op.Span{From: 1, To: 2}, From: &op.Sender{ID: "a1", Name: "n", N: 2, End: true},
 			Read: "r", Skill: &effect.Skill{Name: "s", From: "f", Text: "t", Rules: []string{"r"}, Deny: []string{"d"}, Model: "m", Effort: "e"},
 			Changed: &effect.Changed{Files: []effect.Change{{Path: "/p", Before: effect.Version{Kind: effect.IsFile, Hash: "h"}}}, Missed: []string{"m"}}},
-		event.InputQueued{ID: "i", Text: "t", Typed: op.Span{To: 1}, Images: []llm.Image{img}, ImagesAt: []int{1}, Attached: attached, Tokens: 1, Later: true, Command: true, From: &op.Sender{ID: "a1", N: 1}},
+		event.InputQueued{ID: "i", Text: "t", Typed: op.Span{To: 1}, Images: []llm.Image{img}, ImagesAt: []int{1}, Attached: attached, Tokens: 1, Later: true, Command: true, Rests: true, From: &op.Sender{ID: "a1", N: 1}},
 		event.InputRemoved{ID: "i", Why: "w"},
 		event.TurnStarted{ID: "t", Model: "m", Wish: "w", Mode: policy.PlanMode},
 		event.Replied{

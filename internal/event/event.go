@@ -99,6 +99,7 @@ type (
 		Tokens   int         `json:"tokens,omitempty"`  // the budget of the turn that it begins
 		Later    bool        `json:"later,omitempty"`   // it joins no turn that runs
 		Command  bool        `json:"command,omitempty"` // Text is a slash command with its arguments
+		Rests    bool        `json:"rests,omitempty"`   // it begins no turn
 	}
 	// InputRemoved takes back a queued prompt: a person did, or a hook refused
 	// it.
@@ -319,8 +320,9 @@ type (
 
 // Kinds of tasks.
 const (
-	TaskShell = "shell" // a command
-	TaskAgent = "agent" // a session that works for this one
+	TaskShell   = "shell"   // a command
+	TaskAgent   = "agent"   // a session that works for this one
+	TaskMonitor = "monitor" // what tells of each line, frame or change that it waits for
 )
 
 // A TaskStatus is how an agent ended.

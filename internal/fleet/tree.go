@@ -39,7 +39,7 @@ type member struct {
 	over   chan struct{}           // closed when it has ended
 	moved  chan struct{}           // closed when nobody waits for it any more
 	tasks  map[string]bool         // agents of its own that work
-	queued map[string]bool         // prompts that wait
+	queued map[string]bool         // prompts that wait, and whether each is a notice of a task
 	turns  bool                    // a turn runs
 	block  string                  // what nobody was there to answer
 	asks   map[string]string       // open questions, by call
@@ -354,7 +354,7 @@ func (t *Tree) Send(ctx context.Context, who string, from op.Sender, text string
 		return m.Member, refused("the session is over")
 	case m.Works() && m.stop != nil:
 		session, id := m.Begun.Session, fmt.Sprintf("m-%s-%d", from.ID, from.N)
-		m.queued[id] = true // it does not end before it has read this
+		m.queued[id] = false // it does not end before it has read this
 		t.mu.Unlock()
 		err := t.host.Submit(ctx, session, op.Prompt{ID: id, Text: text, Verbatim: true, From: &from})
 		if err != nil {

@@ -48,6 +48,8 @@ type (
 		// Quiet: it is part of the conversation, and nothing is asked of a model for its
 		// sake. A turn that runs reads its Text after the current step.
 		Quiet bool `json:"quiet,omitzero"`
+		// Rests: it begins no turn. It joins the one that runs, or the next that begins.
+		Rests bool `json:"rests,omitzero"`
 	}
 	// Notify tells the model something that happened meanwhile (a background
 	// command ended), after the current step.
@@ -186,7 +188,15 @@ type Sender struct {
 	N int `json:"n,omitempty"`
 	// End: it says how the sender's work ended.
 	End bool `json:"end,omitempty"`
+	// Task: the sender is a task beside the turns, and this is its notice.
+	Task bool `json:"task,omitempty"`
+	// Why, of a notice, says for people what it tells, "the agent a1 has ended".
+	Why string `json:"why,omitempty"`
 }
+
+// Notice reports whether a prompt of this sender, nil for a person, is the notice of a task.
+// Such prompts wait while nothing goes on after a turn that did not come to its end.
+func (s *Sender) Notice() bool { return s != nil && (s.Task || s.End) }
 
 // A Span is a part of a text, in bytes. The zero Span is nothing of it.
 type Span struct {

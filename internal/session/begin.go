@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,10 +122,14 @@ func (s *Session) goingOn(context.Context) (loop *agent.Loop, t agent.Turn, err 
 }
 
 // waiting is the first prompt that waits, with steer the first that may join a
-// turn that runs; when the session ends, none does.
+// turn that runs; when the session ends, none does. A turn begins with a notice of a task
+// where there is nothing else.
 func (s *Session) waiting(steer bool) (q event.InputQueued, ok bool) {
 	_ = s.do(func(st *state) {
-		i := slices.IndexFunc(st.Queue, func(q event.InputQueued) bool { return !steer || !q.Later })
+		i := slices.IndexFunc(st.Queue, func(q event.InputQueued) bool { return steer && !q.Later || !steer && !q.From.Notice() })
+		if i < 0 && !steer {
+			i = slices.IndexFunc(st.Queue, func(q event.InputQueued) bool { return !q.Rests })
+		}
 		if ok = i >= 0 && !st.ending; ok {
 			q = st.Queue[i]
 		}
@@ -199,10 +204,16 @@ func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loo
 	if err := s.instruct(st); err != nil {
 		return nil, agent.Turn{}, err
 	}
-	if err := s.accept(st, q, a, false); err != nil {
+	if err := errors.Join(s.noticed(st, q.ID), s.accept(st, q, a, false)); err != nil {
 		return nil, agent.Turn{}, err
 	}
 	t, err := s.turn(st)
+	if err == nil && q.From.Notice() {
+		if st.shell(q.From.ID) {
+			st.wakes++
+		}
+		err = s.record(context.Background(), st, event.Noted{Level: "info", Text: "this turn began without a prompt: " + cmp.Or(q.From.Why, q.From.Name, q.From.ID)})
+	}
 	if err != nil {
 		return nil, t, err
 	}

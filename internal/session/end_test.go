@@ -362,7 +362,7 @@ func TestTakenUpOnlyWhenItsEndIsRecorded(t *testing.T) {
 	log = reopened(t, log, event.InputAccepted{ID: "second", Text: "Q2"}, event.TurnStarted{ID: "t2"}, event.TaskStarted{ID: "b1", Kind: "shell"}, calls, event.ToolStarted{Call: "c1", Name: "Bash"})
 	cfg := r.cfg
 	cfg.Files = &takenBack{cut: effect.Changed{Files: []effect.Change{{Path: "/w/a", After: effect.Version{Kind: effect.IsFile, Hash: "a"}}}}}
-	for n := 1; ; n++ { // of Resumed, TaskEnded, ToolFinished, TurnEnded the n-th is lost
+	for n := 1; ; n++ { // of Resumed, InputQueued, TaskEnded, ToolFinished, TurnEnded the n-th is lost
 		lossy := &once{Log: again(t, log), n: n}
 		cfg.Log = lossy
 		s, err := session.Start(t.Context(), cfg)
@@ -372,7 +372,7 @@ func TestTakenUpOnlyWhenItsEndIsRecorded(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if st := s.State(); st.Running != "" || len(st.Background) != 0 || len(st.Open()) != 0 || n != 5 {
+		if st := s.State(); st.Running != "" || len(st.Background) != 0 || len(st.Open()) != 0 || len(st.Queue) != 1 || n != 6 {
 			t.Errorf("running %q, %v, open %v, %d events", st.Running, st.Background, st.Open(), n-1)
 		}
 		s.Close()

@@ -142,8 +142,11 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 	case o.From == nil:
 	case o.From.N > 0 && o.From.N <= st.Mail[o.From.ID]:
 		return nil // it came before
-	case st.ending:
+	case st.ending && !o.From.Notice():
 		return ErrClosed
+	}
+	if err := s.calm(st, &o); err != nil {
+		return err
 	}
 	if o.ID == "" {
 		st.names++
@@ -165,10 +168,10 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 		}
 		return s.record(context.Background(), st, event.InputAccepted{ID: o.ID, Text: o.Text, Typed: o.Typed, Images: o.Images, ImagesAt: o.ImagesAt, Attached: attached, Steer: true})
 	}
-	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, ImagesAt: o.ImagesAt, Typed: o.Typed, From: o.From, Attached: attached, Tokens: o.Tokens, Later: o.Later, Command: o.Command}); err != nil {
+	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, ImagesAt: o.ImagesAt, Typed: o.Typed, From: o.From, Attached: attached, Tokens: o.Tokens, Later: o.Later, Command: o.Command, Rests: o.Rests}); err != nil {
 		return err
 	}
-	if st.cancel == nil && !st.rewinding {
+	if st.cancel == nil && !st.rewinding && !o.Rests {
 		s.begin(st)
 		return nil
 	}
@@ -401,7 +404,7 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 	st.asks = map[string]chan op.Answer{}
 	began := st.Running != ""
 	if out.Reason == agent.ToolDeferred && err == nil { // whoever put the call off decides when it goes on, and nothing may pass it
-		for _, q := range slices.Clone(st.Queue) {
+		for _, q := range st.prompts() {
 			err = errors.Join(err, s.record(context.Background(), st, event.InputRemoved{ID: q.ID, Why: "the call before it was put off by a hook"}))
 		}
 	}
@@ -410,7 +413,7 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 	}
 	switch {
 	case st.ending:
-	case len(st.Queue) > 0 || st.wish != nil:
+	case st.due(out.Reason == agent.Completed || out.Reason == "") || st.wish != nil:
 		s.begin(st)
 	case out.Reason == agent.Completed: // after any other end, a person goes on
 		_ = s.awaken(st) // what cannot be recorded now cannot in the next turn either, which says so

@@ -190,7 +190,7 @@ func TestLostAgent(t *testing.T) {
 			told := 0
 			for _, m := range next.model.Requests()[0].Messages {
 				for _, p := range m.Parts {
-					if x, ok := p.(llm.Text); ok && strings.Contains(x.S, "The agent a1 (look) worked when adze ended") {
+					if x, ok := p.(llm.Text); ok && strings.Contains(x.S, "The agent a1 (look) was cut off when adze ended") {
 						told++
 					}
 				}

@@ -5,7 +5,7 @@ package session
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/task"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/transcript"
@@ -179,9 +180,8 @@ func (s *Session) open(ctx context.Context, st *state) error {
 		e, was := event.TaskEnded{ID: id, Killed: "adze ended"}, st.Background[id]
 		if was.Agent != nil {
 			e.Status = event.TaskLost
-			st.notes = append(st.notes, fmt.Sprintf("The agent %s (%s) worked when adze ended. It is lost, and will not report.", id, was.Text))
 		}
-		if err := s.record(ctx, st, e); err != nil {
+		if err := errors.Join(s.prompt(st, task.Lost(was).Prompt(st.Mail[id]+1, true, true), nil), s.record(ctx, st, e)); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
@@ -31,7 +32,7 @@ func (s *Session) awaken(st *state) error {
 	switch {
 	case st.wake == "", st.cancel != nil, st.rewinding, st.ending, st.Seq == 0, len(st.asks) > 0, st.Deferred() != nil:
 		return nil
-	case len(st.Queue) > 0: // left by an earlier process: they wait for a person's word
+	case len(st.prompts()) > 0: // left by an earlier process: they wait for a person's word
 		return nil
 	}
 	if st.wakes >= maxWakes {
@@ -46,15 +47,15 @@ func (s *Session) awaken(st *state) error {
 // woken begins a turn with what happened meanwhile. A prompt that came first begins it in
 // its stead, and the model reads both.
 func (s *Session) woken(ctx context.Context) (loop *agent.Loop, t agent.Turn, err error) {
-	due := func(st *state) bool { return st.wake != "" && len(st.Queue) == 0 && !st.ending && ctx.Err() == nil }
+	due := func(st *state) bool {
+		return st.wake != "" && len(st.prompts()) == 0 && !st.ending && ctx.Err() == nil
+	}
 	waits, budget := false, agent.Budget{}
 	if derr := s.do(func(st *state) { waits, budget = due(st), s.bounded(st) }); !waits || derr != nil {
 		return nil, t, derr
 	}
-	if budget.USD > 0 {
-		if why, _ := budget.Over(budget.Account()); why != "" {
-			return nil, t, nil // the next prompt's turn says so
-		}
+	if spent(budget) {
+		return nil, t, nil // the next prompt's turn says so
 	}
 	s.fresh()
 	derr := s.do(func(st *state) {
@@ -63,7 +64,7 @@ func (s *Session) woken(ctx context.Context) (loop *agent.Loop, t agent.Turn, er
 		}
 		why := st.wake
 		st.wakes++
-		if err = s.instruct(st); err != nil {
+		if err = errors.Join(s.instruct(st), s.noticed(st, "")); err != nil {
 			return
 		}
 		if t, err = s.turn(st); err != nil {
@@ -73,4 +74,70 @@ func (s *Session) woken(ctx context.Context) (loop *agent.Loop, t agent.Turn, er
 		err = s.record(context.Background(), st, event.Noted{Level: "info", Text: "this turn began without a prompt: " + why})
 	})
 	return loop, t, errors.Join(err, derr)
+}
+
+// spent reports whether a budget lets no turn begin.
+func spent(b agent.Budget) bool {
+	if b.USD == 0 {
+		return false
+	}
+	why, _ := b.Over(b.Account())
+	return why != ""
+}
+
+// calm has a notice of a task rest that may begin no turn: where a call was put off, where
+// there is no money, and where commands that ended began too many turns in a row. What
+// else tells of itself has bounds of its own.
+func (s *Session) calm(st *state, o *op.Prompt) error {
+	if !o.From.Notice() || o.Rests {
+		return nil
+	}
+	o.Rests = st.ending || st.Deferred() != nil || spent(s.bounded(st))
+	if o.Rests || !st.shell(o.From.ID) || st.wakes < maxWakes {
+		return nil
+	}
+	o.Rests = true
+	if st.wakes++; st.wakes > maxWakes+1 {
+		return nil // it was said
+	}
+	return s.record(context.Background(), st, event.Noted{Level: "warning", Text: fmt.Sprintf(
+		"%d turns in a row began without a prompt, and no more do: what happens now, the model reads with the next prompt", maxWakes)})
+}
+
+// shell reports whether a task is a command.
+func (st *state) shell(id string) bool {
+	t, ok := st.Background[id]
+	for i := len(st.Past) - 1; i >= 0 && !ok; i-- {
+		t, ok = st.Past[i].TaskStarted, st.Past[i].ID == id
+	}
+	return ok && t.Kind == event.TaskShell
+}
+
+// prompts are those that wait and are no notices of tasks.
+func (st *state) prompts() (out []event.InputQueued) {
+	for _, q := range st.Queue {
+		if !q.From.Notice() {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// due reports whether something waits that begins a turn. Notices do not begin one behind
+// a turn that did not come to its end: a person goes on.
+func (st *state) due(completed bool) bool {
+	return slices.ContainsFunc(st.Queue, func(q event.InputQueued) bool { return !q.Rests && (completed || !q.From.Notice()) })
+}
+
+// noticed gives the notices that wait to the model, all but the one of this ID.
+func (s *Session) noticed(st *state, but string) error {
+	for _, q := range slices.Clone(st.Queue) {
+		if q.ID == but || !q.From.Notice() {
+			continue
+		}
+		if err := s.accept(st, q, Admission{}, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/task"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool/bash"
 )
@@ -24,7 +24,7 @@ type background struct {
 
 // Started implements bash.Watcher.
 func (b background) Started(t bash.Task) {
-	_ = b.session.Report(event.TaskStarted{ID: t.ID, Call: t.Call, Kind: "shell", Text: b.hide.String(t.Command)})
+	_ = b.session.Report(event.TaskStarted{ID: t.ID, Call: t.Call, Kind: event.TaskShell, Text: b.hide.String(t.Command)})
 }
 
 // Output implements bash.Watcher.
@@ -32,18 +32,15 @@ func (b background) Output(id, s string) {
 	_ = b.session.Report(event.TaskOutput{ID: id, S: s})
 }
 
-// Ended implements bash.Watcher.
+// Ended implements bash.Watcher. The end is told before it is recorded: see package task.
 func (b background) Ended(t bash.Task) {
 	e := event.TaskEnded{ID: t.ID, Exit: t.Exit, Took: t.Ended.Sub(t.Started), Output: t.Path}
 	if t.State == bash.Killed {
 		e.Killed = t.Note
 	}
+	rests := t.Stopped || t.Closed || !b.wakes() // who stopped it knows
+	_ = b.session.Submit(context.Background(), b.notice(t).Prompt(1, true, rests))
 	_ = b.session.Report(e)
-	n := op.Notify{Text: taskNote(t)}
-	if !t.Stopped && b.wakes() {
-		n.Wake = b.hide.String("the background command " + t.ID + " " + ended(t)) // what it is stands above
-	}
-	_ = b.session.Submit(context.Background(), n)
 }
 
 // ended is how a background command has ended.
@@ -58,18 +55,19 @@ func ended(t bash.Task) string {
 	return how
 }
 
-// taskNote tells the model that a background command has ended, in the form that is public
-// for it. The command's text cannot close the form.
-func taskNote(t bash.Task) string {
-	status := "completed"
+// notice tells the model that a background command has ended.
+func (b background) notice(t bash.Task) task.Notice {
+	status := event.TaskCompleted
 	switch {
 	case t.State == bash.Killed:
 		status = "killed"
 	case t.Exit != 0:
-		status = "failed"
+		status = event.TaskFailed
 	}
-	said := strings.ReplaceAll(fmt.Sprintf("The background command %s (%s) %s", t.ID, clip.Line(clip.Clean(t.Command), 80), ended(t)), "</", "< /")
-	return fmt.Sprintf("<task-notification>\n<task-id>%s</task-id>\n<status>%s</status>\n<summary>%s. Its output is there with BashOutput.</summary>\n</task-notification>", t.ID, status, said)
+	return task.Notice{
+		ID: t.ID, Why: b.hide.String("the background command " + t.ID + " " + ended(t)), Call: t.Call, Output: t.Path, Status: string(status),
+		Summary: b.hide.String(fmt.Sprintf("The background command %s (%s) %s. Its output is there with BashOutput.", t.ID, clip.Line(clip.Clean(t.Command), 80), ended(t))),
+	}
 }
 
 // Tell has the session told of what becomes of commands in the background. wakes says, at

@@ -75,6 +75,10 @@ func (s State) Apply(e event.Event) State {
 			s.Agents = with(s.Agents, b.ID, Agent{TaskStarted: b})
 		}
 	case event.TaskEnded:
+		if was, runs := s.Background[b.ID]; runs {
+			s.Past = append(slices.Clip(s.Past), Past{was, b})
+			s.Past = s.Past[max(0, len(s.Past)-maxPast):]
+		}
 		s.Background = without(s.Background, b.ID)
 		if a, ok := s.Agents[b.ID]; ok {
 			a.End = &b
@@ -223,7 +227,7 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 	if b.Text == "" && len(b.Images) == 0 {
 		b.Text, b.Images, b.ImagesAt, b.Attached = queued.Text, queued.Images, queued.ImagesAt, queued.Attached
 	}
-	if !b.Hidden && (b.From == nil || !b.From.End) {
+	if !b.Hidden && !b.From.Notice() {
 		if s.First == "" {
 			s.First = b.Text
 		}

@@ -52,6 +52,8 @@ type State struct {
 	Started map[string]event.ToolStarted // running calls
 	// Background are the tasks that run beside turns, by ID.
 	Background map[string]event.TaskStarted
+	// Past are tasks that ended, the newest last; at most maxPast.
+	Past []Past `json:",omitempty"`
 	// Agents are those that worked for the session, by the ID of their task; Mail is the
 	// number of the newest prompt of each sender that came, so that none comes twice.
 	Agents map[string]Agent `json:",omitempty"`
@@ -111,6 +113,12 @@ type Agent struct {
 	End *event.TaskEnded `json:",omitempty"`
 }
 
+// A Past is a task that has ended.
+type Past struct {
+	event.TaskStarted
+	End event.TaskEnded
+}
+
 // A Said is a prompt of a person.
 type Said struct {
 	Seq  event.Seq
@@ -129,6 +137,7 @@ const (
 	maxRecords = 50
 	maxTrail   = 256
 	maxSkills  = 20
+	maxPast    = 50
 )
 
 // A Turn is what is known about one turn.

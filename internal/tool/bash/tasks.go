@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +45,7 @@ type Task struct {
 	Exit    int    // once it is not running
 	Note    string // why it was killed
 	Stopped bool   // somebody asked for that
+	Closed  bool   // it ended with the session
 	Started time.Time
 	Ended   time.Time // zero while it runs
 	Size    int64     // bytes written so far
@@ -343,7 +345,7 @@ func (j *job) task() Task {
 	if !j.ended.IsZero() {
 		k.State, k.Exit = Exited, j.p.Status().Code
 		if j.note != "" {
-			k.State, k.Stopped = Killed, j.note == onRequest
+			k.State, k.Stopped, k.Closed = Killed, j.note == onRequest, j.note == atClose
 		}
 	}
 	return k
@@ -386,8 +388,23 @@ func (t *Tasks) get(id string) (*job, error) {
 	return nil, fmt.Errorf("there is no background command %q; there are %s", id, strings.Join(ids, ", "))
 }
 
-// onRequest is why a task ended that Kill ended.
-const onRequest = "killed on request"
+// Why a task ended that Kill ended, or Close.
+const (
+	onRequest = "killed on request"
+	atClose   = "killed: the session ended"
+)
+
+// Number has the next task in the background be numbered higher than these are, of earlier
+// processes: no ID means two tasks of a session.
+func (t *Tasks) Number(ids iter.Seq[string]) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id := range ids {
+		if n, err := strconv.Atoi(strings.TrimPrefix(id, "b")); err == nil && "b"+strconv.Itoa(n) == id {
+			t.last = max(t.last, n)
+		}
+	}
+}
 
 // Kill ends a background task: TERM, and after 2 s KILL. It returns at once.
 func (t *Tasks) Kill(id string) error {
@@ -425,7 +442,7 @@ func (t *Tasks) Close(grace time.Duration) {
 	t.closed = true
 	for _, j := range t.jobs {
 		if j.ended.IsZero() && j.note == "" {
-			j.note = "killed: the session ended"
+			j.note = atClose
 		}
 	}
 	t.mu.Unlock()

@@ -144,7 +144,7 @@ type runner struct {
 	any     bool            // there was a prompt
 	stopped bool            // the host interrupted the running turn
 	turning bool            // a turn runs, also one that began without a prompt
-	mail    map[string]bool // prompts of agents that the model has not read
+	mail    map[string]bool // prompts of agents and tasks that the model has not read, and whether each is a notice
 	seen    event.Seq       // the newest event that was looked at
 	res     Outcome
 	host    host
@@ -355,11 +355,13 @@ func (r *runner) see(e event.Event) {
 	}
 	switch b := e.Body.(type) {
 	case event.InputQueued:
-		if b.From != nil {
-			r.mail[b.ID] = true
+		if b.From != nil && !b.Rests {
+			r.mail[b.ID] = b.From.Notice()
 		}
 	case event.InputAccepted:
-		r.turning = r.turning || r.mail[b.ID] // it begins a turn
+		if _, mail := r.mail[b.ID]; mail {
+			r.turning = true // it begins a turn
+		}
 		delete(r.mail, b.ID)
 		r.taken(b.ID)
 	case event.InputRemoved:
@@ -369,6 +371,9 @@ func (r *runner) see(e event.Event) {
 		r.turning = true
 	case event.TurnEnded:
 		r.turning = false
+		if b.How != event.Done {
+			maps.DeleteFunc(r.mail, func(_ string, notice bool) bool { return notice }) // they begin no turn behind this one
+		}
 		maps.DeleteFunc(r.asked, func(_ string, taken bool) bool { return taken || b.Kind == "storage" })
 		r.res.Ended, r.res.Refused = b, r.p.turn.refused()
 		r.res.Stopped, r.stopped = r.stopped && b.How == event.Interrupted, false

@@ -93,7 +93,7 @@ func (s *Story) Apply(e event.Event) {
 // said is a prompt that the model is given.
 func (s *Story) said(seq event.Seq, at time.Time, b event.InputAccepted) {
 	switch {
-	case b.From != nil && !b.From.End: // of an end, the task's own event tells
+	case b.From != nil && !b.From.Notice(): // of a task, its own events tell
 		s.Note(at, "info", "A message of "+cmp.Or(b.From.Name, b.From.ID)+": "+FirstLine(b.Text), "")
 	case b.From == nil && !b.Hidden:
 		s.Add(&Item{Kind: Said, Done: true, At: at, ID: b.ID, Seq: seq, Text: b.Text, Pics: len(b.Images), names: b.Attached, Steer: b.Steer})
