@@ -137,8 +137,12 @@ func covers(list []string, name string) bool {
 }
 
 // Lacks says, in one sentence, which tools of the definition's list a set does not have;
-// "" when it has all. Tools of MCP servers may come later, and count as there.
+// "" when it has all. Tools of MCP servers may come later, and count as there; an agent of adze's
+// own is meant for more than there is in each session.
 func (p Plan) Lacks(set tool.Set) string {
+	if p.def.BuiltIn {
+		return ""
+	}
 	var out, have []string
 	for _, name := range set.Names() {
 		have = append(have, policy.Names(name)...)

@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/fleet"
+	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
@@ -107,7 +108,7 @@ func (h hosting) Begin(ctx context.Context, o fleet.Order) (fleet.Begun, error) 
 		}
 		c.agent = event.Agent{ID: "a" + choice.ID[len(choice.ID)-8:], Type: o.Type, Name: o.Name}
 		if c.main != nil && !o.Fork {
-			c.agent.Type, c.agent.Color = c.main.Name, c.main.Color
+			c.agent.Type, c.agent.Color = ext.AgentType(c.main), c.main.Color
 		}
 	}
 	choice.Child = &sessions.Parent{Log: of.log, At: at, Child: event.Child{Of: of.ID, Call: o.Call, Depth: o.Depth, Agent: c.agent}}
@@ -214,6 +215,23 @@ func (c *Child) above(ctx context.Context, q event.Asked) (op.Answer, error) {
 		q.Agent = &c.agent
 	}
 	return c.Of.Session.Relay(ctx, q)
+}
+
+// model is that of a child: what the call or the definition names, or that of the session
+// which started it, as that thinks now. A definition may name a model that nobody has here.
+func (c *Child) model(ctx context.Context, m *models.Set, name string) (models.Target, error) {
+	of := c.Of.Target()
+	if name = m.Meant(ctx, name, of.ID()); name != "" {
+		t, err := m.Named(ctx, name)
+		if err == nil || c.Order.Model != "" {
+			t.Effort, t.Thinking = of.Effort, of.Thinking
+			return t, err
+		}
+		_ = c.Of.Report(event.Noted{Level: "warning", Text: fmt.Sprintf("the agent %s works with the model of this session, as its own cannot be used: %v", clip.Visible(c.agent.Type), err)}) // a session that cannot write says so itself
+	}
+	t, err := m.Named(ctx, of.Wished())
+	t.Effort, t.Thinking = of.Effort, of.Thinking
+	return t, err
 }
 
 // granted are the rules that people gave the session that started a child: they hold for

@@ -88,7 +88,7 @@ func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, er
 // anyTools: nobody named the tools that the session has, so that others are expected:
 // those of a server that is configured before a later run.
 func (r *Running) anyTools(cfg *config.Config) bool {
-	return r.main == nil && r.spec.Tools == nil && (len(cfg.Tools.Allowed) == 0 || slices.Contains(cfg.Tools.Allowed, "default"))
+	return (r.main == nil || r.main.Tools == nil) && r.spec.Tools == nil && (len(cfg.Tools.Allowed) == 0 || slices.Contains(cfg.Tools.Allowed, "default"))
 }
 
 // Offer has the session offer the tools that there are now, as extensions bring

@@ -38,7 +38,7 @@ func (r *Running) extend(cfg *config.Config) {
 			r.reload(cfg, cfg)
 		})
 	}, Fork: ext.ForkConfig{
-		Parts: func() []prompt.Part { return r.parts }, Tools: func() tool.Set { return r.kit.All }, Resolve: at.resolve, Budget: func() agent.Budget { return r.budget(at.Config()) }, Transcript: r.agentTranscript,
+		Parts: func() []prompt.Part { return r.parts }, Tools: func() tool.Set { return r.kit.All }, Resolve: r.named, Budget: func() agent.Budget { return r.budget(at.Config()) }, Transcript: r.agentTranscript,
 		Rules: func() policy.Rules {
 			rules, _ := settings.UsableRules(at.Config(), at.Paths, func(error) {}) // problems are told elsewhere
 			readable(&rules, r)
@@ -52,7 +52,7 @@ func (r *Running) extend(cfg *config.Config) {
 		Session: r.ID, Project: at.Paths.Root, Mask: at.process.hide.Result, Log: at.process.LogFile,
 		Env: tool.Env{Dir: at.Paths.Dir, Roots: []string{at.Paths.Dir}, Home: at.Paths.Home, Scratch: r.log.Scratch()},
 	}, Hooks: ext.HooksConfig{
-		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: at.Paths.Root, Dir: at.Paths.Dir, Temp: at.process.temp.outside, Main: r.plan(cfg).Name, Who: r.who(), Of: r.eldest(), Defers: at.process.front.Print && r.spec.Child == nil,
+		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: at.Paths.Root, Dir: at.Paths.Dir, Temp: at.process.temp.outside, Main: cmp.Or(r.who().Type, r.plan(cfg).Name), Who: r.who(), Of: r.eldest(), Defers: at.process.front.Print && r.spec.Child == nil,
 		Environ: func() (environ, allow []string) { return at.inherited(at.Config()) },
 		Rules: func() policy.Rules {
 			return policy.Rules{Dir: at.Paths.Dir, Dirs: []string{at.Paths.Dir}, Home: at.Paths.Home, FoldCase: at.Paths.FoldCase}

@@ -54,6 +54,16 @@ func (r *Running) plan(cfg *config.Config) agents.Plan {
 	return r.place.compose(cfg, r.main, r.spec, r.started)
 }
 
+// named is a model by name, as the definition of an agent of the session has it.
+func (r *Running) named(ctx context.Context, name string) (agent.Target, error) {
+	own := r.Target()
+	meant := r.place.models.Load().Meant(ctx, name, own.ID())
+	if meant == own.ID() {
+		return own, nil
+	}
+	return r.place.resolve(ctx, meant)
+}
+
 // strive has a model think as hard as the definition says, unless a person asked for
 // something else.
 func (r *Running) strive(cfg *config.Config, t *agent.Target) {

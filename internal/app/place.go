@@ -62,6 +62,7 @@ func (p *Process) Place(dir string) (*Place, error) {
 	at.ext = p.ext.Open(ext.FolderConfig{
 		Flags: p.Extensions, Version: p.Version, Live: live, Env: p.Env, Environment: p.Environ,
 		Environ: func() (environ, allow []string) { return at.inherited(at.Config()) },
+		Manual:  filepath.Join(p.temp.all, "manual"),
 		Roots:   at.roots, Bare: p.sources.Bare, Lasting: p.front.Lasting, Person: p.front.Person && !p.front.Print, Hidden: p.hide.Add,
 	})
 	live.Guard(at.ext.Reconfigures)

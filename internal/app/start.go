@@ -131,13 +131,13 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 			at.process.Notef("settings: %s", s)
 		}
 	})
-	var facts <-chan environment.Facts
-	if s.Child == nil || !s.Child.Order.Fork { // which knows what the other session knows
-		facts = at.learn(ctx, s.dry) // memory and git are read while the model is chosen
-	}
 	main, err := at.main(cfg, s)
 	if err != nil {
 		return nil, err
+	}
+	var facts <-chan environment.Facts
+	if s.Child == nil || !s.Child.Order.Fork { // which knows what the other session knows
+		facts = at.learn(ctx, s.dry, main != nil && main.NoMemory) // memory and git are read while the model is chosen
 	}
 	log, err := sessions.Choose(ctx, at.process.Run(at.Paths), s.Log)
 	if err != nil {
@@ -160,15 +160,15 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 }
 
 // learn reads what a session is told of where it is, in the background; whole waits
-// for git however long that takes.
-func (at *Place) learn(ctx context.Context, whole bool) <-chan environment.Facts {
+// for git however long that takes, and no memory file is read with noMemory.
+func (at *Place) learn(ctx context.Context, whole, noMemory bool) <-chan environment.Facts {
 	if at.process.sources.Bare {
 		none := make(chan environment.Facts, 1)
 		none <- environment.Facts{}
 		return none
 	}
 	return environment.Learn(ctx, environment.Place{
-		Environment: at.process.Environment, Environ: at.process.Environ, Paths: at.Paths, Config: at.Config, Whole: whole,
+		Environment: at.process.Environment, Environ: at.process.Environ, Paths: at.Paths, Config: at.Config, Whole: whole, NoMemory: noMemory,
 	})
 }
 
@@ -181,7 +181,7 @@ func (r *Running) notesDir() string {
 			return dir
 		}
 	}
-	if !at.Config().Memory.Auto || r.spec.Log.None && !r.spec.dry || at.process.sources.Bare {
+	if !at.Config().Memory.Auto || r.main != nil && r.main.NoMemory || r.spec.Log.None && !r.spec.dry || at.process.sources.Bare {
 		return ""
 	}
 	return sessions.In(at.Paths.State).Notes(sessions.Key(at.Paths.Root))
@@ -300,7 +300,7 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 		return models.Target{}, err
 	}
 	if r.spec.dry {
-		t, err := m.Described(ctx, r.plan(cfg).Model)
+		t, err := m.Described(ctx, m.Meant(ctx, r.plan(cfg).Model, m.Wish()))
 		r.key = t.Key
 		return t, err
 	}
@@ -312,7 +312,12 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 		r.key = "none"
 		return models.Target{Target: *t}, nil
 	}
-	t, err := m.Main(ctx, cmp.Or(r.log.Model, r.plan(cfg).Model))
+	var t models.Target
+	if c := r.spec.Child; c != nil {
+		t, err = c.model(ctx, m, cmp.Or(r.log.Model, r.plan(cfg).Model))
+	} else {
+		t, err = m.Main(ctx, cmp.Or(r.log.Model, m.Meant(ctx, r.plan(cfg).Model, m.Wish())))
+	}
 	if err != nil {
 		return t, err
 	}
@@ -342,7 +347,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	at := r.place
 	if r.kit, err = toolkit.New(toolkit.Config{
 		Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(at.Paths.State).Notes(sessions.Key(at.Paths.Root)), Temp: at.process.temp.outside, Confined: at.process.temp.inside,
-		Variables: r.variables, Limits: cfg.Bash, Memory: &at.process.memory, Hide: at.process.hide, Sandboxes: r.sandboxes, Person: at.process.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan,
+		Variables: r.variables, Limits: cfg.Bash, Memory: &at.process.memory, Hide: at.process.hide, Sandboxes: r.sandboxes, Person: at.process.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan, Child: r.spec.Child != nil,
 		Resource: at.ext.ResourceTool, Crew: r.crew(),
 	}); err != nil {
 		return set, err
@@ -369,7 +374,7 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known enviro
 	}
 	in := prompt.Input{
 		Skills: skills, Style: style, Notes: notes,
-		Profile: r.profile, Tools: tools, Print: at.process.front.Print && !at.process.front.Person,
+		Profile: r.profile, Tools: tools, Print: at.process.front.Print && !at.process.front.Person, Child: r.spec.Child != nil,
 		Replace: cmp.Or(r.plan(cfg).System, cfg.SystemPrompt), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: r.ownNotes(set),
 		Env: prompt.Environment{
 			Dir: at.Paths.Dir, Root: at.Paths.Root, Dirs: at.added(), OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",

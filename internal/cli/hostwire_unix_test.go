@@ -299,7 +299,7 @@ func TestHost_CommandsOfAdzesOwnAreNotPaidFor(t *testing.T) {
 		return strings.Join(out, ", ")
 	}
 	for text, words := range map[string]string{"/cost": "Total cost", "/context": "tokens", "/status": "script/", "/help": "/compact", "/nosuch": "Unknown command: /nosuch", "/": "Unknown command: /", "/vim": "terminal UI",
-		"/mcp": "No MCP server is configured", "/skills": "| review | ", "/agents": "There are no agents", "/mcp enable x": "terminal UI", "/add-dir ..": "terminal UI", "/output-style concise": "terminal UI"} {
+		"/mcp": "No MCP server is configured", "/skills": "| review | ", "/agents": "| explore | ", "/mcp enable x": "terminal UI", "/add-dir ..": "terminal UI", "/output-style concise": "terminal UI"} {
 		lines, result := say(text)
 		if got := fmt.Sprint(result["result"]); !strings.Contains(got, words) || result["subtype"] != "success" || result["num_turns"] != 0. {
 			t.Errorf("%s: %v", text, result)

@@ -272,7 +272,7 @@ func TestSlashCommands(t *testing.T) {
 	for _, c := range []struct{ line, text, wrong string }{
 		{"mcp", "No MCP server is configured", ""},
 		{"skills", "| review | ", ""},
-		{"agents", "There are no agents.", ""},
+		{"agents", "| explore | ", ""},
 		{"output-style nope", "", `there is no output style "nope"; there are default, `},
 		{"output-style CONCISE", "The output style is concise from", ""},
 		{"output-style default", "The output style is default from", ""},

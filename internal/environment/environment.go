@@ -32,6 +32,8 @@ type Place struct {
 	Config  func() *config.Config // the settings in force
 	// Whole has Learn wait for all that git says, however long it takes.
 	Whole bool
+	// NoMemory: no memory file is read, also not because of a file that is looked at.
+	NoMemory bool
 }
 
 // How long a session waits for git before it begins, counted from when git was asked.
@@ -116,22 +118,31 @@ func Learn(ctx context.Context, p Place) <-chan Facts {
 	due := time.Now().Add(patient)
 	go func() { // ends with the files and git, or git's time
 		begun := p.Config()
-		f := Facts{place: p, begun: begun, reader: p.memory(begun), read: &files{}, stop: stop}
-		start := f.reader.Start()
-		f.read.add(start)
-		for _, text := range Said(ctx, p.Paths) {
-			p.Notef("%s", text)
-		}
-		for _, m := range start {
-			f.Memory = append(f.Memory, prompt.Memory{Path: m.Path, Scope: string(m.Scope), Text: m.Text, Notes: m.Notes})
-			for _, w := range m.Warnings {
-				p.Notef("%s: %s", m.Path, w)
-			}
+		f := Facts{place: p, begun: begun, read: &files{}, stop: stop}
+		if !p.NoMemory {
+			f.remember(ctx)
 		}
 		f.await(git, due)
 		out <- f
 	}()
 	return out
+}
+
+// remember reads the memory files that a session begins with.
+func (f *Facts) remember(ctx context.Context) {
+	p := f.place
+	f.reader = p.memory(f.begun)
+	start := f.reader.Start()
+	f.read.add(start)
+	for _, text := range Said(ctx, p.Paths) {
+		p.Notef("%s", text)
+	}
+	for _, m := range start {
+		f.Memory = append(f.Memory, prompt.Memory{Path: m.Path, Scope: string(m.Scope), Text: m.Text, Notes: m.Notes})
+		for _, w := range m.Warnings {
+			p.Notef("%s: %s", m.Path, w)
+		}
+	}
 }
 
 // await waits for what git says, until it is due.

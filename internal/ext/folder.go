@@ -55,6 +55,8 @@ type FolderConfig struct {
 	Person bool
 	// Roots are the folders that sessions work in.
 	Roots func() []string
+	// Manual is the folder where the pages of the manual are put for an agent that reads them.
+	Manual string
 	// Hidden is told of secrets that are to be masked from now on: those of plugins,
 	// and those that servers are given.
 	// It may be nil.

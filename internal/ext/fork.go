@@ -1,7 +1,6 @@
 package ext
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +67,13 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 	var lacking sync.Map // what was told of tools that agents lack
 	return func(ctx context.Context, f skills.Fork) (string, effect.Changed, error) {
 		s := c.Session()
-		who := hooks.Who{ID: fmt.Sprintf("a%08x", rand.Uint32()), Type: cmp.Or(of(f.Agent).Name, "general-purpose")}
+		if f.Agent != nil && c.folder != nil {
+			var err error
+			if f.Agent, err = c.folder.settled(*f.Agent); err != nil {
+				return "", effect.Changed{}, err
+			}
+		}
+		who := hooks.Who{ID: fmt.Sprintf("a%08x", rand.Uint32()), Type: AgentType(f.Agent)}
 		ctx = hooks.As(ctx, who)
 		plan := agents.Compose(f.Agent, agents.Facts{Child: true, Mode: s.Mode(), Turns: forkSteps, Model: f.Model, Effort: llm.Effort(f.Effort)})
 		target, err := c.target(ctx, plan)
@@ -195,6 +200,17 @@ func (c ForkConfig) share(steps int) (agent.Budget, error) {
 		return b, errors.New(why)
 	}
 	return b, nil
+}
+
+// AgentType is what hooks are told of an agent's definition.
+func AgentType(a *skill.Agent) string {
+	switch {
+	case a == nil:
+		return "general-purpose"
+	case a.BuiltIn:
+		return policy.PublicAgent(a.Name)
+	}
+	return a.Name
 }
 
 func of(a *skill.Agent) skill.Agent {

@@ -1,6 +1,7 @@
 package ext
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/ext/skills"
 	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/hook"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -51,7 +53,8 @@ func (f *Folder) Main(name string) (a *Agent, note string, err error) {
 	lib := extension.Library(list...)
 	for _, n := range []string{by + ":" + name, name} {
 		if d, ok := lib.Agent(n); ok {
-			return &d, "", nil
+			a, err := f.settled(d)
+			return a, "", err
 		}
 	}
 	shown := clip.Line(clip.Visible(name), 100)
@@ -61,21 +64,43 @@ func (f *Folder) Main(name string) (a *Agent, note string, err error) {
 	return nil, "", &hint.Mistake{Why: lib.NoAgent(name), What: "adze agents list shows those there are"}
 }
 
-// Agent is the definition of a name among those that the session knows; nil is the usual
-// agent.
+// Agent is the definition of a name among those that models of the session can start agents by; "" is the
+// usual one.
 func (x *Session) Agent(name string) (*Agent, error) {
-	if slices.Contains([]string{"", "general-purpose", "general", "fork"}, name) {
-		return nil, nil
-	}
 	lib := x.desk.Library()
-	if d, ok := lib.Agent(name); ok {
-		return &d, nil
+	d, ok := lib.Agent(cmp.Or(name, "general-purpose"))
+	switch {
+	case !ok:
+		return nil, errors.New(lib.NoAgent(name))
+	case d.NoModel:
+		return nil, fmt.Errorf("the agent %s is for people only (disable-model-invocation): adze --agent %s begins a session as it", d.Name, d.Name)
 	}
-	return nil, errors.New(lib.NoAgent(name))
+	return x.conf.Folder.settled(d)
 }
 
-// Agents are the definitions that the session can start agents by.
-func (x *Session) Agents() []Agent { return x.desk.Library().Agents() }
+// settled is a definition with what its text names.
+func (f *Folder) settled(a Agent) (*Agent, error) {
+	a, err := skills.WithManual(a, f.conf.Manual)
+	if err != nil {
+		return nil, fmt.Errorf("the manual for the agent %s: %w", a.Name, err)
+	}
+	return &a, nil
+}
+
+// Agents are the definitions that models of the session can start agents by, those of adze first.
+func (x *Session) Agents() []Agent {
+	list := slices.DeleteFunc(slices.Clone(x.desk.Library().Agents()), func(a Agent) bool { return a.NoModel })
+	order.By(list, func(a, b Agent) int {
+		switch {
+		case a.BuiltIn == b.BuiltIn:
+			return 0
+		case a.BuiltIn:
+			return -1
+		}
+		return 1
+	})
+	return list
+}
 
 // serve has the MCP servers that an agent's definition holds there beside those that
 // are configured. Names alone mean servers that are configured anyway.

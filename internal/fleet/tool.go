@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/skill"
-	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/spawn"
 )
@@ -34,14 +35,14 @@ const (
 	BackgroundNever  Background = "never"
 )
 
+// maxListed bounds what the model is told of definitions, in bytes.
+const maxListed = 6000
+
 // Types implements spawn.Starter.
 func (c Crew) Types() []spawn.Type {
-	out := []spawn.Type{
-		{Name: "general-purpose", About: "does any task, with all tools"},
-		{Name: spawn.Fork, About: "goes on from this conversation: it knows all that you know, and costs little to start. Its prompt only says what to do"},
-	}
-	for _, a := range c.Known() {
-		out = append(out, spawn.Type{Name: a.Name, About: clip.Line(clip.Clean(a.Description), 300)})
+	out := []spawn.Type{{Name: spawn.Fork, About: "knows all of this conversation, and costs little to start"}}
+	for _, l := range skill.ListAgents(c.Known(), maxListed) {
+		out = append(out, spawn.Type{Name: l.Name, About: l.Text})
 	}
 	return out
 }
@@ -53,7 +54,7 @@ func (c Crew) Run(ctx context.Context, in spawn.Input, env tool.Env) (tool.Resul
 	}
 	waits := in.Waits()
 	for _, a := range c.Known() {
-		if a.Name == in.Type && a.Background {
+		if slices.Contains(policy.AgentNames(in.Kind()), a.Name) && a.Background {
 			waits = false
 		}
 	}

@@ -186,6 +186,8 @@ func (d Dialect) names(e Event, subject string) (out []string) {
 			return []string{"ToolPermission"}
 		}
 		return nil
+	case d == "" && e.Subject() == "agent_type":
+		return policy.AgentNames(subject)
 	case e.Subject() != "tool_name" || strings.HasPrefix(subject, "mcp__"):
 		return []string{subject}
 	case d == "":

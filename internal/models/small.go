@@ -101,6 +101,22 @@ func (m *Set) Beside(ctx context.Context, main string) (small *agent.Target, sha
 	return small, share
 }
 
+// small is the model of an agent that is to have the small one beside that of the session.
+const small = "small"
+
+// Meant is a name as the definition of an agent has it, in a session with the model main:
+// "small" is the small model beside main, or main where there is none, unless the settings
+// have an alias of that name.
+func (m *Set) Meant(ctx context.Context, name, main string) string {
+	if name != small || m.cfg.Aliases[small] != "" {
+		return name
+	}
+	if s, _ := m.Beside(ctx, main); s != nil {
+		return s.ID()
+	}
+	return main
+}
+
 // Answer puts one question to a model: the named one, or the small one beside
 // main.
 func (m *Set) Answer(ctx context.Context, name, main, question string) (string, event.Spent, error) {

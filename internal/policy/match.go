@@ -52,7 +52,7 @@ func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 	case Call:
 		return matchMCP(rule.Rule, e, a)
 	case Spawn:
-		return rule.family() == "Agent" && (rule.Spec == "" || wordMatch(rule.Spec, a.Agent))
+		return rule.family() == "Agent" && (rule.Spec == "" || slices.ContainsFunc(AgentNames(a.Agent), func(name string) bool { return wordMatch(rule.Spec, name) }))
 	case Skill:
 		return rule.Tool == "Skill" && (rule.Spec == "" || skillMatch(rule.Spec, a.Name))
 	case Person, None:

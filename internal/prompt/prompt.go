@@ -46,6 +46,7 @@ type Input struct {
 	Profile Profile  // "" is Full
 	Tools   []string // names of the tools that are present
 	Print   bool     // nobody can answer a question
+	Child   bool     // it works for another session; goes before Print
 	// Replace takes the place of the built-in texts.
 	Replace string
 	Env     Environment
@@ -192,9 +193,12 @@ func Assemble(in Input) []Part {
 	switch {
 	case in.Replace != "":
 		add(Part{Name: "system prompt", Text: in.Replace, Stable: true})
+		if in.Child {
+			add(Part{Name: "safety", Text: read("safety"), Stable: true})
+		}
 	case in.Profile == Small:
 		text := choose(read("small"), in.Tools)
-		if in.Print {
+		if in.Print && !in.Child {
 			text += read("small_print")
 		}
 		add(Part{Name: "instructions", Text: text, Stable: true})
@@ -209,9 +213,12 @@ func Assemble(in Input) []Part {
 			add(Part{Name: "tools", Text: choose(read("tools"), in.Tools), Stable: true})
 		}
 		add(Part{Name: "safety", Text: read("safety"), Stable: true})
-		if in.Print {
+		if in.Print && !in.Child {
 			add(Part{Name: "unattended", Text: read("print"), Stable: true})
 		}
+	}
+	if in.Child {
+		add(Part{Name: "child", Text: read("child"), Stable: true})
 	}
 	add(Part{Name: envName, Text: environment(in.Env)})
 	add(Part{Name: "memory", Text: memory(in.Memory)})

@@ -138,7 +138,7 @@ func TestOnlyPresentTools(t *testing.T) {
 }
 
 func TestEmbeddedTexts(t *testing.T) {
-	for _, name := range []string{"identity", "work", "tools", "safety", "print", "small", "small_print"} {
+	for _, name := range []string{"identity", "work", "tools", "safety", "print", "child", "small", "small_print"} {
 		if read(name) == "" {
 			t.Errorf("no text %s", name)
 		}

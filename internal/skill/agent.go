@@ -57,7 +57,7 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	if a.MaxTurns, ok = h.number("maxTurns"); !ok {
 		return wrong("maxTurns", "maxTurns is a whole number from 1")
 	}
-	a.Background = h.flag("background", false)
+	a.Background, a.NoModel, a.NoMemory = h.flag("background", false), h.flag("disable-model-invocation", false), h.flag("omitClaudeMd", false)
 	choices := []struct {
 		key string
 		to  *string
@@ -119,7 +119,7 @@ func (h *head) text1(key string) string {
 // agentFields are the fields that a definition as JSON can have besides its prompt.
 var agentFields = []string{
 	"description", "tools", "disallowedTools", "model", "effort", "permissionMode", "maxTurns", "skills", "mcpServers", "hooks", "memory",
-	"background", "isolation", "color", "initialPrompt",
+	"background", "isolation", "color", "initialPrompt", "omitClaudeMd", "disable-model-invocation",
 }
 
 // ParseAgents reads definitions as JSON: an object of fields by name, in which

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/order"
@@ -65,7 +66,9 @@ func Join(parts ...Part) Library {
 			}
 		}
 		for _, a := range p.Agents {
-			if claim(Agents, Agents, a.Thing) {
+			if by := l.instead(owner[Agents], a); by != "" {
+				l.hidden = append(l.hidden, Hidden{Kind: Agents, Thing: a.Thing, By: by})
+			} else if claim(Agents, Agents, a.Thing) {
 				l.agents = append(l.agents, a)
 			}
 		}
@@ -79,6 +82,19 @@ func Join(parts ...Part) Library {
 	order.By(l.agents, func(a, b Agent) int { return cmp.Compare(a.Name, b.Name) })
 	order.By(l.styles, func(a, b Style) int { return cmp.Compare(a.Name, b.Name) })
 	return l
+}
+
+// instead is who brings the definition that stands in the place of one that adze brings: it
+// has another one of its names. "" is nobody.
+func (l Library) instead(owner map[string]string, a Agent) string {
+	if a.BuiltIn {
+		for _, n := range policy.AgentNames(a.Name)[1:] {
+			if by := owner[n]; by != "" {
+				return by
+			}
+		}
+	}
+	return ""
 }
 
 // Skills are the skills and commands, by name.
@@ -103,8 +119,15 @@ func (l Library) Find(name string) (Skill, bool) {
 	return s, ok
 }
 
-// Agent finds a definition by its name.
+// Agent finds a definition by its name, and one that adze brings by any of its names.
 func (l Library) Agent(name string) (Agent, bool) {
+	for _, n := range policy.AgentNames(name) {
+		for _, a := range l.agents {
+			if a.Name == n {
+				return a, true
+			}
+		}
+	}
 	return find(l.agents, func(a *Agent) string { return a.Name }, name)
 }
 

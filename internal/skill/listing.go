@@ -21,49 +21,71 @@ const minShown = 40
 // that is too little. Those that wait for a file, and those that are not for the
 // model, are not in it. Equal libraries give equal bytes.
 func (l Library) Listed(max int) []Line {
-	var own, others []Skill
+	var own, others []Line
 	for _, s := range l.skills {
 		switch {
 		case s.NoModel || len(s.Paths) > 0:
 		case s.BuiltIn:
-			own = append(own, s)
+			own = append(own, Line{s.Name, s.About()})
 		default:
-			others = append(others, s)
+			others = append(others, Line{s.Name, clip.Line(s.About(), maxListed)})
 		}
 	}
-	var out []Line
-	left := max
-	add := func(s Skill, text string) {
-		out = append(out, Line{s.Name, text})
-		left -= len(s.Name) + len(text) + 5
-	}
-	for _, s := range own {
-		add(s, s.About())
-	}
-	names := 0
-	for _, s := range others {
-		names += len(s.Name) + 5
-	}
-	// Each gets the same share; what a short one leaves, the others have.
-	byLength := slices.Clone(others)
-	order.By(byLength, func(a, b Skill) int { return cmp.Compare(len(a.shown()), len(b.shown())) })
-	room, share := left-names, map[string]int{}
-	for i, s := range byLength {
-		n := min(len(s.shown()), max0(room)/(len(byLength)-i))
-		if n < len(s.shown()) && n < minShown {
-			break // nor for those that are longer
-		}
-		share[s.Name] = n
-		room -= n
-	}
-	for _, s := range others {
-		add(s, cut(s.shown(), share[s.Name]))
-	}
+	out := fit(own, others, max)
 	order.By(out, func(a, b Line) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
-// A Line is one skill in the list for the model.
+// ListAgents is what the model is told of agents, within about max bytes: adze's own first.
+func ListAgents(list []Agent, max int) []Line {
+	var own, others []Line
+	for _, a := range list {
+		l := Line{a.Name, clip.Line(clip.Clean(a.Description), maxListed)}
+		switch {
+		case a.NoModel:
+		case a.BuiltIn:
+			own = append(own, l)
+		default:
+			others = append(others, l)
+		}
+	}
+	return fit(own, others, max)
+}
+
+// fit has lines within about max bytes: first those that stay as they are, then others, which
+// share what is left of it.
+func fit(own, others []Line, max int) (out []Line) {
+	left := max
+	add := func(l Line) {
+		out = append(out, l)
+		left -= len(l.Name) + len(l.Text) + 5
+	}
+	for _, l := range own {
+		add(l)
+	}
+	names := 0
+	for _, l := range others {
+		names += len(l.Name) + 5
+	}
+	// Each gets the same share; what a short one leaves, the others have.
+	byLength := slices.Clone(others)
+	order.By(byLength, func(a, b Line) int { return cmp.Compare(len(a.Text), len(b.Text)) })
+	room, share := left-names, map[string]int{}
+	for i, l := range byLength {
+		n := min(len(l.Text), max0(room)/(len(byLength)-i))
+		if n < len(l.Text) && n < minShown {
+			break // nor for those that are longer
+		}
+		share[l.Name] = n
+		room -= n
+	}
+	for _, l := range others {
+		add(Line{l.Name, cut(l.Text, share[l.Name])})
+	}
+	return out
+}
+
+// A Line is one skill or agent in the list for the model.
 type Line struct{ Name, Text string }
 
 // About is the description, and when to use it.
@@ -73,8 +95,6 @@ func (s Skill) About() string {
 	}
 	return strings.TrimSuffix(s.Description, ".") + ". " + s.When
 }
-
-func (s Skill) shown() string { return clip.Line(s.About(), maxListed) }
 
 func max0(n int) int { return max(n, 0) }
 

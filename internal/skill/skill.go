@@ -148,6 +148,8 @@ type Agent struct {
 	Isolation  string // "" or worktree
 	Color      string
 	Initial    string // a first prompt, before the one it is given
+	NoModel    bool   // models are not told of it, and start none
+	NoMemory   bool   // it reads no memory files
 }
 
 // A Style is an output style.

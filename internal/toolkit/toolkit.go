@@ -58,6 +58,8 @@ type Config struct {
 	Schema    json.RawMessage // of a structured answer, nil for none
 	// InPlan says how the model is to work in plan mode, "" for the usual words.
 	InPlan string
+	// Child: it works for another session.
+	Child bool
 	// Resource is the tool that reads resources of an MCP server, false when no
 	// server of that name has any; nil never has one.
 	Resource func(server string) (tool.Tool, bool)
@@ -268,6 +270,8 @@ func offered(rules policy.Rules) func(tool string) bool {
 // changes in the middle of one.
 func (k Kit) Remind(told, now policy.Mode) string {
 	switch {
+	case now == policy.PlanMode && k.conf.Child:
+		return plan.Reading()
 	case now == policy.PlanMode:
 		return plan.Reminder(k.conf.InPlan)
 	case told == policy.PlanMode:

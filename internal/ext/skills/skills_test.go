@@ -251,7 +251,7 @@ func TestFork(t *testing.T) {
 	has(t, r.read(), "it found 3", "!Look at a.go", "the skill bad: the money is used up", "it wants the agent nobody")
 	r.run(t, "/look b.go")
 	has(t, r.read(), "The person ran /look b.go.", "<result>\nit found 3\n</result>")
-	if got.Prompt != "Look at b.go" || got.Model != "haiku" || got.Effort != "low" || fmt.Sprint(got.Agent.Tools) != "[Glob Grep Read]" {
+	if got.Prompt != "Look at b.go" || got.Model != "haiku" || got.Effort != "low" || got.Agent.Name != "explore" {
 		t.Errorf("%+v", got)
 	}
 	if end := r.run(t, "/bad"); !strings.Contains(end.Err, "/bad: the money is used up") {

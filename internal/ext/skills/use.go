@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -226,28 +225,16 @@ func (d *Desk) fork(ctx context.Context, s skill.Skill, u used, env tool.Env) (s
 	f := Fork{Skill: s.Name, Prompt: u.text, Model: s.Model, Effort: s.Effort, Lent: rules(u.brings), Env: env}
 	if s.Agent != "" {
 		a, ok := d.Library().Agent(s.Agent)
-		switch {
-		case ok:
-			f.Agent = &a
-		case slices.Contains(reading, s.Agent):
-			f.Agent = &skill.Agent{Tools: []string{"Glob", "Grep", "Read"}}
-		case slices.Contains(usual, s.Agent):
-		default:
+		if !ok {
 			return "", effect.Changed{}, &hint.Mistake{
 				Why:  fmt.Sprintf("it wants the agent %s, which is not defined", clip.Line(clip.Visible(s.Agent), 100)),
 				What: "adze agents list shows those there are; a file agents/NAME.md in ~/.adze or .adze defines one",
 			}
 		}
+		f.Agent = &a
 	}
 	return d.conf.Fork(ctx, f)
 }
-
-// Names of agents that other agents bring themselves: those that only read, and
-// those that have every tool.
-var (
-	reading = []string{"Explore", "explore", "Plan", "plan"}
-	usual   = []string{"general-purpose", "general"}
-)
 
 // forked is what the model reads of a skill that an agent of its own did.
 func forked(s skill.Skill, args, text string) string {

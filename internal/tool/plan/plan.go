@@ -31,6 +31,9 @@ var exitText string
 //go:embed reminder.md
 var reminderText string
 
+//go:embed reading.md
+var readingText string
+
 // Bounds in bytes: of a plan, and of a person's comment.
 const (
 	maxPlan = 100_000
@@ -48,6 +51,10 @@ const usual = "Ask when a decision is the person's."
 func Reminder(how string) string {
 	return fmt.Sprintf(strings.TrimSpace(reminderText), cmp.Or(strings.TrimSpace(how), usual))
 }
+
+// Reading is Reminder for a session that works for another one: it has no plan to show, and
+// its mode does not end.
+func Reading() string { return strings.TrimSpace(readingText) }
 
 // What a person may choose. A client shows these as the options of the
 // question in the plan's view.

@@ -32,17 +32,17 @@ const maxPrompt = 100_000
 // An Input is what a call wants. Names and meanings are those of sdk-tools.d.ts of
 // @anthropic-ai/claude-agent-sdk 0.3.332; budget_usd, max_turns and schema are adze's.
 type Input struct {
-	Description string          `json:"description" jsonschema:"the task in 3 to 5 words"`
-	Prompt      string          `json:"prompt" jsonschema:"the whole task"`
-	Type        string          `json:"subagent_type,omitempty" jsonschema:"general-purpose unless given"`
-	Model       string          `json:"model,omitempty" jsonschema:"a model or an alias"`
-	Effort      string          `json:"effort,omitempty" jsonschema:"how hard it thinks"`
+	Description string          `json:"description" jsonschema:"3 to 5 words"`
+	Prompt      string          `json:"prompt"`
+	Type        string          `json:"subagent_type,omitempty"`
+	Model       string          `json:"model,omitempty"`
+	Effort      string          `json:"effort,omitempty"`
 	Background  *bool           `json:"run_in_background,omitempty" jsonschema:"false waits"`
-	Name        string          `json:"name,omitempty" jsonschema:"a name for it"`
-	Isolation   string          `json:"isolation,omitempty" jsonschema:"in a git worktree of its own"`
-	USD         float64         `json:"budget_usd,omitempty" jsonschema:"most that it may cost"`
-	Turns       int             `json:"max_turns,omitempty" jsonschema:"most requests"`
-	Schema      json.RawMessage `json:"schema,omitempty" jsonschema:"a JSON Schema for its result"`
+	Name        string          `json:"name,omitempty"`
+	Isolation   string          `json:"isolation,omitempty"`
+	USD         float64         `json:"budget_usd,omitempty"`
+	Turns       int             `json:"max_turns,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty" jsonschema:"JSON Schema of its result"`
 }
 
 // A Starter starts agents for one session.
@@ -63,7 +63,8 @@ func New(s Starter) tool.Tool {
 	if err != nil {
 		panic(err) // the type above has no schema: any test finds it
 	}
-	schema.Properties["schema"].Type, schema.Properties["schema"].Types = "object", nil
+	own := schema.Properties["schema"]
+	own.Type, own.Types, own.Items = "object", nil, nil
 	bg := schema.Properties["run_in_background"]
 	bg.Type, bg.Types = "boolean", nil
 	schema.Properties["effort"].Enum = []any{"low", "medium", "high", "xhigh", "max"}
@@ -80,9 +81,13 @@ func New(s Starter) tool.Tool {
 // types lists the agents for the model.
 func types(list []Type) string {
 	var b strings.Builder
-	b.WriteString("\nThe agents:\n")
+	b.WriteString("Types:\n")
 	for _, t := range list {
-		fmt.Fprintf(&b, "- %s: %s\n", t.Name, t.About)
+		b.WriteString("- " + t.Name)
+		if t.About != "" {
+			b.WriteString(": " + t.About)
+		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }
