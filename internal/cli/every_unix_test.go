@@ -86,6 +86,8 @@ skills new made
 stats
 trust
 version
+worktree clean
+worktree list
 --version
 `), "\n")
 

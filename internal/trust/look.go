@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/disk/inode"
 	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
@@ -98,7 +99,7 @@ func look(f Folder) Verdict {
 		return v
 	}
 	defer root.Close()
-	if v.id, err = identify(root); err != nil {
+	if v.id, err = inode.Of(root); err != nil {
 		v.refuse("", err)
 	}
 	l := looker{v: &v, root: root}

@@ -3,7 +3,6 @@
 package trust
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,19 +11,6 @@ import (
 
 // nonblock keeps an open of a FIFO from waiting for its writer.
 const nonblock = syscall.O_NONBLOCK
-
-// identify tells a folder from all others on this machine.
-func identify(root *os.Root) (identity, error) {
-	info, err := root.Stat(".")
-	if err != nil {
-		return identity{}, err
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return identity{}, errors.New("its inode is not known")
-	}
-	return identity{uint64(st.Dev), uint64(st.Ino)}, nil
-}
 
 // private refuses a file that others may write.
 func private(info fs.FileInfo) error {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/disk/inode"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/order"
@@ -100,10 +101,7 @@ type record struct {
 }
 
 // identity tells a folder from another one that took its path.
-type identity struct {
-	Device uint64 `json:"device"`
-	Inode  uint64 `json:"inode"`
-}
+type identity = inode.ID
 
 type grant struct {
 	identity

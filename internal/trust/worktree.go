@@ -3,7 +3,8 @@ package trust
 import (
 	"context"
 	"fmt"
-	"os"
+
+	"github.com/adze-agent/adze/internal/disk/inode"
 )
 
 // made is a worktree that adze made of a repository.
@@ -21,13 +22,13 @@ type made struct {
 // Only this record says so, which lies outside of every worktree: what a folder says of
 // itself (its .git, its settings) counts for nothing, because others can write it.
 func (s Store) Made(ctx context.Context, worktree, of string) error {
-	id, err := identityOf(worktree)
+	id, err := inode.At(worktree)
 	if err != nil {
 		return fmt.Errorf("keep that %s is a worktree of adze's: %w", worktree, err)
 	}
 	return s.change(ctx, func(r *record) {
 		for path, m := range r.Made {
-			if now, err := identityOf(path); err != nil || now != m.identity {
+			if now, err := inode.At(path); err != nil || now != m.identity {
 				delete(r.Made, path) // it is gone
 			}
 		}
@@ -52,18 +53,8 @@ func (r record) counts(root string, id identity) (g grant, by string) {
 		return grant{}, ""
 	}
 	g, ok = r.Folders[m.Of]
-	if now, err := identityOf(m.Of); !ok || err != nil || now != g.identity {
+	if now, err := inode.At(m.Of); !ok || err != nil || now != g.identity {
 		return grant{}, ""
 	}
 	return g, m.Of
-}
-
-// identityOf tells a folder from all others on this machine.
-func identityOf(dir string) (identity, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return identity{}, err
-	}
-	defer root.Close()
-	return identify(root)
 }

@@ -1,0 +1,273 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/disk/inode"
+	"github.com/adze-agent/adze/internal/disk/lease"
+	"github.com/adze-agent/adze/internal/disk/pin"
+	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/store/disk"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// A State is how a worktree is, as far as its record says.
+type State string
+
+// States.
+const (
+	Ready      State = "ready"
+	InUseNow   State = "in use"
+	Unfinished State = "unfinished" // a crash left it while it was made, or taken away
+	Missing    State = "missing"    // somebody else took its folder away
+	Strange    State = "strange"    // what stands there is not what adze made
+)
+
+// An Info is a worktree for people and programs.
+type Info struct {
+	Name    string    `json:"name"`
+	Path    string    `json:"path"`
+	Branch  string    `json:"branch"`
+	State   State     `json:"state"`
+	PID     int       `json:"pid,omitempty"` // of who uses it
+	Why     string    `json:"why,omitempty"` // of a state that is not ready
+	For     string    `json:"for,omitempty"`
+	Made    time.Time `json:"made"`
+	Carried bool      `json:"carried,omitempty"` // it began with what was not committed
+	Work
+}
+
+// Work is what is in a worktree and would be lost with it.
+type Work struct {
+	Files   []string `json:"files"`          // that differ from the commit, or that git does not know
+	Commits int      `json:"commits"`        // that no other branch, no tag and no remote has
+	Ahead   int      `json:"ahead"`          // commits since it was made
+	Busy    string   `json:"busy,omitempty"` // what git is in the middle of
+	head    string
+	tip     string // of its branch, "" for none
+}
+
+// Clean reports whether nothing would be lost.
+func (w Work) Clean() bool { return len(w.Files) == 0 && w.Commits == 0 && w.Busy == "" }
+
+// Says is what would be lost, in words.
+func (w Work) Says() string {
+	var parts []string
+	if n := len(w.Files); n > 0 {
+		parts = append(parts, clip.Count(n, "file")+" not committed ("+clip.Line(clip.Visible(strings.Join(w.Files, ", ")), 200)+")")
+	}
+	if w.Commits > 0 {
+		parts = append(parts, clip.Count(w.Commits, "commit")+" that no other branch and no remote has")
+	}
+	if w.Busy != "" {
+		parts = append(parts, "an unfinished "+w.Busy)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// List are the worktrees of the repository that adze made, the oldest first.
+func (r *Repo) List(ctx context.Context) ([]Info, error) {
+	names, err := r.names()
+	out := []Info{}
+	for _, name := range names {
+		c, bad := read(filepath.Join(r.store, name))
+		if bad == nil && c.Version == 0 {
+			continue // it is just being begun
+		}
+		i := Info{Name: name, Path: at(r.main, name), State: Strange}
+		if bad != nil {
+			i.Why = bad.Error()
+		} else {
+			i = r.info(ctx, c)
+		}
+		out = append(out, i)
+	}
+	slices.SortStableFunc(out, func(a, b Info) int { return a.Made.Compare(b.Made) })
+	return out, err
+}
+
+// info looks at a worktree, which others may use meanwhile.
+func (r *Repo) info(ctx context.Context, c record) Info {
+	i := Info{Name: c.Name, Path: c.Path, Branch: c.Branch, State: Ready, For: c.For, Made: c.Made, Carried: c.Carried != "", Work: Work{Files: []string{}}}
+	if by, ok := r.user(c.Name); ok {
+		i.State, i.PID = InUseNow, by
+	}
+	err := r.verify(c)
+	switch {
+	case i.State == InUseNow && !c.Ready:
+		return i
+	case c.Gone != "" || !c.Ready:
+		i.State, i.Why = Unfinished, "adze was ended while it made this, or took it away"
+		return i
+	case errors.Is(err, fs.ErrNotExist):
+		i.State, i.Why = Missing, "its folder is not there any more"
+	case err != nil:
+		i.State, i.Why = Strange, err.Error()
+		return i
+	}
+	w, err := r.look(ctx, c)
+	if err != nil {
+		i.State, i.Why = Strange, err.Error()
+		return i
+	}
+	i.Work = w
+	return i
+}
+
+// user is the process that uses a worktree.
+func (r *Repo) user(name string) (pid int, ok bool) {
+	dir, err := disk.Open(filepath.Join(r.store, name))
+	if err != nil {
+		return 0, false
+	}
+	defer dir.Close()
+	by, held, err := lease.Look(dir, lease.ThisProcess())
+	return by.PID, held && err == nil
+}
+
+// verify says why a path is not the worktree of a record, nil when it is. Where nothing is
+// there, the error is fs.ErrNotExist.
+func (r *Repo) verify(c record) error {
+	if c.Path != at(c.Main, c.Name) || c.Common != r.Common || filepath.Dir(c.Git) != filepath.Join(r.Common, "worktrees") {
+		return fmt.Errorf("the record of %s is about another place", c.Name)
+	}
+	root, err := pin.Dir(c.Path) // no link leads there
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if id, err := inode.Of(root); err != nil || id != c.ID {
+		return errors.Join(err, fmt.Errorf("%s is another folder than adze made", c.Path))
+	}
+	if info, err := root.Lstat(".git"); err != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("%s has no .git of a worktree", c.Path)
+	}
+	repo, err := conf.In(c.Path)
+	if err != nil {
+		return err
+	}
+	if repo.GitDir != c.Git || repo.Common != c.Common || !repo.Claimed() {
+		return fmt.Errorf("the .git of %s leads elsewhere than adze made it", c.Path)
+	}
+	return nil
+}
+
+// maxSeen bounds the commits and files that are counted and named.
+const maxSeen = 10_000
+
+// look finds out what is in a worktree, or what is left of one whose folder is gone.
+func (r *Repo) look(ctx context.Context, c record) (w Work, err error) {
+	w.Files = []string{}
+	ids, err := r.heads(ctx, c, &w)
+	if err != nil || len(ids) == 0 {
+		return w, err
+	}
+	if _, err := os.Lstat(c.Path); err == nil {
+		if ok, why := conf.Safe(c.Path); !ok {
+			return w, fmt.Errorf("git is not run in %s: %s", c.Path, why)
+		}
+		if w.Files, err = r.files(ctx, c.Path); err != nil {
+			return w, err
+		}
+		if err := r.submodules(ctx, c, &w); err != nil {
+			return w, err
+		}
+	}
+	w.Busy = busy(c.Git)
+	known := []string{"--not", "--single-worktree", "--exclude=refs/heads/" + c.Branch, "--all", c.begin()} // else its own HEAD were among all
+	n, err := r.count(ctx, append(ids, known...)...)
+	if err != nil {
+		return w, err
+	}
+	w.Commits += n // beside those of submodules
+	w.Ahead, err = r.count(ctx, w.head, "--not", c.begin())
+	return w, err
+}
+
+// heads are the commits that only the worktree may have: of its HEAD, its branch, and what
+// git keeps for it alone.
+func (r *Repo) heads(ctx context.Context, c record, w *Work) (ids []string, err error) {
+	add := func(id string) {
+		if id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	w.tip, _ = r.bare(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+c.Branch) // somebody may have removed it
+	w.tip = strings.TrimSpace(w.tip)
+	add(w.tip)
+	w.head = w.tip
+	if _, err := os.Lstat(c.Git); c.Git != "" && err == nil {
+		env := []string{"GIT_DIR=" + c.Git}
+		head, err := r.with(ctx, r.Common, env, "", "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+		if err != nil {
+			return nil, fmt.Errorf("look at the commits of %s: %w", c.Name, err)
+		}
+		w.head = strings.TrimSpace(head)
+		add(w.head)
+		own, err := r.with(ctx, r.Common, env, "", "for-each-ref", "--format=%(objectname)", "refs/worktree", "refs/bisect", "refs/rewritten")
+		if err != nil {
+			return nil, err
+		}
+		for id := range strings.FieldsSeq(own) {
+			add(id)
+		}
+		for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD"} {
+			id, _ := r.with(ctx, r.Common, env, "", "rev-parse", "--verify", "--quiet", name+"^{commit}")
+			add(strings.TrimSpace(id))
+		}
+	}
+	return ids, nil
+}
+
+// bare runs git on the shared git folder, whatever is checked out.
+func (r *Repo) bare(ctx context.Context, args ...string) (string, error) {
+	return r.with(ctx, r.Common, []string{"GIT_DIR=" + r.Common}, "", args...)
+}
+
+func (r *Repo) count(ctx context.Context, args ...string) (int, error) {
+	out, err := r.bare(ctx, append([]string{"rev-list", "--count", fmt.Sprint("--max-count=", maxSeen)}, args...)...)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(out))
+}
+
+// files are those of a checkout that differ from its commit, and those that git does not
+// know and does not ignore.
+func (r *Repo) files(ctx context.Context, top string) ([]string, error) {
+	out, err := r.git(ctx, top, "--no-optional-locks", "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
+	if err != nil {
+		return nil, err
+	}
+	files := []string{}
+	for _, e := range split(out) {
+		if len(e) > 3 && len(files) < maxSeen {
+			files = append(files, e[3:])
+		}
+	}
+	return files, nil
+}
+
+// operations are the files of a git folder that say what git is in the middle of.
+var operations = [][2]string{
+	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"}, {"BISECT_LOG", "bisect"}, {"sequencer", "sequence of commits"},
+}
+
+// busy is what git is in the middle of in a git folder, "" for nothing.
+func busy(git string) string {
+	for _, o := range operations {
+		if _, err := os.Lstat(filepath.Join(git, o[0])); err == nil {
+			return o[1]
+		}
+	}
+	return ""
+}
