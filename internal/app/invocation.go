@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext"
+	"github.com/adze-agent/adze/internal/isolation"
 	"github.com/adze-agent/adze/internal/settings"
 )
 
@@ -39,4 +40,19 @@ func (i Invocation) Offered(live *settings.Live) ext.FolderConfig {
 		Live: live, Env: i.Env, Environment: i.Environ, Version: i.Version, Bare: i.Bare, Flags: i.Extensions,
 		Roots: func() []string { return settings.Dirs(live.Config(), live.Paths) },
 	}
+}
+
+// What is told of worktrees.
+type (
+	Worktree     = isolation.Info
+	KeptWorktree = isolation.Kept
+)
+
+// Worktrees is the repository that is worked in, as far as worktrees of it are made.
+func (i Invocation) Worktrees() (isolation.Repo, error) {
+	p, cfg, err := i.Load()
+	if err != nil {
+		return isolation.Repo{}, err
+	}
+	return isolation.Open(p, cfg, i.Environ)
 }

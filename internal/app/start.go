@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/confine"
 	"github.com/adze-agent/adze/internal/environment"
@@ -102,7 +101,7 @@ type Running struct {
 
 	// A reload changes these; one runs at a time.
 	fallback []agent.Target
-	auto     *auto.Classifier
+	auto     *models.Classifier
 	said     []settings.Problem // problems of settings that were told
 	unsafe   string             // why nothing passes without a question, "" where that is not so
 }

@@ -34,11 +34,14 @@ func (m *Set) checkSmall() error {
 	return nil
 }
 
+// A Classifier is what rules on questions in the mode auto.
+type Classifier = auto.Classifier
+
 // Classifier is what rules on questions in the mode auto. It is the small model;
 // without one every question goes to a person.
-func (m *Set) Classifier() *auto.Classifier {
+func (m *Set) Classifier() *Classifier {
 	a := m.cfg.Permissions.AutoMode
-	return &auto.Classifier{
+	return &Classifier{
 		Sentences: auto.Sentences{Allow: a.Allow, SoftDeny: a.SoftDeny, HardDeny: a.HardDeny, Environment: a.Environment},
 		Model:     &judge{set: m},
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
@@ -27,7 +28,8 @@ const IncludeFile = ".worktreeinclude"
 // Bounds of what is copied into a worktree.
 const (
 	maxCopied   = 5000
-	maxBytes    = 1 << 30
+	maxBytes    = 1 << 30 // of all files together
+	maxFile     = 64 << 20
 	maxPatterns = 1 << 20 // bytes of IncludeFile
 )
 
@@ -201,19 +203,18 @@ func copyFile(from, to *os.Root, name string, most int64) (int64, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case info.Size() > most:
-		return 0, fmt.Errorf("more than %s would be copied", clip.Size(maxBytes))
+	case info.Size() > min(most, maxFile):
+		return 0, fmt.Errorf("it has %s; at most %s are copied of one file, and %s of all", clip.Size(info.Size()), clip.Size(maxFile), clip.Size(maxBytes))
 	}
-	if err := to.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return 0, err
+	text, err := io.ReadAll(io.LimitReader(in, maxFile))
+	if err == nil {
+		err = to.MkdirAll(filepath.Dir(name), 0o755)
 	}
-	out, err := to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err == nil {
+		err = safe.Make(to, safe.File{Name: name, Text: text, Mode: info.Mode().Perm(), Brief: true})
+	}
 	if errors.Is(err, fs.ErrExist) {
 		return 0, nil // git has it
 	}
-	if err != nil {
-		return 0, err
-	}
-	n, err := io.Copy(out, io.LimitReader(in, most))
-	return n, errors.Join(err, out.Close())
+	return int64(len(text)), err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A State is how a worktree is, as far as its record says.
@@ -76,7 +77,7 @@ func (w Work) Says() string {
 
 // List are the worktrees of the repository that adze made, the oldest first.
 func (r *Repo) List(ctx context.Context) ([]Info, error) {
-	names, err := r.names()
+	names, err := r.Names()
 	out := []Info{}
 	for _, name := range names {
 		c, bad := read(filepath.Join(r.store, name))
@@ -91,7 +92,7 @@ func (r *Repo) List(ctx context.Context) ([]Info, error) {
 		}
 		out = append(out, i)
 	}
-	slices.SortStableFunc(out, func(a, b Info) int { return a.Made.Compare(b.Made) })
+	order.By(out, func(a, b Info) int { return a.Made.Compare(b.Made) })
 	return out, err
 }
 

@@ -153,8 +153,8 @@ func (h *held) forget() error {
 	return err
 }
 
-// names are the worktrees that there are records of.
-func (r *Repo) names() ([]string, error) {
+// Names are the worktrees that there are records of.
+func (r *Repo) Names() ([]string, error) {
 	list, err := os.ReadDir(r.store)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

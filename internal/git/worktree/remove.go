@@ -250,30 +250,3 @@ func removeAll(in *os.Root, name string) error {
 	safe.Unlock(in, name)
 	return in.RemoveAll(name) // says what was wrong
 }
-
-// A Cleaned is what became of a worktree that was to be cleaned up.
-type Cleaned struct {
-	Name    string `json:"name"`
-	Removed bool   `json:"removed"`
-	Why     string `json:"why,omitempty"` // it was not
-}
-
-// Clean removes worktrees that nobody uses and that would lose nothing, and finishes what a
-// crash left. names are those that are meant; none: all.
-func (r *Repo) Clean(ctx context.Context, names ...string) (out []Cleaned, err error) {
-	all, err := r.names()
-	if err != nil {
-		return nil, err
-	}
-	if len(names) == 0 {
-		names = all
-	}
-	for _, name := range names {
-		if _, err := r.Remove(ctx, name, false); err != nil {
-			out = append(out, Cleaned{Name: name, Why: err.Error()})
-			continue
-		}
-		out = append(out, Cleaned{Name: name, Removed: true})
-	}
-	return out, nil
-}

@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/pin"
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -166,12 +167,7 @@ func folder(main string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := in.OpenFile(".gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err == nil {
-		_, err = f.WriteString("*\n")
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := safe.Make(in, safe.File{Name: ".gitignore", Text: []byte("*\n"), Mode: 0o644, Brief: true}); err != nil && !errors.Is(err, fs.ErrExist) {
 		in.Close()
 		return nil, fmt.Errorf("keep worktrees out of git: %w", paths.Cause(err))
 	}
