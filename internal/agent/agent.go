@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/adze-agent/adze/internal/effect"
@@ -252,42 +251,6 @@ type Turn struct {
 	// Deferred is the call that the turn begins with, in place of a request: an
 	// earlier turn ended because it was put off.
 	Deferred *llm.ToolUse
-}
-
-// A Budget bounds a turn; zero values do not.
-type Budget struct {
-	Turns    int // requests, those of agents that do skills included
-	USD      float64
-	Unpriced bool // a model without a known price counts as free
-	Tokens   int  // to use up, with nudges
-	// Account is what counts against USD by now; nil is all that the session has cost.
-	Account func() Account
-	// Outer bounds the money of the session that this one works for, what this one costs
-	// included. Its Account is set. nil: this session works for a person.
-	Outer *Budget
-}
-
-// An Account is what counts against a budget of money.
-type Account struct {
-	USD      float64
-	Unpriced string // a model without a known price that was asked, "" for none
-}
-
-// Over says why no request may be made any more, and what helps; "" while one may.
-func (b Budget) Over(a Account) (why, hint string) {
-	if b.Outer != nil {
-		if why, hint = b.Outer.Over(b.Outer.Account()); why != "" {
-			return why, hint
-		}
-	}
-	switch {
-	case b.USD > 0 && a.Unpriced != "" && !b.Unpriced:
-		return fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", a.Unpriced, b.USD),
-			"give its price under \"models\" in the settings, or run: adze config set cost.unknown_price_ok true"
-	case b.USD > 0 && a.USD >= b.USD:
-		return fmt.Sprintf("spent $%.4f of the budget of $%.2f", a.USD, b.USD), "raise --max-budget-usd, or go on with: adze --continue -p \"…\""
-	}
-	return "", ""
 }
 
 // An Outcome is how a turn ended.

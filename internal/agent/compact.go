@@ -272,6 +272,17 @@ func (r *run) over(failed *llm.Error, req llm.Request, ms []llm.Message, ratio *
 // ask sends a request that is no reply of the conversation, and notes what it
 // cost.
 func (r *run) ask(ctx context.Context, target Target, req llm.Request) (fin llm.Finished, err error) {
+	if out := r.setAside(ctx, target); out != nil {
+		if ctx.Err() != nil {
+			return fin, ctx.Err()
+		}
+		return fin, errors.New(out.Text)
+	}
+	req.MaxTokens = r.most(req.MaxTokens)
+	if hold := r.hold; hold != nil {
+		r.hold = nil
+		defer hold.Release()
+	}
 	started := r.Now()
 	defer func() { r.api += r.Now().Sub(started) }()
 	var usage llm.Usage
@@ -301,7 +312,7 @@ func (r *run) ask(ctx context.Context, target Target, req llm.Request) (fin llm.
 		e := event.Spent{For: event.ForSummary, Model: target.ID(), Usage: usage}
 		e.Cost, e.Priced = r.price(reply{target: target, fin: llm.Finished{Usage: usage}})
 		r.mem.spent += usage.Out
-		if eerr := r.Host.Emit(e); eerr != nil {
+		if eerr := r.bill(e, nil); eerr != nil {
 			return fin, &unrecorded{eerr}
 		}
 	}

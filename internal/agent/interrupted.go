@@ -18,7 +18,7 @@ func (r *run) interrupted(rep reply, c *calls) (outcome, error) {
 		return o, nil
 	}
 	if len(rep.fin.Message.Parts) > 0 {
-		if err := r.Host.Emit(r.record(rep)); err != nil {
+		if err := r.bill(r.record(rep), rep.hold); err != nil {
 			return outcome{}, err
 		}
 		return o, c.wait()
@@ -44,5 +44,5 @@ func (r *run) drop(rep reply, ids []string, why string) error {
 	}
 	d := event.Dropped{Reason: why, Calls: ids, Model: rep.target.ID(), Usage: rep.fin.Usage}
 	d.Cost, d.Priced = r.price(rep)
-	return r.Host.Emit(d)
+	return r.bill(d, rep.hold)
 }

@@ -21,6 +21,7 @@ type reply struct {
 	first    time.Duration // to the first chunk
 	took     time.Duration
 	attempts int
+	hold     *Hold // what was set aside for it, until its cost is recorded
 }
 
 // interruptedStop marks a reply that a person stopped, or that broke off.
@@ -33,10 +34,17 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 	req := r.request(target)
 	started := r.Now()
 	defer func() { r.api += r.Now().Sub(started) }()
+	var err error
 	for t := (tries{}); ; {
+		if err != nil && r.setAside(ctx, target) != nil { // what is in the way, the next step says
+			return reply{}, nil, err
+		}
+		req.MaxTokens = r.most(req.MaxTokens)
 		cctx, cancel := context.WithCancel(ctx)
 		c := newCalls(r, cctx, cancel)
-		rep, err := r.stream(ctx, target, req, c)
+		var rep reply
+		rep, err = r.stream(ctx, target, req, c)
+		r.settle(&rep)
 		rep.attempts = 1 + t.failed + t.broken
 		if err == nil {
 			rep.attempts += r.mem.elsewhere
@@ -74,6 +82,29 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 			r.mem.attempts = rep.attempts
 			return reply{}, nil, err
 		}
+	}
+}
+
+// most is how many tokens a reply may have that would have so many: as many as can be paid.
+func (r *run) most(tokens int) int {
+	if r.afford > 0 && (r.afford < tokens || tokens == 0) {
+		tokens, r.asked = r.afford, r.afford
+	}
+	return tokens
+}
+
+// settle has what was set aside for a request be what it cost, and belong to its reply.
+func (r *run) settle(rep *reply) {
+	rep.hold, r.hold = r.hold, nil
+	if rep.hold == nil {
+		return
+	}
+	usd := 0.0
+	if rep.fin.Usage != (llm.Usage{}) {
+		usd, _ = r.price(*rep)
+	}
+	if rep.hold.Settle(usd); usd == 0 {
+		rep.hold.Release()
 	}
 }
 
@@ -132,12 +163,12 @@ func (r *run) keep() error {
 	})
 	if len(b.calls) > 0 || !empty(b.fin.Message) && len(b.fin.Message.Text()) >= len(r.longest.fin.Message.Text()) {
 		r.broken = nil
-		return r.Host.Emit(r.record(b.reply))
+		return r.bill(r.record(b.reply), b.hold)
 	}
 	if err := r.forget(); err != nil || empty(r.longest.fin.Message) {
 		return err
 	}
-	return r.Host.Emit(r.record(r.longest))
+	return r.bill(r.record(r.longest), nil)
 }
 
 // pause waits before a failed request is sent again, where waiting can cure it.

@@ -29,6 +29,10 @@ const (
 func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	st := t.Host.State()
 	r := &run{Loop: l, Turn: t, dir: cmp.Or(st.Dir, l.Env.Dir), helped: st.Helpers[event.ForSkill].Helped}
+	defer r.giveUp()
+	if t.Budget.Made != nil {
+		r.made = t.Budget.Made()
+	}
 	for step := r.first(); ; step = r.step {
 		if out, err := r.before(ctx); err != nil {
 			return r.outcome(Outcome{}), err
@@ -97,6 +101,9 @@ type run struct {
 	final   string          // the answer of a call that ended the turn
 	replies int             // that calls came in
 	helped  int             // requests of agents of skills before it
+	made    int             // requests before it that count
+	hold    *Hold           // for the next request
+	afford  int             // tokens that its reply may have at most; 0: as many as it wants
 	hidden  int             // inputs of the loop itself, for their IDs
 	// toldUSD and toldTokens are the shares of the budgets that the model was
 	// told are gone, in percent.
@@ -143,7 +150,13 @@ func (r *run) before(ctx context.Context) (*Outcome, error) {
 	if out, err := r.room(ctx, target); out != nil || err != nil {
 		return out, err
 	}
-	return r.usedUp(ctx), nil // a summary has its price, too
+	if out := r.usedUp(ctx); out != nil { // a summary has its price, too
+		return out, nil
+	}
+	if r.Deferred != nil && r.mem.steps == 0 { // no request follows
+		return nil, nil
+	}
+	return r.setAside(ctx, r.Host.Model()), nil
 }
 
 // usedUp is how the turn ends when a bound of it is reached, or when it was
@@ -159,8 +172,8 @@ func (r *run) usedUp(ctx context.Context) *Outcome {
 	switch {
 	case ctx.Err() != nil:
 		return &Outcome{Reason: InterruptedStreaming}
-	case b.Turns > 0 && r.mem.steps-r.mem.recoveries+st.Helpers[event.ForSkill].Helped-r.helped >= b.Turns:
-		return &Outcome{Reason: MaxTurns, Text: "reached the limit of " + clip.Count(b.Turns, "model request") + " in one turn",
+	case b.Turns > 0 && r.made+r.mem.steps-r.mem.recoveries+st.Helpers[event.ForSkill].Helped-r.helped >= b.Turns:
+		return &Outcome{Reason: MaxTurns, Text: "reached the limit of " + clip.Count(b.Turns, "model request") + r.perTurn(),
 			Hint: "raise --max-turns, or go on with: adze --continue -p \"…\""}
 	case why != "":
 		return &Outcome{Reason: MaxBudget, Text: why, Hint: hint}
@@ -168,6 +181,22 @@ func (r *run) usedUp(ctx context.Context) *Outcome {
 		return &Outcome{Reason: TokenBudget, Text: fmt.Sprintf("used %d of %d tokens", r.mem.spent, b.Tokens)}
 	}
 	return nil
+}
+
+// perTurn says what a limit of requests is for.
+func (r *run) perTurn() string {
+	if r.Budget.Made != nil {
+		return ""
+	}
+	return " in one turn"
+}
+
+// giveUp gives up what is still set aside when the turn is over.
+func (r *run) giveUp() {
+	r.hold.Release()
+	if r.broken != nil {
+		r.broken.hold.Release()
+	}
 }
 
 // account is what counts against the budget of money.
@@ -394,7 +423,7 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 			return outcome{}, err
 		}
 	}
-	if err := r.Host.Emit(r.record(rep)); err != nil {
+	if err := r.bill(r.record(rep), rep.hold); err != nil {
 		return outcome{}, errors.Join(err, calls.stop())
 	}
 	return r.results(ctx, calls, o, rep.fin.Message)

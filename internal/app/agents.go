@@ -30,6 +30,9 @@ type Child struct {
 	agent event.Agent
 	// base is the conversation of Of that a fork begins with; nil for any other agent.
 	base func(ctx context.Context) (session.Base, error)
+	// made is how many requests it has made that its bound counts: since it began, or last
+	// went on.
+	made func() int
 }
 
 // A hosting runs the sessions of trees in this process. It implements fleet.Host.
@@ -155,6 +158,11 @@ func (r *Running) recall() {
 		if a.Agent == nil {
 			continue
 		}
+		if a.End == nil || a.End.Status == event.TaskLost {
+			for _, e := range sessions.In(r.place.Paths.State).Owed(context.Background(), r.log.Info(), a) {
+				_ = r.Report(e) // a session that cannot record it says so itself
+			}
+		}
 		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost, Ends: r.State().Mail[a.ID]}
 		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call, Fork: fleet.IsFork(*a.Agent)}
 		if a.End != nil {
@@ -199,12 +207,15 @@ func (r *Running) who() (w ext.Who) {
 
 // budget is that of a child: what the tree may still cost, and what it may cost itself.
 func (c *Child) budget(b agent.Budget) agent.Budget {
-	outer := c.Of.budget(c.Of.place.Config())
-	if outer.Account == nil {
-		outer.Account = c.Of.Account
+	outer := c.Of.Bounded(c.Of.budget(c.Of.place.Config()))
+	outer.Bill = func(e event.Spent) error {
+		e.For, e.Agent = event.ForAgent, c.agent.ID
+		_ = c.Of.Report(e) // a session that cannot record it says so itself, and the agent's log has it
+		return nil
 	}
 	b.USD, b.Unpriced = c.Order.USD, b.Unpriced && outer.Unpriced
 	b.Outer = &outer
+	b.Made = func() int { return c.made() }
 	return b
 }
 

@@ -55,6 +55,18 @@ func (m *mock) requests() []heard {
 	return m.asks[:len(m.asks):len(m.asks)]
 }
 
+// said is the first request whose last message has a text.
+func (m *mock) said(t *testing.T, text string) heard {
+	t.Helper()
+	for _, a := range m.requests() {
+		if strings.Contains(a.last, text) {
+			return a
+		}
+	}
+	t.Fatalf("nobody asked with %q", text)
+	return heard{}
+}
+
 func (m *mock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
 	var v any
@@ -181,7 +193,6 @@ func TestForks(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn(t, r, "look at it")
-	before := len(m.requests())
 	turn(t, r, "fork it")
 	waitFor(t, "all forks have ended", func() bool {
 		n := 0
@@ -192,10 +203,10 @@ func TestForks(t *testing.T) {
 		}
 		return n == forks
 	})
-	parent := m.requests()[before]
+	parent := m.said(t, `"fork it"`)
 	var same, whole int
 	var first heard
-	for _, a := range m.requests()[before+1:] {
+	for _, a := range m.requests() {
 		if !strings.Contains(a.last, "Part ") {
 			continue
 		}
@@ -240,13 +251,7 @@ func TestForks(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, "the fork has gone on", func() bool { f, _ := again.tree.Find("f3"); return !f.Works() })
-	var was heard
-	for _, a := range m.requests() {
-		if strings.Contains(a.last, "forks do not fork") {
-			was = a
-		}
-	}
-	if now := m.requests()[len(m.requests())-1]; !now.continues(was) {
+	if was, now := m.said(t, "forks do not fork"), m.said(t, "What did you do?"); !now.continues(was) {
 		t.Errorf("a fork that goes on asks\n%.3000s\nand asked\n%.3000s", now.Messages, was.Messages)
 	}
 }

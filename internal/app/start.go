@@ -285,6 +285,10 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if err != nil {
 		return err
 	}
+	if c := r.spec.Child; c != nil {
+		before := r.Made()
+		c.made = func() int { return r.Made() - before }
+	}
 	r.attend(ctx)
 	return nil
 }

@@ -286,10 +286,10 @@ func (w *Watch) rules(dir string) policy.Rules {
 // that cannot be said.
 func (w *Watch) budget(t agent.Target) (b agent.Budget, ok bool) {
 	all := w.Budget()
-	if all.USD <= 0 {
+	if all.USD <= 0 && all.Outer == nil {
 		return b, true
 	}
-	b.USD, b.Unpriced, b.Account = all.USD, all.Unpriced, w.Session.Account
+	b = w.Session.Bounded(agent.Budget{USD: all.USD, Unpriced: all.Unpriced, Outer: all.Outer})
 	_, known := price(t, llm.Usage{In: 1})
 	why, _ := b.Over(b.Account())
 	return b, why == "" && (known || all.Unpriced)

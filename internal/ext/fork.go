@@ -194,8 +194,8 @@ func (c ForkConfig) target(ctx context.Context, plan agents.Plan) (t agent.Targe
 // share is the session's budget, for an agent with so many steps: before each of its
 // requests it is looked at what all have cost.
 func (c ForkConfig) share(steps int) (agent.Budget, error) {
-	b := c.Budget()
-	b.Turns, b.Tokens, b.Account = steps, 0, c.Session().Account
+	b := c.Session().Bounded(c.Budget())
+	b.Turns, b.Tokens, b.Made = steps, 0, nil
 	if why, _ := b.Over(b.Account()); why != "" {
 		return b, errors.New(why)
 	}

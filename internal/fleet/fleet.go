@@ -1,6 +1,7 @@
 // Package fleet is what a person's session and all that work for it have in common: a
 // Tree of agents. It reserves before it starts anything, follows what each agent does,
-// tells whoever started it, and ends it. An agent is a session; the log of each says what
+// tells whoever started it, and ends it. What an agent costs, its session tells that of
+// whoever started it by itself. An agent is a session; the log of each says what
 // it did, and the log of the session that started it says that it started and how it
 // ended. So nothing of a tree has to be kept elsewhere: a later process finds its agents
 // in the logs.

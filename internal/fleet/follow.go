@@ -50,9 +50,6 @@ func (t *Tree) stopBelow(session, why string) {
 
 // see takes one event of an agent, and reports whether its work is done with it.
 func (t *Tree) see(m *member, e event.Event) (done bool) {
-	if r, ok := event.Request(e.Body); ok {
-		_ = t.host.Report(m.Order.Of, event.Spent{For: event.ForAgent, Agent: m.ID, Model: r.Model, Usage: r.Usage, Cost: r.Cost, Priced: r.Priced}) // it says so itself when it cannot record
-	}
 	t.mu.Lock()
 	m.Active, m.said = t.now(), false
 	news := m.take(e.Body)

@@ -139,7 +139,7 @@ func TestBackground(t *testing.T) {
 		for _, b := range h.reports["root"] {
 			kinds = append(kinds, event.TypeName(b))
 		}
-		if s := strings.Join(kinds, " "); s != "task_started spent task_progress task_ended" {
+		if s := strings.Join(kinds, " "); s != "task_started task_progress task_ended" {
 			t.Error(s)
 		}
 		if len(h.ended) != 1 {

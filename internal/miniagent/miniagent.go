@@ -47,8 +47,8 @@ type Spec struct {
 	Mask               func([]policy.Action, tool.Result) tool.Result // as in agent.Loop
 	// Began is given the session before its prompt; nil: nobody needs it.
 	Began func(*session.Session)
-	// Spent is told what a request cost as soon as that is known. An error ends
-	// the helper.
+	// Spent records what a request cost, for the account of Budget, as soon as that is
+	// known. An error ends the helper.
 	Spent func(event.Spent) error
 }
 
@@ -68,12 +68,13 @@ func Run(ctx context.Context, s Spec) (out Result, err error) {
 	if err != nil {
 		return out, err
 	}
+	var untold error // why a request could not be recorded; it ended the turn
 	ses, err := session.Start(ctx, session.Config{
 		Record: session.Record{Log: log, Begin: s.begin(), Again: event.Resumed{Dir: s.Env.Dir}},
 		Turns: session.Turns{Loop: &agent.Loop{
 			System: s.System, Env: s.Env, Mask: s.Mask, CacheKey: s.CacheKey, Aliases: s.Aliases, Redirects: s.Redirects, Record: s.Record,
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
-		}, Budget: s.Budget, Target: s.Target},
+		}, Budget: s.budget(&untold), Target: s.Target},
 		Hands:       session.Hands{Tools: s.Tools, DeferAbove: s.DeferAbove},
 		Permissions: session.Permissions{Rules: s.Rules, Mode: cmp.Or(s.Mode, policy.DontAsk), Still: s.Still},
 		Hooks:       s.Hooks,
@@ -98,7 +99,7 @@ func Run(ctx context.Context, s Spec) (out Result, err error) {
 		case err != nil && ctx.Err() != nil: // its turn was interrupted for that
 			return out, context.Cause(ctx)
 		case done || err != nil:
-			return out, err
+			return out, errors.Join(untold, err)
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -130,11 +131,21 @@ func (s Spec) see(b event.Body, out *Result) (done bool, err error) {
 		return true, nil
 	default: // nothing to take
 	}
-	r, ok := event.Request(b)
-	if !ok || s.Spent == nil {
-		return false, nil
+	return false, nil
+}
+
+// budget bounds the helper's turn. Its requests count in the account of the budget that it
+// shares, and what they may cost is set aside there.
+func (s Spec) budget(untold *error) agent.Budget {
+	outer := s.Budget
+	outer.Bill = func(e event.Spent) (err error) {
+		if e.For = s.For; s.Spent != nil {
+			err = s.Spent(e)
+		}
+		*untold = err
+		return err
 	}
-	return false, s.Spent(event.Spent{For: s.For, Model: r.Model, Usage: r.Usage, Cost: r.Cost, Priced: r.Priced})
+	return agent.Budget{Turns: s.Budget.Turns, Tokens: s.Budget.Tokens, USD: s.Budget.USD, Unpriced: s.Budget.Unpriced, Account: s.Budget.Account, Outer: &outer}
 }
 
 func (s Spec) begin() event.SessionStarted {

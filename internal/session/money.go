@@ -5,6 +5,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 )
 
 // ErrBudget is why a request was not made.
@@ -24,39 +25,67 @@ func (s *Session) account(st *state) agent.Account {
 }
 
 // bounded is the budget of a turn.
-func (s *Session) bounded(st *state) agent.Budget {
-	b := st.budget
+func (s *Session) bounded(st *state) agent.Budget { return s.Bounded(st.budget) }
+
+// Bounded is a budget that is kept with what this session costs, and with what is set aside
+// in it.
+func (s *Session) Bounded(b agent.Budget) agent.Budget {
 	if b.Account == nil {
 		b.Account = s.Account
+	}
+	if b.Purse == nil {
+		b.Purse = &s.purse
 	}
 	return b
 }
 
+// A request that Buy makes is taken for one of so many tokens, at the price of the
+// session's model. Those that are made are shorter, and to smaller models.
+const (
+	boughtPrompt = 12_000
+	boughtReply  = 1_000
+)
+
 // Buy has a request made to a model that is no reply of the conversation, and records
-// what it cost. Where there is a budget of money, one is made after the other, because
-// each has to know what those before it cost; one that the budget does not let be made is
-// ErrBudget. Any other error means that nothing can be recorded, or that ctx ended.
+// what it cost. One that the budget does not let be made is ErrBudget. Any other error means
+// that nothing can be recorded, or that ctx ended.
 func (s *Session) Buy(ctx context.Context, request func() event.Spent) error {
 	var b agent.Budget
-	if err := s.do(func(st *state) { b = s.bounded(st) }); err != nil {
+	usd := 0.0
+	if err := s.do(func(st *state) {
+		b = s.bounded(st)
+		if cost := st.target.Cost; cost != nil {
+			usd, _ = cost(llm.Usage{In: boughtPrompt, Out: boughtReply})
+		}
+	}); err != nil {
 		return err
 	}
-	if b.USD > 0 {
-		select {
-		case s.purse <- struct{}{}:
-			defer func() { <-s.purse }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if why, _ := b.Over(b.Account()); why != "" {
-			return &ErrBudget{why}
-		}
+	if why, _ := b.Over(b.Account()); why != "" {
+		return &ErrBudget{why}
+	}
+	hold, why, _ := b.Hold(ctx, agent.Need{Least: usd, Fair: usd, Most: usd})
+	defer hold.Release()
+	switch {
+	case why != "":
+		return &ErrBudget{why}
+	case hold == nil:
+		return ctx.Err()
 	}
 	spent := request()
 	if spent == (event.Spent{}) {
 		return nil
 	}
-	return s.Report(spent)
+	err := s.Report(spent)
+	if q, ok := event.Request(spent); ok && err == nil {
+		err = b.Pass(q)
+	}
+	return err
+}
+
+// Made are how many requests the session has made that agent.Budget.Turns counts, in all turns.
+func (s *Session) Made() (n int) {
+	_ = s.do(func(st *state) { n = st.Total.Replies + st.Helpers[event.ForSkill].Helped })
+	return n
 }
 
 // Requests are how many of those that agent.Budget.Turns counts the running turn, or the

@@ -73,16 +73,14 @@ type Command struct {
 
 // A Session is a running conversation.
 type Session struct {
-	cfg   Config
-	inbox chan func(*state)
-	done  chan struct{}
-	stop  context.CancelFunc
-	fan   fan
-	// before is what the session had cost before this process had it, and purse what a
-	// request takes that Buy makes; neither changes.
-	before float64
-	purse  chan struct{}
-	looks  sync.Mutex // held by a look at what changed while no call ran, until it is recorded
+	cfg    Config
+	inbox  chan func(*state)
+	done   chan struct{}
+	stop   context.CancelFunc
+	fan    fan
+	before float64     // what the session had cost before this process had it; it does not change
+	purse  agent.Purse // what requests on their way may cost
+	looks  sync.Mutex  // held by a look at what changed while no call ran, until it is recorded
 }
 
 // state belongs to the session's goroutine alone.
@@ -145,7 +143,7 @@ func Start(ctx context.Context, cfg Config) (*Session, error) {
 		loop: cfg.Loop, tools: cfg.Tools, budget: cfg.Budget, warnUSD: cfg.WarnUSD, auto: cfg.Auto, forbidden: cfg.Forbidden,
 	}
 	ctx, stop := context.WithCancel(ctx)
-	s := &Session{cfg: cfg, inbox: make(chan func(*state)), done: make(chan struct{}), stop: stop, fan: fan{feeds: map[*feed]struct{}{}}, purse: make(chan struct{}, 1)}
+	s := &Session{cfg: cfg, inbox: make(chan func(*state)), done: make(chan struct{}), stop: stop, fan: fan{feeds: map[*feed]struct{}{}}}
 	err := s.restore(ctx, st)
 	s.fan.last, s.before = st.Seq, st.Total.Cost
 	if err == nil {

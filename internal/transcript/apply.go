@@ -44,7 +44,7 @@ func (s State) Apply(e event.Event) State {
 	case event.Dropped:
 		s = s.dropped(b)
 	case event.Spent:
-		s = s.spend(b).unpriced(b)
+		s = s.spend(b).unpriced(b).counted(b)
 	case event.Asked, event.Answered, event.ToolStarted, event.ToolFinished:
 		s = s.call(e)
 	case event.Ran:
@@ -72,7 +72,7 @@ func (s State) Apply(e event.Event) State {
 	case event.TaskStarted:
 		s.Background = with(s.Background, b.ID, b)
 		if b.Kind == event.TaskAgent {
-			s.Agents = with(s.Agents, b.ID, Agent{TaskStarted: b})
+			s.Agents = with(s.Agents, b.ID, Agent{TaskStarted: b, Counted: s.Agents[b.ID].Counted})
 		}
 	case event.TaskEnded:
 		if was, runs := s.Background[b.ID]; runs {
@@ -208,6 +208,16 @@ func (s State) replied(seq event.Seq, at time.Time, b event.Replied) State {
 func (s State) unpriced(b event.Spent) State {
 	if !b.Priced {
 		s.Turn.Unpriced = b.Model
+	}
+	return s
+}
+
+// counted remembers what of the requests of an agent is counted here.
+func (s State) counted(b event.Spent) State {
+	q, _ := event.Request(b)
+	if a, ok := s.Agents[b.Agent]; ok {
+		a.Counted = with(a.Counted, q.Model, a.Counted[q.Model].Plus(q))
+		s.Agents = with(s.Agents, b.Agent, a)
 	}
 	return s
 }

@@ -106,11 +106,12 @@ type State struct {
 	talk  conversation
 }
 
-// An Agent is one that worked for the session: how it started last, and its newest end,
-// nil while it works.
+// An Agent is one that worked for the session: how it started last, its newest end, nil
+// while it works, and what of its requests is counted here, by model.
 type Agent struct {
 	event.TaskStarted
-	End *event.TaskEnded `json:",omitempty"`
+	End     *event.TaskEnded       `json:",omitempty"`
+	Counted map[string]usage.Spent `json:",omitempty"`
 }
 
 // A Past is a task that has ended.

@@ -61,6 +61,19 @@ func (s Spent) Add(o Spent) Spent {
 	}
 }
 
+// Minus is what is in s and not in o, of tokens, money and requests that are no reply.
+func (s Spent) Minus(o Spent) Spent {
+	less := func(a, b int) int { return max(0, a-b) }
+	return Spent{
+		Usage: llm.Usage{
+			In: less(s.Usage.In, o.Usage.In), Out: less(s.Usage.Out, o.Usage.Out), CacheRead: less(s.Usage.CacheRead, o.Usage.CacheRead),
+			CacheWrite: less(s.Usage.CacheWrite, o.Usage.CacheWrite), CacheWriteLong: less(s.Usage.CacheWriteLong, o.Usage.CacheWriteLong),
+			Reasoning: less(s.Usage.Reasoning, o.Usage.Reasoning), Cleared: less(s.Usage.Cleared, o.Usage.Cleared),
+		},
+		Cost: max(0, s.Cost-o.Cost), Helped: less(s.Requests(), o.Requests()), Unpriced: less(s.Unpriced, o.Unpriced),
+	}
+}
+
 // Requests is how many were made.
 func (s Spent) Requests() int { return s.Replies + s.Helped }
 
