@@ -113,6 +113,8 @@ func describe(a policy.Action) map[string]any {
 		return map[string]any{"calls_tool": a.Tool, "of_server": a.Server}
 	case policy.Spawn:
 		return map[string]any{"starts_agent": a.Agent}
+	case policy.Workflow:
+		return map[string]any{"runs_workflow": a.Name, "written_for_this_call": a.Inline}
 	case policy.Skill:
 		return map[string]any{"loads_skill": a.Name}
 	case policy.Person:

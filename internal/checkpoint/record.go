@@ -296,7 +296,7 @@ func (r *Recorder) scope(actions []policy.Action) (files []string, whole bool) {
 		switch a := a.(type) {
 		case policy.Exec:
 			whole = whole || !a.ReadOnly && !a.Edits
-		case policy.Opaque, policy.Call, policy.Spawn:
+		case policy.Opaque, policy.Call, policy.Spawn, policy.Workflow:
 			whole = true
 		case policy.Write:
 			if a.Tree || a.Below != nil || a.Within {

@@ -145,6 +145,12 @@ type (
 	}
 	// Spawn starts an agent of this type.
 	Spawn struct{ Agent string }
+	// Workflow runs a script that starts agents. Inline: the model wrote it for this call, so
+	// that its name says nothing of what it does.
+	Workflow struct {
+		Name   string
+		Inline bool
+	}
 	// Skill loads a skill. Plain means that it brings nothing but words: no rule, no
 	// other model.
 	Skill struct {
@@ -338,13 +344,14 @@ const (
 	HandlesAny                     // it does
 )
 
-func (Exec) action()   {}
-func (Opaque) action() {}
-func (Read) action()   {}
-func (Write) action()  {}
-func (Net) action()    {}
-func (Call) action()   {}
-func (Spawn) action()  {}
-func (Skill) action()  {}
-func (Person) action() {}
-func (None) action()   {}
+func (Exec) action()     {}
+func (Opaque) action()   {}
+func (Read) action()     {}
+func (Write) action()    {}
+func (Net) action()      {}
+func (Call) action()     {}
+func (Spawn) action()    {}
+func (Workflow) action() {}
+func (Skill) action()    {}
+func (Person) action()   {}
+func (None) action()     {}

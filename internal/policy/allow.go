@@ -43,7 +43,7 @@ func (c *call) inPlan(a Action) (Verdict, bool) {
 		if !a.ReadOnly {
 			return denied("the tool may change things")
 		}
-	case Read, Net, Spawn, Skill, Person, None:
+	case Read, Net, Spawn, Workflow, Skill, Person, None:
 	}
 	return Verdict{}, false
 }
@@ -106,7 +106,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if c.hide == hideNone && readsUnseen(a) {
 			return Verdict{}, false // it may read what the call writes
 		}
-	case Net, Person:
+	case Net, Workflow, Person:
 	}
 	if c.req.Sandboxed && !c.attended(a) && !c.wouldFail(a) {
 		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: CheckSandbox, Part: part(a)}, true
@@ -213,6 +213,11 @@ func (c *call) nothing(a Action) Verdict {
 		v.Reason = "no rule allows this tool of the MCP server " + a.Server
 	case Skill:
 		v.Reason = "no rule allows the skill " + a.Name
+	case Workflow:
+		v.Reason = "no rule allows the workflow " + a.Name + ", which starts agents as often as its script says"
+		if a.Inline {
+			v.Reason = "the model wrote the workflow " + a.Name + " for this call, and it starts agents as often as it says"
+		}
 	case Spawn, Person, None:
 	}
 	if c.mode == Auto {

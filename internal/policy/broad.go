@@ -26,10 +26,10 @@ func WithoutAside(r Rules) Rules {
 	return r
 }
 
-// Broad reports whether a rule allows any program, or any agent.
+// Broad reports whether a rule allows any program, any agent or any workflow.
 func Broad(r Rule) bool {
 	if r.Effect != Allow || !shellTool(r.Tool) {
-		return r.Effect == Allow && r.family() == "Agent"
+		return r.Effect == Allow && (r.family() == "Agent" || r.Tool == "Workflow")
 	}
 	return slices.ContainsFunc(readings(r.Spec, false, nil)[0].steps, func(s step) bool { return s.broad() })
 }

@@ -20,7 +20,7 @@ func Nested(as ...Action) (out []Action) {
 			}
 		case Exec:
 			at = len(out)
-		case Opaque, Net, Call, Spawn, Skill, Person, None:
+		case Opaque, Net, Call, Spawn, Workflow, Skill, Person, None:
 			at = -1
 		}
 		out = append(out, a)

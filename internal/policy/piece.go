@@ -13,11 +13,12 @@ const (
 	PieceWrite   PieceKind = "write"
 	PieceRemove  PieceKind = "remove"
 	// PieceName is a word of a command that may be a file.
-	PieceName    PieceKind = "name"
-	PieceConnect PieceKind = "connect"
-	PieceTool    PieceKind = "tool"
-	PieceAgent   PieceKind = "agent"
-	PieceSkill   PieceKind = "skill"
+	PieceName     PieceKind = "name"
+	PieceConnect  PieceKind = "connect"
+	PieceTool     PieceKind = "tool"
+	PieceAgent    PieceKind = "agent"
+	PieceSkill    PieceKind = "skill"
+	PieceWorkflow PieceKind = "workflow"
 )
 
 // OfFile reports whether Text and Path are of a file.
@@ -105,6 +106,8 @@ func piece(a Action) (p Piece, ok bool) {
 		return Piece{Kind: PieceTool, Text: part(a)}, true
 	case Spawn:
 		return Piece{Kind: PieceAgent, Text: a.Agent}, true
+	case Workflow:
+		return Piece{Kind: PieceWorkflow, Text: a.Name}, true
 	case Skill:
 		return Piece{Kind: PieceSkill, Text: a.Name}, true
 	case Person, None:

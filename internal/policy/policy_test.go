@@ -242,6 +242,8 @@ func TestOtherRules(t *testing.T) {
 		{"allow mcp__s", tool("sx", "t"), policy.Ask}, {"allow mcp__s__get_*", tool("s", "get_x"), policy.Allow}, {"allow mcp__s__get_*", tool("s", "set_x"), policy.Ask}, {"deny mcp__s", tool("s", "t"), policy.Deny},
 		{"deny Agent(general)", policy.Spawn{Agent: "general"}, policy.Deny}, {"deny Task(general)", policy.Spawn{Agent: "general"}, policy.Deny}, {"deny Agent(x)", policy.Spawn{Agent: "general"}, policy.Allow},
 		{"allow Skill(review *)", policy.Skill{Name: "review"}, policy.Allow}, {"allow Skill(review)", policy.Skill{Name: "review"}, policy.Allow}, {"allow Skill(review)", policy.Skill{Name: "reviews"}, policy.Ask}, {"allow Skill(a:*)", policy.Skill{Name: "a:b"}, policy.Allow},
+		{"allow Workflow(audit)", policy.Workflow{Name: "audit"}, policy.Allow}, {"allow Workflow(audit)", policy.Workflow{Name: "audit", Inline: true}, policy.Ask}, {"allow Workflow", policy.Workflow{Name: "x", Inline: true}, policy.Allow},
+		{"deny Workflow(a*)", policy.Workflow{Name: "audit", Inline: true}, policy.Deny}, {"allow Workflow(other)", policy.Workflow{Name: "audit"}, policy.Ask}, {"allow Agent", policy.Workflow{Name: "audit"}, policy.Ask},
 		{"deny Skill(x)", policy.Skill{Name: "review", Plain: true}, policy.Allow}, {"deny Skill(review)", policy.Skill{Name: "review", Plain: true}, policy.Deny},
 	} {
 		if v := policy.Decide(rules(t, c.rule), policy.Default, call(toolOf(c.action), c.action)); v.Effect != c.want {
@@ -258,6 +260,8 @@ func toolOf(a policy.Action) string {
 		return "mcp__" + a.Server + "__" + a.Tool
 	case policy.Spawn:
 		return "Agent"
+	case policy.Workflow:
+		return "Workflow"
 	case policy.Skill:
 		return "Skill"
 	case policy.Exec, policy.Opaque, policy.Read, policy.Write, policy.Person, policy.None:

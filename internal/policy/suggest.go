@@ -37,6 +37,11 @@ func (c *call) suggest(a Action) []string {
 		return []string{"mcp__" + a.Server + "__" + a.Tool}
 	case Spawn:
 		return []string{"Agent(" + a.Agent + ")"}
+	case Workflow:
+		if a.Inline {
+			return nil
+		}
+		return []string{"Workflow(" + a.Name + ")"}
 	case Skill:
 		return []string{"Skill(" + a.Name + ")"}
 	case Opaque, Person, None:
