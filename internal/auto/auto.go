@@ -9,17 +9,14 @@ package auto
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/judge"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -28,12 +25,8 @@ import (
 //go:embed instructions.md
 var instructions string
 
-// Timeout bounds one ruling, with all attempts at it; firstWait is between the first
-// two, and doubles.
-const (
-	Timeout   = 10 * time.Second
-	firstWait = 250 * time.Millisecond
-)
+// Timeout bounds one ruling, with all attempts at it.
+const Timeout = 10 * time.Second
 
 // maxReason bounds the classifier's reason, in characters.
 const maxReason = 300
@@ -86,14 +79,9 @@ type Sentences struct {
 	Allow, SoftDeny, HardDeny, Environment []string
 }
 
-// A completer is the one thing needed of a model.
-type completer interface {
-	Complete(ctx context.Context, system string, msgs []llm.Message) (text string, spent event.Spent, err error)
-}
-
 // A Classifier rules on cases. It keeps nothing between them.
 type Classifier struct {
-	Model     completer // nil asks about everything
+	Model     judge.Model // nil asks about everything
 	Sentences Sentences
 }
 
@@ -123,7 +111,7 @@ func (c Classifier) Judge(ctx context.Context, k Case) (r Ruling, spent event.Sp
 	}
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	out, spent, err := c.complete(ctx, text)
+	out, spent, err := judge.Ask(ctx, c.Model, c.system(), text)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return Ruling{Ask, fmt.Sprintf("the check took more than %v", Timeout)}, spent
@@ -137,33 +125,6 @@ func (c Classifier) Judge(ctx context.Context, k Case) (r Ruling, spent event.Sp
 		return Ruling{Ask, "the check gave no usable answer: " + err.Error()}, spent
 	}
 	return r, spent
-}
-
-// complete asks the model, and asks again after a failure that may pass, as long as
-// there is time.
-func (c Classifier) complete(ctx context.Context, text string) (out string, spent event.Spent, err error) {
-	for wait := firstWait; ; wait *= 2 {
-		var once event.Spent
-		out, once, err = c.Model.Complete(ctx, c.system(), []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: text}}}})
-		if spent.Usage == (llm.Usage{}) {
-			spent = once
-		} else {
-			spent.Usage, spent.Cost = spent.Usage.Add(once.Usage), spent.Cost+once.Cost
-		}
-		var failed *llm.Error
-		if !errors.As(err, &failed) || !failed.Retryable() {
-			return out, spent, err
-		}
-		pause := max(wait, failed.RetryAfter)
-		if end, ok := ctx.Deadline(); ok && time.Until(end) <= pause {
-			return out, spent, err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return out, spent, err
-		}
-	}
 }
 
 // system are the instructions with the sentences of the settings.
@@ -193,59 +154,15 @@ func (c Classifier) system() string {
 // token is what the answer must repeat. Text that was written before the call
 // existed cannot know it, so an answer planted in a file name or a command
 // and echoed by the model is not taken.
-func (k Case) token() string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%d %s", len(k.Call.ID), k.Call.ID)
-	h.Write(k.Call.Input)
-	return hex.EncodeToString(h.Sum(nil)[:6])
-}
+func (k Case) token() string { return judge.Token(k.Call.ID, string(k.Call.Input)) }
 
-// parse reads exactly one JSON object of token, ruling and reason, each once.
-// A fence around it is taken off.
+// parse reads exactly one JSON object of token, ruling and reason.
 func parse(s, token string) (Ruling, error) {
-	s = strings.TrimSpace(s)
-	if body, ok := strings.CutPrefix(s, "```"); ok {
-		body, ok = strings.CutSuffix(body, "```")
-		if !ok {
-			return Ruling{}, errors.New("it is not one JSON object")
-		}
-		s = strings.TrimSpace(strings.TrimPrefix(body, "json"))
+	got, err := judge.Read(s, token, "ruling", "reason")
+	if err != nil {
+		return Ruling{}, err
 	}
-	d := json.NewDecoder(strings.NewReader(s))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return Ruling{}, errors.New("it is not one JSON object")
-	}
-	got := map[string]string{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return Ruling{}, errors.New("it is not one JSON object")
-		}
-		key, _ := name.(string)
-		value, err := d.Token()
-		text, ok := value.(string)
-		if err != nil || !ok {
-			return Ruling{}, fmt.Errorf("its field %q is not a text", clip.Line(clip.Clean(key), 40))
-		}
-		if _, twice := got[key]; twice {
-			return Ruling{}, errors.New("it names a field twice")
-		}
-		got[key] = text
-	}
-	if _, err := d.Token(); err != nil {
-		return Ruling{}, errors.New("it is not one JSON object")
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return Ruling{}, errors.New("something follows the JSON object")
-	}
-	return ruling(got, token)
-}
-
-func ruling(got map[string]string, token string) (Ruling, error) {
-	if len(got) != 3 || got["token"] != token {
-		return Ruling{}, errors.New("its fields are not token, ruling and reason")
-	}
-	r := Ruling{Effect: Effect(got["ruling"]), Reason: clip.Line(visible(got["reason"]), maxReason)}
+	r := Ruling{Effect: Effect(got["ruling"]), Reason: clip.Line(judge.Visible(got["reason"]), maxReason)}
 	switch r.Effect {
 	case Allow, SoftDeny, HardDeny, Ask:
 	default:

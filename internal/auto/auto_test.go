@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/judge"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
@@ -87,7 +88,7 @@ func TestAnswers(t *testing.T) {
 
 func TestFailsClosed(t *testing.T) {
 	k := bash("make")
-	for name, m := range map[string]completer{
+	for name, m := range map[string]judge.Model{
 		"error":   Small{Model: &fake.Model{Replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.Overloaded, Err: errors.New("busy")})}}},
 		"cut":     Small{Model: &fake.Model{Replies: []fake.Reply{fake.Parts(llm.MaxTokens, llm.Text{S: `{"token":"` + k.token() + `","ruling":"allow","reason":"r"}`})}}},
 		"refused": Small{Model: &fake.Model{Replies: []fake.Reply{fake.Parts(llm.Refused)}}},
@@ -158,12 +159,12 @@ func TestFailuresThatPass(t *testing.T) {
 		asked   int
 		took    time.Duration
 	}{
-		"overloaded":             {[]fake.Reply{fail(llm.Overloaded, 0), allow}, Allow, 2, firstWait},
-		"too many, then broken":  {[]fake.Reply{fail(llm.RateLimited, 0), fail(llm.ServerError, 0), fail(llm.Transport, 0), allow}, Allow, 4, 7 * firstWait},
+		"overloaded":             {[]fake.Reply{fail(llm.Overloaded, 0), allow}, Allow, 2, judge.FirstWait},
+		"too many, then broken":  {[]fake.Reply{fail(llm.RateLimited, 0), fail(llm.ServerError, 0), fail(llm.Transport, 0), allow}, Allow, 4, 7 * judge.FirstWait},
 		"it says how long":       {[]fake.Reply{fail(llm.RateLimited, 4*time.Second), allow}, Allow, 2, 4 * time.Second},
 		"longer than there is":   {[]fake.Reply{fail(llm.RateLimited, time.Minute), allow}, Ask, 1, 0},
 		"it does not pass":       {[]fake.Reply{fail(llm.Unauthorized, 0), allow}, Ask, 1, 0},
-		"it goes on until then":  {[]fake.Reply{fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), allow}, Ask, 6, 31 * firstWait},
+		"it goes on until then":  {[]fake.Reply{fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), fail(llm.Overloaded, 0), allow}, Ask, 6, 31 * judge.FirstWait},
 		"then it hangs":          {[]fake.Reply{fail(llm.Overloaded, 0), fake.Hang()}, Ask, 2, Timeout},
 		"nonsense is no failure": {[]fake.Reply{fake.Say("no"), allow}, Ask, 1, 0},
 	} {
@@ -294,7 +295,7 @@ func FuzzDocument(f *testing.F) {
 			t.Fatalf("not one object: %v\n%s", err, text)
 		}
 		call, _ := doc["planned_call"].(map[string]any)
-		if doc["token"] != k.token() || call["tool"] != visible(name) {
+		if doc["token"] != k.token() || call["tool"] != judge.Visible(name) {
 			t.Errorf("a text reached out of its place:\n%s", text)
 		}
 		if strings.ContainsAny(text, "<>\x00\x1b\u200b\u2028") {

@@ -4,13 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/adze-agent/adze/internal/judge"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // maxCall bounds the planned call with its actions, in bytes of JSON. A
@@ -20,9 +16,7 @@ const maxCall = 240_000
 
 var errLong = errors.New("the call is too long for the check, which smaller ones are not")
 
-// document is the case as one JSON object. Everything a model or a file could
-// have written stands inside JSON strings, with quotes, line ends and angle
-// brackets escaped, so that it cannot end its string and speak for itself.
+// document is the case as one JSON object.
 func (k Case) document() (string, error) {
 	type doc struct {
 		Token   string           `json:"token"`
@@ -44,7 +38,7 @@ func (k Case) document() (string, error) {
 	}
 	call["actions"] = acts
 	hidden := 0
-	call, _ = scrub(call, &hidden).(map[string]any)
+	call, _ = judge.Scrub(call, &hidden).(map[string]any)
 	if hidden > 0 {
 		call["invisible_characters_removed"] = hidden
 	}
@@ -52,14 +46,7 @@ func (k Case) document() (string, error) {
 		return "", errLong
 	}
 	steps, left := k.History.render()
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	if err := e.Encode(doc{k.token(), visible(k.Dir), left, steps, call}); err != nil {
-		return "", fmt.Errorf("writing the case: %w", err)
-	}
-	return noTags.Replace(b.String()), nil
+	return judge.Document(doc{k.token(), judge.Visible(k.Dir), left, steps, call})
 }
 
 // tool is the tool's own name, whatever the model called it.
@@ -69,10 +56,6 @@ func (k Case) tool() string {
 	}
 	return k.Call.Name
 }
-
-// noTags escapes what chat templates and tags are made of; in JSON both stand
-// only inside strings.
-var noTags = strings.NewReplacer("<", `\u003c`, ">", `\u003e`)
 
 // describe is an action in plain data.
 func describe(a policy.Action) map[string]any {
@@ -130,47 +113,4 @@ func path(verb, resolved, asked string) map[string]any {
 		m["written_as"] = asked
 	}
 	return m
-}
-
-// scrub takes what cannot be seen out of every string of v and counts it.
-func scrub(v any, hidden *int) any {
-	switch v := v.(type) {
-	case string:
-		s := visible(v)
-		*hidden += max(0, utf8.RuneCountInString(v)-utf8.RuneCountInString(s))
-		return s
-	case []string:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = scrub(x, hidden)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = scrub(x, hidden)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, x := range v {
-			out[scrub(key, hidden).(string)] = scrub(x, hidden)
-		}
-		return out
-	}
-	return v
-}
-
-// visible is s without escape sequences, control characters and everything that
-// takes no room on a screen: format characters, variation selectors, fillers.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if unicode.In(r, unicode.Cf, unicode.Cc, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
-			return -1
-		}
-		return r
-	}, clip.Clean(s))
 }

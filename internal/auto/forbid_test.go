@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/judge"
 	"github.com/adze-agent/adze/internal/op"
 )
 
@@ -66,7 +67,7 @@ func TestWhatIsForbiddenStays(t *testing.T) {
 				if !strings.Contains(string(all), limit) || len(all) > maxSaid+3*maxSentences {
 					t.Errorf("%d bytes, %.300s", len(all), all)
 				}
-				if first := fmt.Sprint(steps); !strings.Contains(first, visible(texts[0][:5])) || !strings.Contains(first, texts[len(texts)-1][:9]) {
+				if first := fmt.Sprint(steps); !strings.Contains(first, judge.Visible(texts[0][:5])) || !strings.Contains(first, texts[len(texts)-1][:9]) {
 					t.Error("the first or the last is not there")
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/judge"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -59,12 +60,12 @@ func (h History) shown(s step) step {
 	switch {
 	case s.cut:
 	case s.said != "":
-		s.said = shorten(visible(s.said), maxOneSaid)
+		s.said = shorten(judge.Visible(s.said), maxOneSaid)
 	case s.attached != "":
-		s.attached = clip.Middle(visible(s.attached), maxOneAttached, "")
+		s.attached = clip.Middle(judge.Visible(s.attached), maxOneAttached, "")
 	default:
 		s.input = clip.Middle(compact(h.Facts.raw(s.tool, json.RawMessage(s.input))), maxOneDone, "")
-		s.tool = clip.Line(visible(s.tool), 100)
+		s.tool = clip.Line(judge.Visible(s.tool), 100)
 	}
 	s.cut = true
 	return s
@@ -167,7 +168,7 @@ func (h History) steps() (out []step, gone []string) {
 				continue
 			}
 			over--
-			gone = append(gone, forbidding(visible(s.said))...)
+			gone = append(gone, forbidding(judge.Visible(s.said))...)
 		}
 		out, first = kept, slices.IndexFunc(kept, func(s step) bool { return s.said != "" })
 	}
@@ -178,9 +179,9 @@ func (h History) steps() (out []step, gone []string) {
 func compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
-		return visible(string(raw))
+		return judge.Visible(string(raw))
 	}
-	return visible(b.String())
+	return judge.Visible(b.String())
 }
 
 // render lists the newest steps that fit, oldest first, and counts the rest. The first
