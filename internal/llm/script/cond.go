@@ -93,6 +93,30 @@ func (b binary) eval(s scene) value {
 	return boolean(b.re.MatchString(x.text()))
 }
 
+// found is what the groups of the first pattern found that a condition which holds has
+// matched; nil where it has none.
+func found(e expr, s scene) []string {
+	b, ok := e.(binary)
+	switch {
+	case !ok:
+		return nil
+	case b.re != nil:
+		return b.re.FindStringSubmatch(b.x.eval(s).text())
+	}
+	if got := found(b.x, s); len(got) > 1 {
+		return got
+	}
+	return found(b.y, s)
+}
+
+// filled puts what was found in the places of ${1} to ${9}.
+func filled(text string, got []string) string {
+	for i := 1; i < len(got) && i <= 9; i++ {
+		text = strings.ReplaceAll(text, "${"+strconv.Itoa(i)+"}", got[i])
+	}
+	return text
+}
+
 // parseCond reads a condition. Nothing, and "else", are always true.
 func parseCond(s string) (expr, error) {
 	toks, err := tokens(s)

@@ -41,7 +41,12 @@
 //
 // A line of "===" and a condition begins a part of its own: each conversation plays it
 // from its beginning whose first request has the condition hold (that of an agent by what
-// its prompt says). All others play what stands before the first such line, together.
+// its prompt says). Questions that belong to no conversation, such as those of a
+// classifier, play the first such part together. All others play what stands before the
+// first such line, together.
+//
+// In texts and inputs of a reply, ${1} to ${9} stand for what the groups of the first
+// pattern found that its condition has matched.
 //
 // After the last reply the model says "[script: no more replies]".
 package script
@@ -50,6 +55,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strconv"
 	"sync"
 	"time"
 
@@ -141,13 +147,20 @@ func (m *Model) take(key string, s scene) turn {
 // playing is the part that a conversation plays.
 func (m *Model) playing(key string, s scene) *playing {
 	p, known := m.own[key]
-	if !known && key != "" {
-		s.request = 1
-		for _, part := range m.script.parts[1:] {
-			if part.cond.eval(s).truth() {
-				p = &playing{replies: part.replies}
-				break
+	if !known || key == "" {
+		s.request, p = 1, nil
+		for i, part := range m.script.parts[1:] {
+			if !part.cond.eval(s).truth() {
+				continue
 			}
+			if key == "" { // questions that belong to no conversation play it together
+				key = "part " + strconv.Itoa(i)
+				p = m.own[key]
+			}
+			if p == nil {
+				p = &playing{replies: part.replies}
+			}
+			break
 		}
 		m.own[key] = p
 	}
@@ -177,7 +190,7 @@ func (m *playing) take(s scene) turn {
 		}
 		return t
 	}
-	t.reply, t.pace = r, m.pace
+	t.reply, t.pace = r.with(found(r.cond, s)), m.pace
 	for _, it := range r.items {
 		if p, ok := it.(pace); ok {
 			m.pace = time.Duration(p)
@@ -185,6 +198,26 @@ func (m *playing) take(s scene) turn {
 	}
 	m.step()
 	return t
+}
+
+// with is the reply with what its condition found.
+func (r *reply) with(got []string) *reply {
+	if len(got) < 2 {
+		return r
+	}
+	out := *r
+	out.items = make([]item, len(r.items))
+	for i, it := range r.items {
+		switch x := it.(type) {
+		case say:
+			it = say(filled(string(x), got))
+		case use:
+			it = use{x.name, filled(x.input, got)}
+		case think, pace, stall, cut:
+		}
+		out.items[i] = it
+	}
+	return &out
 }
 
 // skip passes over replies whose condition is false.

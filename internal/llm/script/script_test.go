@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -383,5 +384,32 @@ func BenchmarkStream(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	}
+}
+
+// What a condition found can be said again, and questions without a conversation have a
+// part of their own.
+func TestFoundIsSaid(t *testing.T) {
+	s, err := Parse("> main\n=== system contains \"rule\"\n? prompt matches \"token: ([0-9a-f]+)\"\n> yes ${1}, ${2}\n---\n> again")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := New(s, Config{})
+	say := func(system, prompt, key string) string {
+		var out string
+		r := llm.Request{Model: "m", System: []string{system}, CacheKey: key, MaxTokens: 10, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: prompt}}}}}
+		for c, err := range m.Stream(t.Context(), r) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f, ok := c.(llm.Finished); ok {
+				out = f.Message.Text()
+			}
+		}
+		return out
+	}
+	got := []string{say("rule", "token: 4f2a", ""), say("talk", "token: 1", ""), say("rule", "token: 5", ""), say("rule", "token: 6", "c")}
+	if want := []string{"yes 4f2a, ${2}", "main", "again", "yes 6, ${2}"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
