@@ -260,12 +260,14 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	}
 	var above func(context.Context, event.Asked) (op.Answer, error)
 	warn, person := cfg.Cost.WarnUSD, at.process.front.Person && !at.process.front.Print
+	judge := models.Judges(at.models.Load, func() string { return r.Target().ID() })
 	if c := r.spec.Child; c != nil {
 		above, warn, person = c.above, 0, false // the session that started it counts what it costs
+		judge = nil
 	}
 	r.Session, err = session.Start(life, session.Config{
 		Record: session.Record{Log: r.log, Keeper: r.log, Base: r.base(), Begin: r.log.Begin, Again: event.Resumed{Version: at.process.Version, Dir: at.Paths.Dir, Torn: r.log.Torn}},
-		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), WarnUSD: warn, AskDear: person},
+		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), Judge: judge, WarnUSD: warn, AskDear: person},
 		Hands: session.Hands{
 			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
 			DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },

@@ -25,7 +25,7 @@ func (r running) about(answers *desk.Desk) print.About {
 		ToolNames: func() []string { return r.Tools().Names() }, Mistakes: r.Mistakes,
 		KeySource: d.Key, Version: d.Version, Prefix: r.Place().Config().Print.ProviderPrefix, NewID: newUUID, Now: time.Now,
 		Auto:  slices.Contains(d.Modes, policy.Auto),
-		Facts: r.Facts, Deferred: r.State().Deferred(),
+		Facts: r.Facts, Deferred: r.State().Deferred(), Goal: r.State().Pursued() != nil,
 	}
 	if answers != nil {
 		a.Ask = func(ctx context.Context, q ask.Query) (ask.Reply, error) { return answers.Ask(ctx, r.ID, q) }

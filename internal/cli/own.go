@@ -79,6 +79,8 @@ func (o ownCommands) do(ctx context.Context, name, args string) (print.Done, boo
 	switch q := looked[name]; {
 	case q != nil:
 		return print.Done{Text: o.answer(ctx, q)}, true
+	case name == "goal" && args == "":
+		return print.Done{Text: o.State().GoalText()}, true
 	case name == "status":
 		return print.Done{Text: o.status()}, true
 	case name == "help":

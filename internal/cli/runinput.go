@@ -90,7 +90,8 @@ func slash(text string, typed op.Span) (print.Input, error) {
 	name, ok := strings.CutPrefix(word, "/")
 	all := op.Commands()
 	i := slices.IndexFunc(all, func(c op.Command) bool { return c.Name == name })
-	if _, answered := looked[name]; ok && answered || word == "/" || word == "/clear" {
+	args = strings.TrimSpace(args)
+	if _, answered := looked[name]; ok && answered || word == "/" || word == "/clear" || word == "/goal" && args == "" {
 		return as, nil // print.Options.Own answers it
 	}
 	if _, shown := (&uiHost{}).reports()[name]; ok && shown {
@@ -99,13 +100,16 @@ func slash(text string, typed op.Span) (print.Input, error) {
 	if !ok || i < 0 {
 		return as, nil
 	}
-	args = strings.TrimSpace(args)
 	if all[i].Make == nil {
 		return as, onlyShown(name)
 	}
 	o, err := all[i].Make(args)
 	if err != nil {
 		return as, usagef("", "%v", err)
+	}
+	if g, ok := o.(op.Goal); ok { // what a pipe brought, nobody typed
+		g.Typed = typed == op.All(text)
+		o = g
 	}
 	as.Op, as.Command = o, true
 	return as, nil

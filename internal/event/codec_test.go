@@ -97,6 +97,8 @@ func samples() []event.Body {
 		event.NotesKept{Through: 7},
 		event.FilesChanged{Changed: effect.Changed{Files: []effect.Change{{Path: "/a", Before: effect.Version{Kind: effect.IsFile, Hash: "h"}}}, Missed: []string{"b: why"}}},
 		event.CompactFailed{Trigger: "full", Why: "w", Stops: true},
+		event.GoalSet{Condition: "c", Typed: true, Prompt: "g1", Turns: 1, Tokens: 2, USD: 0.5},
+		event.GoalChanged{Status: event.GoalBudget, Why: "w", By: event.GoalByPerson, Same: 1, Still: 2, Turns: 3, Tokens: 4, USD: 0.25},
 		event.RewindBegan{To: 1, ID: "i", Text: "t", Undo: true, Changes: []effect.Change{{Path: "/p"}}},
 		event.Rewound{
 			Foreign: []string{"/p"}, Cut: "interrupted",
@@ -118,7 +120,7 @@ func liveSamples() []event.Body {
 		event.ToolInputDelta{Call: "c", Name: "n", At: 1, S: "{"},
 		event.PartDone{Part: llm.ToolUse{ID: "c", Name: "n", Input: json.RawMessage(`{}`)}},
 		event.Retracted{Why: "w"}, event.Waiting{Attempt: 1, Max: 10, For: time.Second, Status: 529, Err: "e", Kind: "k"},
-		event.ToolOutput{Call: "c", S: "s"}, event.HookStarted{ID: 1, Event: "Stop", Name: "n", Status: "s", Call: "c", Input: "{}"}, event.HookEnded{ID: 1, Event: "Stop", Name: "n", Code: 2, Stdout: "o", Stderr: "e", Err: "x", Took: 3, Terminal: "t"}, event.Compacting{Trigger: "full"}, event.TaskOutput{ID: "b1", S: "s"}, event.TaskProgress{ID: "a1", Doing: "Read x", Tally: event.Tally{Requests: 1, Calls: 2, ByTool: map[string]int{"Read": 2}, Models: []string{"p/m"}}, Took: 3}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
+		event.ToolOutput{Call: "c", S: "s"}, event.HookStarted{ID: 1, Event: "Stop", Name: "n", Status: "s", Call: "c", Input: "{}"}, event.HookEnded{ID: 1, Event: "Stop", Name: "n", Code: 2, Stdout: "o", Stderr: "e", Err: "x", Took: 3, Terminal: "t"}, event.Compacting{Trigger: "full"}, event.GoalJudging{}, event.TaskOutput{ID: "b1", S: "s"}, event.TaskProgress{ID: "a1", Doing: "Read x", Tally: event.Tally{Requests: 1, Calls: 2, ByTool: map[string]int{"Read": 2}, Models: []string{"p/m"}}, Took: 3}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
 		event.RewindPlan{Dropped: 1, ID: "p", Files: []event.FileChange{{Path: "p", Kind: "changed", Added: 1, Removed: 2, Foreign: true}}, Lost: []string{"l"}},
 		event.Rewinding{Done: 1, Of: 2},
 	}

@@ -294,7 +294,7 @@ type (
 	Noted struct {
 		Level string `json:"level"` // info, warning, error
 		Text  string `json:"text"`
-		About string `json:"about,omitempty"` // AboutWindow, AboutCost, AboutHook, or ""
+		About string `json:"about,omitempty"` // AboutWindow, AboutCost, AboutHook, AboutGoal, or ""
 	}
 	TurnEnded struct {
 		ID     string          `json:"id"`
@@ -405,6 +405,7 @@ const (
 	ForSkill   = "skill"      // a skill that an agent of its own does
 	ForHook    = "hook"       // a question of a hook to a model
 	ForAside   = "aside"      // a question that a person asked on the side
+	ForGoal    = "goal"       // whether the goal is reached
 	ForAgent   = "agent"      // a request of an agent, or of what works for it
 	// ForSampling is an answer that an MCP server asked for.
 	ForSampling = "sampling"
@@ -454,6 +455,9 @@ const AboutCost = "cost"
 
 // AboutHook is what a hook has people told.
 const AboutHook = "hook"
+
+// AboutGoal tells people how a goal goes that takes long.
+const AboutGoal = "goal"
 
 // An End is how a turn ended.
 type End string

@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/judge"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
 )
@@ -43,13 +44,13 @@ func (m *Set) Classifier() *Classifier {
 	a := m.cfg.Permissions.AutoMode
 	return &Classifier{
 		Sentences: auto.Sentences{Allow: a.Allow, SoftDeny: a.SoftDeny, HardDeny: a.HardDeny, Environment: a.Environment},
-		Model:     &judge{set: m},
+		Model:     &classifier{set: m},
 	}
 }
 
-// A judge is the small model, chosen when it is first asked: most sessions never
+// A classifier is the small model, chosen when it is first asked: most sessions never
 // are in the mode that asks it.
-type judge struct {
+type classifier struct {
 	set *Set
 
 	mu     sync.Mutex // guards what follows
@@ -59,7 +60,7 @@ type judge struct {
 }
 
 // Complete asks the small model.
-func (j *judge) Complete(ctx context.Context, system string, msgs []llm.Message) (string, event.Spent, error) {
+func (j *classifier) Complete(ctx context.Context, system string, msgs []llm.Message) (string, event.Spent, error) {
 	j.mu.Lock()
 	if !j.chosen {
 		s, ok := j.set.small(ctx, j.set.Wish())
@@ -118,6 +119,27 @@ func (m *Set) Meant(ctx context.Context, name, main string) string {
 		return s.ID()
 	}
 	return main
+}
+
+// Judges finds the model that judges goals beside a session, by the models that there are
+// then and the session's own.
+func Judges(now func() *Set, main func() string) func(context.Context) (judge.Model, error) {
+	return func(ctx context.Context) (judge.Model, error) { return now().judge(ctx, main()) }
+}
+
+// judge is the small model beside main, else main itself where it may be asked on the side.
+func (m *Set) judge(ctx context.Context, main string) (judge.Model, error) {
+	if s, ok := m.small(ctx, main); ok {
+		return m.asked(s), nil
+	}
+	c, err := m.Choose(ctx, main)
+	if err == nil && (c.Provider == "script" || c.Provider == "replay") {
+		err = errors.New("nobody can judge a goal: set small_model to the model that is to do it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.asked(c), nil
 }
 
 // Answer puts one question to a model: the named one, or the small one beside

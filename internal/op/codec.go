@@ -35,6 +35,7 @@ var codec = Codec[Op]{Noun: "op", Kinds: []Kind[Op]{
 	KindOf[Op, StopTask]("stop_task"),
 	KindOf[Op, Rewind]("rewind"),
 	KindOf[Op, Compact]("compact"),
+	KindOf[Op, Goal]("goal"),
 	KindOf[Op, Rename]("rename"),
 	KindOf[Op, Revoke]("revoke"),
 }}

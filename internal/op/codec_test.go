@@ -32,6 +32,7 @@ var every = []op.Op{
 	op.SetMode{Mode: "plan"},
 	op.Background{Call: "c1"},
 	op.StopTask{ID: "b1"},
+	op.Goal{Do: op.ResumeGoal, Condition: "go test ./... passes", Typed: true, Turns: 9, Tokens: 500_000, USD: 2.5},
 	op.Rename{Title: "a title"},
 	op.Revoke{Rules: []string{"Bash(ls *)"}, Effect: policy.Deny},
 }

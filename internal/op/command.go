@@ -31,6 +31,7 @@ func Commands() []Command {
 		{Name: "effort", Args: "[default|none|low|medium|high|xhigh|max]", About: "how hard the model thinks"},
 		{Name: "btw", Args: "<question>", About: "ask on the side, also while the model works; nothing of it enters the conversation"},
 		{Name: "compact", Args: "[focus|--from|--up-to|--undo]", About: "summarize the conversation, or a part of it", Make: compact, Done: compacted},
+		{Name: "goal", Args: "[condition | pause | resume | clear]", About: "work until a condition is met; alone, show how it stands", Make: goal, Done: goaled},
 		{Name: "rename", Args: "<title>", About: "title the session", Make: rename, Done: renamed},
 		{Name: "copy", Args: "[N]", About: "copy the last answer, or an earlier one: 2 is the one before it"},
 		{Name: "context", About: "what fills the model's window"},

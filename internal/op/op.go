@@ -172,6 +172,20 @@ type (
 		// Undo takes the newest compaction back instead, while no turn runs.
 		Undo bool `json:"undo,omitempty"`
 	}
+	// Goal sets the condition that the session works for until it is so, or changes how
+	// it goes with the one that is set. A turn begins with a new one.
+	Goal struct {
+		// Do is what becomes of the goal that is set; "" sets another one.
+		Do GoalDo `json:"do,omitempty"`
+		// Condition is what is to be so, in at most MaxGoal characters.
+		Condition string `json:"condition,omitempty"`
+		// Typed: a person typed the condition. Else it asks for nothing in a person's name.
+		Typed bool `json:"typed,omitempty"`
+		// Turns, Tokens and USD, when positive, bound what is done for it.
+		Turns  int     `json:"turns,omitempty"`
+		Tokens int     `json:"tokens,omitempty"`
+		USD    float64 `json:"usd,omitempty"`
+	}
 	// Rename titles the session.
 	Rename struct {
 		Title string `json:"title,omitempty"`
@@ -285,5 +299,6 @@ func (Background) op() {}
 func (StopTask) op()   {}
 func (Rewind) op()     {}
 func (Compact) op()    {}
+func (Goal) op()       {}
 func (Rename) op()     {}
 func (Revoke) op()     {}

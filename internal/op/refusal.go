@@ -45,6 +45,8 @@ const (
 	BadModel    Code = "bad_model"      // the model cannot be had
 	BadRule     Code = "bad_rule"       // a rule cannot be read
 	NoCommand   Code = "no_command"     // there is no such slash command
+	NoGoal      Code = "no_goal"        // no goal is set, or none that this can be done with
+	BadGoal     Code = "bad_goal"       // the condition cannot be a goal's
 	Denied      Code = "denied"         // the connection may not do that (ask.Scope)
 	Malformed   Code = "malformed"      // it is not the JSON form of an op
 	Unsupported Code = "unsupported"    // this session or version cannot do it

@@ -29,6 +29,9 @@ func (s *Session) begin(st *state) {
 	if st.loop == nil {
 		return // opened only to go back: prompts that an earlier process left wait for the next start
 	}
+	if st.pursuit.stop != nil {
+		st.pursuit.stop() // it is judged when the turn is over
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	st.cancel, st.turn, st.began = cancel, ctx, s.cfg.Now()
 	go func() { // ends with the turn; end and finish wait for it through cancel
@@ -48,7 +51,7 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 		}
 		return loop.Compact(ctx, turn, c)
 	}
-	for _, begins := range []func(context.Context) (*agent.Loop, agent.Turn, error){s.goingOn, s.woken} {
+	for _, begins := range []func(context.Context) (*agent.Loop, agent.Turn, error){s.goingOn, s.woken, s.toward} {
 		if loop, turn, err := begins(ctx); loop != nil || err != nil {
 			if err != nil {
 				return out, err
@@ -257,7 +260,7 @@ func (s *Session) turn(st *state) (t agent.Turn, err error) {
 // started records the start of a turn.
 func (s *Session) started(st *state) (id string, err error) {
 	id = fmt.Sprintf("t%d", st.Turns+1)
-	st.helped = st.Helpers[event.ForSkill].Helped
+	st.helped, st.pursuit.next = st.Helpers[event.ForSkill].Helped, ""
 	began := event.TurnStarted{ID: id, Model: st.asked().ID(), Mode: st.mode}
 	if wish := st.target.Wished(); wish != began.Model {
 		began.Wish = wish
@@ -265,6 +268,7 @@ func (s *Session) started(st *state) (id string, err error) {
 	if err := s.record(context.Background(), st, began); err != nil {
 		return id, err
 	}
+	s.watchGoal(st)
 	return id, s.sayAside(context.Background(), st)
 }
 

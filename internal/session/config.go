@@ -51,6 +51,8 @@ type Turns struct {
 	// refuses.
 	Resolve func(ctx context.Context, name string) (agent.Target, error)
 	Budget  agent.Budget // of each turn
+	// Judge judges goals; nil: no goal can be set, and one that is set is not pursued.
+	Judge Judge
 	// WarnUSD is what the session may cost before a person is told, once; 0 says
 	// nothing.
 	WarnUSD float64

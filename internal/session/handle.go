@@ -47,6 +47,10 @@ func (s *Session) handle(st *state, o op.Op, with prepared) error {
 			st.unwind()
 			return nil
 		}
+		if st.cancel == nil && st.pursuit.stop != nil {
+			s.rest(st)
+			return s.record(ctx, st, event.GoalChanged{Status: event.GoalPaused, By: event.GoalByPerson})
+		}
 		if st.cancel == nil {
 			return ErrIdle
 		}
@@ -86,6 +90,8 @@ func (s *Session) handle(st *state, o op.Op, with prepared) error {
 		return s.compact(st, o)
 	case op.Revoke:
 		return s.revoke(ctx, st, o, with.unkept)
+	case op.Goal:
+		return s.setGoal(ctx, st, o)
 	case op.Rename:
 		return s.record(ctx, st, event.Titled{Title: o.Title, By: "person"})
 	}
@@ -408,8 +414,12 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 			err = errors.Join(err, s.record(context.Background(), st, event.InputRemoved{ID: q.ID, Why: "the call before it was put off by a hook"}))
 		}
 	}
-	if (began || err != nil) && !s.close(st, ended(out, err)) || !began && err != nil {
+	end := ended(out, err)
+	if (began || err != nil) && !s.close(st, end) || !began && err != nil {
 		return // a prompt that could not be taken is not tried again by itself
+	}
+	if began && s.turned(st, end) != nil {
+		return
 	}
 	switch {
 	case st.ending:
@@ -417,6 +427,9 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 		s.begin(st)
 	case out.Reason == agent.Completed: // after any other end, a person goes on
 		_ = s.awaken(st) // what cannot be recorded now cannot in the next turn either, which says so
+	}
+	if out.Reason == agent.Completed || !began {
+		s.weigh(st)
 	}
 }
 

@@ -111,6 +111,7 @@ type state struct {
 	notes     []string                      // for the model, after the current step
 	wake      string                        // why a turn is to begin for these, "" is not
 	wakes     int                           // turns in a row that began so
+	pursuit   pursuit                       // of the goal
 	// What follows came with the Config, and settings may change it.
 	loop      *agent.Loop
 	wanted    *tool.Set // to have from the next step on, nil when that is tools
@@ -232,7 +233,8 @@ func (s *Session) end(st *state) {
 	for _, stop := range st.shells {
 		stop()
 	}
-	for st.cancel != nil || len(st.shells) > 0 || st.rewinding {
+	s.rest(st)
+	for st.cancel != nil || len(st.shells) > 0 || st.rewinding || st.pursuit.stop != nil {
 		(<-s.inbox)(st)
 	}
 	s.endTasks(st)

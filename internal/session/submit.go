@@ -58,6 +58,15 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error
 		out.target, err = s.named(ctx, o.Name)
 	case op.Rewind:
 		err = s.rewind(ctx, o)
+	case op.Goal:
+		if s.cfg.Judge == nil {
+			return out, &op.Refusal{Code: op.Unsupported, Text: "this session cannot have a goal"}
+		}
+		if o.Do == "" || o.Do == op.ResumeGoal {
+			if _, no := s.cfg.Judge(ctx); no != nil {
+				err = &op.Refusal{Code: op.NoModel, Text: no.Error(), Err: no}
+			}
+		}
 	case op.Compact:
 		if o.Undo {
 			err = s.uncompact(ctx)

@@ -35,14 +35,14 @@ type Log interface {
 func Durable(b event.Body) bool {
 	switch b.(type) {
 	case event.SessionStarted, event.InputQueued, event.InputRemoved,
-		event.Answered, event.ToolStarted, event.Ran, event.RewindBegan, event.Rewound, event.TurnEnded:
+		event.Answered, event.ToolStarted, event.Ran, event.RewindBegan, event.Rewound, event.GoalSet, event.GoalChanged, event.TurnEnded:
 		return true
 	case event.Resumed, event.Situated, event.InputAccepted, event.TurnStarted, event.Replied, event.Dropped, event.Spent, event.Asked, event.ToolFinished,
 		event.ModelChanged, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged, event.Cleared, event.Bounded, event.Stripped, event.Compacted, event.NotesKept, event.FilesChanged, event.CompactFailed, event.TaskStarted, event.TaskEnded, event.Noted,
 		event.SettingsChanged, event.Unknown:
 		return false
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // never stored
+		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.GoalJudging, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // never stored
 		return false
 	}
 	return false

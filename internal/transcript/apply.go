@@ -39,6 +39,7 @@ func (s State) Apply(e event.Event) State {
 	case event.TurnStarted:
 		s.Running, s.Model, s.Mode = b.ID, b.Model, b.Mode
 		s.Turn, s.Turns = Turn{Seq: e.Seq}, s.Turns+1
+		s = s.toward(func(g *Goal) { g.Used++ })
 	case event.Replied:
 		s = s.replied(e.Seq, e.Time, b)
 	case event.Dropped:
@@ -68,6 +69,7 @@ func (s State) Apply(e event.Event) State {
 	case event.TurnEnded:
 		s.talk = s.talk.turnEnded(e.Seq, b.Reason == event.ToolDeferred)
 		s.Turn.End, s.Lasted = b, s.Lasted+b.Took
+		s = s.toward(func(g *Goal) { g.Worked += b.Took })
 		s.Running, s.Pending, s.Started = "", relayed(s.Pending), nil
 	case event.TaskStarted:
 		s.Background = with(s.Background, b.ID, b)
@@ -84,13 +86,15 @@ func (s State) Apply(e event.Event) State {
 			a.End = &b
 			s.Agents = with(s.Agents, b.ID, a)
 		}
+	case event.GoalSet, event.GoalChanged:
+		s = s.goal(e)
 	case event.FilesChanged:
 		s = s.touched(b.Changed.Files)
 	case event.Noted:
 		s.Warned = s.Warned || b.About == event.AboutWindow
 	case event.SettingsChanged, event.Unknown: // nothing to keep
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // live
+		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.GoalJudging, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // live
 	}
 	return s
 }
@@ -244,6 +248,9 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 		s.Last = b.Text
 		s.Said = said(s.Said, Said{Seq: seq, ID: b.ID, Text: b.Text})
 		s.talk = s.talk.said(seq)
+	}
+	if g := s.Goal; g != nil && b.ID != "" && b.ID == g.Prompt {
+		s = s.toward(func(g *Goal) { g.From = seq })
 	}
 	if b.Changed != nil {
 		s = s.touched(b.Changed.Files)

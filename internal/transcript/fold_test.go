@@ -46,6 +46,12 @@ func lives() []life {
 			replied(10, 1, use("1")), did("1", effect.Exported{Vars: []effect.Variable{{Name: "A", Value: "1"}, {Name: "B", Hidden: true}}}, effect.Exported{Confined: true, Vars: []effect.Variable{{Name: "A", Value: "2"}, {Name: "C", Hidden: true}}}), replied(10, 1, use("2")),
 			did("2", effect.Exported{Vars: []effect.Variable{{Name: "A", Value: "3"}}}), event.Asked{Call: "9"}, ended("t1"), event.Resumed{Version: "2", Dir: "/w"}, event.Resumed{Version: "3", Dir: "/elsewhere"}, event.Resumed{Version: "3"},
 		}},
+		{"a goal", []event.Body{
+			event.GoalChanged{Status: event.GoalPaused}, event.Spent{For: event.ForGoal, Model: "p/s", Usage: llm.Usage{In: 7}, Cost: 0.5, Priced: true}, event.GoalSet{Condition: "it works", Typed: true, Prompt: "p1", Turns: 3}, said("p1", "it works"), begun("t1"), replied(10, 1, llm.Text{S: "A"}),
+			event.TurnEnded{ID: "t1", How: event.Done, Took: time.Minute}, event.GoalChanged{Status: event.GoalActive, Why: "it does not", By: event.GoalByJudge, Same: 1, Still: 2}, begun("t2"), event.TurnEnded{ID: "t2", How: event.Interrupted, Took: time.Second}, event.GoalChanged{Status: event.GoalPaused, By: event.GoalByTurn},
+			begun("t3"), ended("t3"), event.GoalChanged{Status: event.GoalActive, By: event.GoalByPerson, Tokens: 100}, event.GoalChanged{Status: event.GoalComplete, Why: "it does", By: event.GoalByJudge}, event.GoalSet{Condition: "more"}, event.GoalChanged{Status: event.GoalCleared},
+			event.GoalSet{Condition: "again", Prompt: "p2"}, said("p2", "again"), event.Rewound{To: 18, ID: "p2", Conversation: true, Messages: []llm.Message{}},
+		}},
 		{"todo lists", []event.Body{
 			said("p1", "go"), begun("t1"), replied(10, 1, use("1"), use("2"), use("3")), event.ToolFinished{Call: "1", Name: "TodoWrite", View: view.Tasks{Items: []view.Task{{Text: "a"}}}},
 			event.ToolFinished{Call: "2", View: view.Group{Blocks: []view.Block{view.Tasks{Items: []view.Task{{Text: "b"}}}, view.Group{Blocks: []view.Block{view.Tasks{Items: []view.Task{{Text: "c"}}}}}, view.Text{S: "x"}}}}, event.ToolFinished{Call: "3", View: view.Text{S: "x"}},

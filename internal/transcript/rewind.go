@@ -25,6 +25,9 @@ func (s State) rewound(seq event.Seq, b event.Rewound) State {
 	if b.To <= s.Noted { // they tell of what is not so any more
 		s.Noted = 0
 	}
+	if s.Goal != nil && b.To <= max(s.Goal.Since, s.Goal.From) { // it was not set then
+		s.Goal = nil
+	}
 	s.Said = taken(s.Said, seq, s.Trail)
 	s.files = trie[effect.File]{}
 	for _, f := range b.Seen {

@@ -71,6 +71,7 @@ type State struct {
 	Tasks   []view.Task // the todo list as it stands
 	Quiet   int         // replies since the todo list was written
 	Plan    string      // the newest that a person approved, or ""
+	Goal    *Goal       `json:",omitempty"` // what the session works for, nil for nothing
 	Trail   event.Trail // the newest rewinds; at most maxTrail
 	Said    []Said      // prompts of people, in order; see maxSaid
 	Changed []string    // files that calls changed, in the order of the first change; at most maxChanged

@@ -154,6 +154,10 @@ func (d *document) event(e event.Event) {
 		}
 	case event.CompactFailed:
 		d.put("_%s_\n\n", d.text(b.String()))
+	case event.GoalChanged:
+		d.put("_%s_\n\n", d.text(b.String()))
+	case event.GoalSet:
+		d.put("_A goal was set: %s_\n\n", d.text(b.Condition))
 	case event.Compacted:
 		if b.Undo > 0 {
 			d.put("_%s_\n\n", d.text(b.String()))
@@ -173,7 +177,7 @@ func (d *document) event(e event.Event) {
 		event.ToolStarted, event.ModelChanged, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged, event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.SettingsChanged, event.TaskStarted, event.TaskEnded, event.Unknown:
 		// nothing that a reader misses
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // never stored
+		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.GoalJudging, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // never stored
 	}
 }
 

@@ -15,12 +15,17 @@ const waiting = "/"
 // is what became of it.
 func (r *runner) command(ctx context.Context, o op.Op) error {
 	r.any, r.asked[waiting] = true, true
+	if g, ok := o.(op.Goal); ok && (g.Do == "" || g.Do == op.ResumeGoal) {
+		return r.c.Submit(ctx, o) // what it comes to, pursued says
+	}
 	r.did = func(b event.Body) (text string, done bool) {
 		switch b := b.(type) {
 		case event.Compacted:
 			return b.String(), b.Undo > 0 // a turn that compacts ends by itself
 		case event.CompactFailed:
 			return b.String(), false
+		case event.GoalChanged:
+			return b.String(), true
 		case event.Titled:
 			return "The session is now “" + b.Title + "”.", true
 		default:
@@ -65,4 +70,27 @@ func (r *runner) compacted(e event.Event, c event.Compacted) {
 	printed.Replay = true
 	r.write(printed)
 	r.p.said = ""
+}
+
+// pursued takes note of how the goal is. Where it is over, that is the end of the run, and
+// the newest answer is the answer.
+func (r *runner) pursued(e event.Event, b event.GoalChanged) {
+	was := r.goal && (r.turned || r.asked[waiting])
+	r.goal = b.Status == event.GoalActive
+	if r.goal || !was || b.By == event.GoalByTurn { // how the turn ended was told
+		return
+	}
+	end := event.TurnEnded{How: event.Done, Reason: "completed"}
+	switch b.Status {
+	case event.GoalBlocked:
+		end = event.TurnEnded{How: event.Failed, Reason: "goal_blocked", Err: b.String()}
+	case event.GoalBudget:
+		end = event.TurnEnded{How: event.Stopped, Reason: "goal_budget", Err: b.String()}
+	case event.GoalPaused:
+		end = event.TurnEnded{How: event.Interrupted, Reason: "goal_paused", Err: b.String()}
+	case event.GoalActive, event.GoalComplete, event.GoalCleared:
+	}
+	if r.did == nil { // else became says it
+		r.see(event.Event{Seq: e.Seq, Time: e.Time, Body: end})
+	}
 }

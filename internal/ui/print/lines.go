@@ -55,6 +55,8 @@ func (r *runner) chat(e event.Event) {
 		}
 	case event.Retracted:
 		fmt.Fprintf(r.Err, "· starting the reply over: %s\n", clip.Visible(b.Why))
+	case event.GoalChanged:
+		fmt.Fprintf(r.Err, "· %s\n", clip.Line(clip.VisibleText(b.String()), 300))
 	case event.ModelChanged:
 		fmt.Fprintf(r.Err, "· the model is now %s\n", clip.Visible(b.Model))
 	default: // not worth a line

@@ -61,6 +61,10 @@ func (r *runner) own(ctx context.Context, in Input) (ok bool, err error) {
 		}
 		r.say(done.Text)
 	default:
+		if g, ok := done.Op.(op.Goal); ok { // a program may have written it
+			g.Typed = p.Typed == op.All(p.Text)
+			done.Op = g
+		}
 		if err := r.command(ctx, done.Op); err != nil {
 			delete(r.asked, waiting)
 			r.did = nil

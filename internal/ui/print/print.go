@@ -106,7 +106,7 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 	defer cancel()
 	r := &runner{
 		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream, o.Hooks),
-		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, seen: o.After, asked: map[string]bool{}, mail: map[string]bool{}, running: map[string]bool{},
+		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, seen: o.After, goal: o.About.Goal, asked: map[string]bool{}, mail: map[string]bool{}, running: map[string]bool{},
 		host: host{open: map[string]event.Asked{}}, callbacks: callbacks{open: map[string]callback{}}, ready: o.Ready, answers: make(chan any), approved: make(chan reply),
 	}
 	follow := c.Follow(ctx, o.After, r.detail()) // before anything is submitted, so that nothing is missed
@@ -145,6 +145,8 @@ type runner struct {
 	stopped bool            // the host interrupted the running turn
 	turning bool            // a turn runs, also one that began without a prompt
 	mail    map[string]bool // prompts of agents and tasks that the model has not read, and whether each is a notice
+	goal    bool            // the session has one that is pursued
+	turned  bool            // a turn ran
 	seen    event.Seq       // the newest event that was looked at
 	res     Outcome
 	host    host
@@ -244,8 +246,9 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 	return r.res, nil
 }
 
-// waits reports whether agents work, or have said something that the model has not read.
-func (r *runner) waits() bool { return r.p.agents() || len(r.mail) > 0 }
+// waits reports whether agents work, or have said something that the model has not read, or
+// whether the session goes on with its goal.
+func (r *runner) waits() bool { return r.p.agents() || len(r.mail) > 0 || r.goal && r.turned }
 
 // gone says why the events ended before the run did.
 func (r *runner) gone(ctx context.Context) error {
@@ -368,12 +371,17 @@ func (r *runner) see(e event.Event) {
 		delete(r.mail, b.ID)
 		r.taken(b.ID)
 	case event.TurnStarted:
-		r.turning = true
+		r.turning, r.turned = true, true
+	case event.GoalSet:
+		r.goal = true
+	case event.GoalChanged:
+		r.pursued(e, b)
 	case event.TurnEnded:
 		r.turning = false
 		if b.How != event.Done {
 			maps.DeleteFunc(r.mail, func(_ string, notice bool) bool { return notice }) // they begin no turn behind this one
 		}
+		r.goal = r.goal && b.Kind != "storage" && b.Reason != event.ToolDeferred
 		maps.DeleteFunc(r.asked, func(_ string, taken bool) bool { return taken || b.Kind == "storage" })
 		r.res.Ended, r.res.Refused = b, r.p.turn.refused()
 		r.res.Stopped, r.stopped = r.stopped && b.How == event.Interrupted, false

@@ -42,6 +42,8 @@ type About struct {
 	Auto bool
 	// Deferred is the call that a hook put off in an earlier run, nil for none.
 	Deferred *llm.ToolUse
+	// Goal: the session has a goal from an earlier run, which it goes on with.
+	Goal bool
 }
 
 func (a About) now() (t time.Time) {
@@ -220,6 +222,10 @@ func (p *projection) apply(e event.Event) []any {
 		return []any{modeLine{Type: "system", Subtype: "status", Status: &status, Mode: p.about.Mode, UUID: p.about.NewID(), SessionID: p.about.SessionID}}
 	case event.Rewound:
 		return []any{p.note("info", b.String())}
+	case event.GoalSet:
+		return []any{p.note("info", "the goal of the session: "+b.Condition)}
+	case event.GoalChanged:
+		return []any{p.note("info", b.String())}
 	case event.Waiting:
 		return []any{p.retry(b)}
 	case event.Extended:
@@ -236,7 +242,7 @@ func (p *projection) apply(e event.Event) []any {
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued,
 		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.ServerChanged, event.Cleared, event.Bounded,
-		event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.Unknown, event.Ran, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding:
+		event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.Unknown, event.Ran, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding, event.GoalJudging:
 	}
 	return nil
 }

@@ -76,6 +76,12 @@ func (s *Story) Apply(e event.Event) {
 		s.Note(e.Time, b.Level, b.Text, "")
 	case event.SettingsChanged:
 		s.settings(b, e.Time)
+	case event.GoalChanged:
+		level := "info"
+		if b.Status == event.GoalBlocked || b.Status == event.GoalBudget {
+			level = "warning"
+		}
+		s.Note(e.Time, level, b.String(), "")
 	case event.Compacted:
 		s.Note(e.Time, "info", b.String(), "")
 	case event.CompactFailed:
@@ -85,7 +91,7 @@ func (s *Story) Apply(e event.Event) {
 	case event.ModelChanged:
 		s.changed(e, "model: "+b.Model, b.Why)
 	case event.Resumed, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged,
-		event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Compacting, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding, event.ToolInputDelta:
+		event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.FilesChanged, event.RewindBegan, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Compacting, event.GoalSet, event.GoalJudging, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding, event.ToolInputDelta:
 		// shown elsewhere, or not at all
 	}
 }

@@ -44,6 +44,8 @@ func (m *Model) commands() []command {
 		switch k.run = views[c.Name]; {
 		case c.Name == "compact":
 			k.run = func(m *Model, args string) []effect { return m.compactCommand(c, args) }
+		case c.Name == "goal":
+			k.run = func(m *Model, args string) []effect { return m.goalCommand(c, args) }
 		case c.Make != nil:
 			k.run = func(m *Model, args string) []effect { return m.opCommand(c, args) }
 		case k.run == nil:

@@ -161,6 +161,12 @@ func (m *Model) happened(e event.Event) []effect {
 		}
 	case event.Compacted, event.CompactFailed:
 		m.flash = flash{} // that it is being compacted
+	case event.GoalJudging:
+		m.turn.judged = true
+	case event.GoalSet:
+		return m.changed()
+	case event.GoalChanged:
+		return m.goalChanged(b)
 	case event.RewindPlan:
 		m.planned(b)
 	case event.TaskStarted:
@@ -187,8 +193,12 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.TaskEnded:
 		m.taskEnded(b)
 		return m.changed()
+	case event.Noted:
+		if b.About == event.AboutGoal {
+			return m.call("adze: " + story.FirstLine(b.Text))
+		}
 	case event.SessionStarted, event.Resumed, event.Situated, event.ToolsChanged, event.Extended, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
-		event.NotesKept, event.FilesChanged, event.RewindBegan, event.Compacting, event.Unknown, event.Noted, event.Retracted, event.ToolOutput, event.Queued:
+		event.NotesKept, event.FilesChanged, event.RewindBegan, event.Compacting, event.Unknown, event.Retracted, event.ToolOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil
@@ -303,7 +313,7 @@ func (m *Model) turnEnded(b event.TurnEnded) []effect {
 	}
 	m.dropQuestions(m.st.Pending)
 	out := append(m.changed(), m.unfit(b)...)
-	if took > 10*time.Second && b.How != event.Interrupted {
+	if took > 10*time.Second && b.How != event.Interrupted && m.st.Pursued() == nil {
 		out = append(out, m.call("adze is done")...)
 	}
 	return out

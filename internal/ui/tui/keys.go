@@ -240,7 +240,7 @@ func (m *Model) interruptOrQuit() []effect {
 	case !m.box.Empty():
 		m.box.Clear()
 		m.list = nil
-	case m.turn.running, m.story.Own() != nil:
+	case m.turn.running, m.story.Own() != nil, m.turn.judged:
 		out = append(out, m.interrupt()...)
 	case m.back != nil:
 		out = append(out, m.stopGoing()...)
@@ -351,7 +351,7 @@ func (m *Model) cancel() ([]effect, bool) {
 		return m.recall(), true
 	case m.flash.text != "" && !m.turn.running:
 		m.flash = flash{}
-	case m.turn.running && !m.turn.stopped, m.story.Own() != nil:
+	case m.turn.running && !m.turn.stopped, m.story.Own() != nil, m.turn.judged:
 		return m.interrupt(), true
 	default:
 		return nil, false

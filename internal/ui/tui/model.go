@@ -133,7 +133,7 @@ func (m *Model) wake() time.Time {
 			at = t
 		}
 	}
-	if (m.turn.running || m.back != nil) && !m.waitsForPerson() {
+	if (m.turn.running || m.turn.judged || m.back != nil) && !m.waitsForPerson() {
 		sooner(m.now.Add(spinEvery))
 	}
 	sooner(m.delayDue())
@@ -162,7 +162,7 @@ func (m *Model) tick() []effect {
 		m.progressed()
 		return out
 	}
-	if m.turn.running || m.back != nil || m.s == nil || m.delayed() != "" || m.story.Own() != nil {
+	if m.turn.running || m.turn.judged || m.back != nil || m.s == nil || m.delayed() != "" || m.story.Own() != nil {
 		m.turn.spin++
 	}
 	m.expire(m.now)
@@ -262,6 +262,7 @@ func (m *Model) ready() []effect {
 		}
 		m.note("info", "The last turn was interrupted. "+how, "")
 	}
+	m.goalWaits()
 	out := m.unveil()
 	for _, q := range waiting {
 		if q.left {

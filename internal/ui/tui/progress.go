@@ -25,6 +25,9 @@ func (m *Model) spinner(p dialog.Paper) draw.Line {
 		return m.goingLine(p)
 	}
 	dot := " " + p.Sign(draw.Middot) + " "
+	if m.turn.judged && !m.turn.running {
+		return m.judging(p)
+	}
 	if !m.turn.running {
 		text := m.delayed()
 		if text == "" {

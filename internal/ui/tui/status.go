@@ -151,6 +151,9 @@ func (m *Model) facts(p dialog.Paper) (left, right draw.Line) {
 	case m.effort != "" && wide:
 		say("effort "+draw.String(m.effort), draw.Quiet)
 	}
+	if text, role := m.goalFact(); text != "" {
+		say(text, role)
+	}
 	if in := m.inside(); in != "" {
 		say("in "+clip.Line(draw.String(in), 30), draw.Quiet)
 	}
