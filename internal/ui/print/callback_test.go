@@ -127,3 +127,33 @@ func TestCallbacksFollowTheReply(t *testing.T) {
 		}
 	})
 }
+
+// The end of an agent may be recorded behind the turn that read what it came to: the
+// answer of that turn is the run's.
+func TestTheLastAnswerIsPrinted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := late{func() (event.Seq, bool) { return 0, false }, make(chan event.Event)}
+		var out bytes.Buffer
+		inputs := make(chan Input, 1)
+		inputs <- Input{Op: op.Prompt{ID: "p", Text: "go"}}
+		close(inputs)
+		go func() {
+			defer close(s.events)
+			says := func(text string) event.Replied {
+				return event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: text}}}}
+			}
+			for i, b := range []event.Body{
+				event.InputQueued{ID: "p", Text: "go"}, event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t1"},
+				event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Text: "look"}, says("It works."), event.TurnEnded{ID: "t1", How: event.Done},
+				event.InputQueued{ID: "m", From: &op.Sender{ID: "a1", N: 1, End: true}}, event.InputAccepted{ID: "m"}, event.TurnStarted{ID: "t2"},
+				says("It found two."), event.TurnEnded{ID: "t2", How: event.Done}, event.TaskEnded{ID: "a1", Status: event.TaskCompleted},
+			} {
+				s.events <- event.Event{Seq: event.Seq(i + 1), Body: b}
+			}
+			synctest.Wait()
+		}()
+		if _, err := Run(t.Context(), s, Options{Format: Text, About: about(), Out: &out, Err: io.Discard, Inputs: inputs}); err != nil || out.String() != "It found two.\n" {
+			t.Errorf("%v, printed %q", err, out.String())
+		}
+	})
+}

@@ -147,6 +147,7 @@ type runner struct {
 	mail    map[string]bool // prompts of agents and tasks that the model has not read, and whether each is a notice
 	goal    bool            // the session has one that is pursued
 	turned  bool            // a turn ran
+	unsaid  string          // the answer of the last turn, while agents may have more to say
 	seen    event.Seq       // the newest event that was looked at
 	res     Outcome
 	host    host
@@ -242,8 +243,29 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 	if r.Format == JSON && r.p.ended != nil {
 		r.write(r.p.result(*r.p.ended))
 	}
+	if r.unsaid != "" { // the end of the last agent was recorded after the turn that heard of it
+		r.text(r.unsaid)
+	}
 	r.flush()
 	return r.res, nil
+}
+
+// answered prints what a turn came to, or keeps it while something may still follow.
+func (r *runner) answered(b event.TurnEnded) {
+	s := r.p.answer()
+	switch r.unsaid = ""; {
+	case r.Format != Text || b.How != event.Done:
+		return
+	case r.Answer != nil && b.Answer == nil:
+		s = r.Answer(s)
+	default:
+		s = clip.Clean(clip.Prose(s))
+	}
+	if r.waits() && !r.open { // it is not the answer yet
+		r.unsaid = s
+		return
+	}
+	r.text(s)
 }
 
 // waits reports whether agents work, or have said something that the model has not read, or
@@ -386,14 +408,7 @@ func (r *runner) see(e event.Event) {
 		r.res.Ended, r.res.Refused = b, r.p.turn.refused()
 		r.res.Stopped, r.stopped = r.stopped && b.How == event.Interrupted, false
 		r.watch(e)
-		switch s := r.p.answer(); {
-		case r.Format != Text || b.How != event.Done:
-		case r.waits() && !r.open: // it is not the answer yet
-		case r.Answer != nil && b.Answer == nil:
-			r.text(r.Answer(s))
-		default:
-			r.text(clip.Clean(clip.Prose(s)))
-		}
+		r.answered(b)
 		return
 	default: // the projection has seen the others
 	}
