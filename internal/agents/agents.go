@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/tool/spawn"
 )
 
 // A Def is what somebody wrote about an agent. The zero value is the usual agent.
@@ -35,6 +36,8 @@ type Facts struct {
 	KeepsMode, KeepsEffort, KeepsSystem bool
 	// NoAuto: the settings forbid the mode auto.
 	NoAuto bool
+	// Last: the session is as deep as any may be, and starts no agents.
+	Last bool
 }
 
 // A Plan is what the session becomes.
@@ -42,14 +45,17 @@ type Plan struct {
 	Name   string     // "" is the usual agent
 	Model  string     // "" is the one that the session would have
 	Effort llm.Effort // "" is that of the model
-	Mode   policy.Mode
-	Turns  int    // requests that bound a turn, 0 for any number
-	System string // stands in the place of what is said to every session; "" leaves that
-	First  string // the prompt that a new session begins with, "" for none
-	Note   string // what of the definition does not count, in a sentence; "" is nothing
+	// Thinking is how many tokens it may think, in the place of Effort; 0 leaves it to that.
+	Thinking int
+	Mode     policy.Mode
+	Window   int    // tokens that its conversation may have as if its model had no more, 0 for those of the model
+	Turns    int    // requests that bound a turn, 0 for any number
+	System   string // stands in the place of what is said to every session; "" leaves that
+	First    string // the prompt that a new session begins with, "" for none
+	Note     string // what of the definition does not count, in a sentence; "" is nothing
 
-	def   Def
-	child bool
+	def         Def
+	child, last bool
 }
 
 // withoutPerson are tools that make no sense where nobody answers, or within a skill.
@@ -60,9 +66,9 @@ func Compose(d *Def, f Facts) Plan {
 	if d == nil {
 		d = &Def{}
 	}
-	p := Plan{Name: d.Name, Model: cmp.Or(f.Model, d.Model), Effort: f.Effort, Mode: f.Mode, Turns: f.Turns, First: strings.TrimSpace(d.Initial), def: *d, child: f.Child}
+	p := Plan{Name: d.Name, Model: cmp.Or(f.Model, d.Model), Effort: f.Effort, Mode: f.Mode, Turns: f.Turns, First: strings.TrimSpace(d.Initial), Window: d.Window, def: *d, child: f.Child, last: f.Last}
 	if p.Effort == "" && !f.KeepsEffort {
-		p.Effort = llm.Effort(d.Effort)
+		p.Effort, p.Thinking = llm.Effort(d.Effort), d.Thinking
 	}
 	if !f.KeepsSystem {
 		p.System = d.Prompt
@@ -92,11 +98,16 @@ func mode(d Def, f Facts) (policy.Mode, string) {
 	return wants, ""
 }
 
+// Without says, for people, that the model of a definition cannot be used, and that another one is.
+func Without(agent string, err error) string {
+	return fmt.Sprintf("the agent %s works with the model of this session, as its own cannot be used: %v", clip.Visible(agent), err)
+}
+
 // Tools are the tools of a set that the session has: those of the definition's list, if
 // it has one, and none that it denies. A rule stands for its tool, and the name of an
 // MCP server for all of its tools. always stays.
 func (p Plan) Tools(set tool.Set, always ...string) tool.Set {
-	wants, denied := names(p.def.Tools), names(p.def.Denied)
+	wants, denied := names(p.def.Tools), names(slices.DeleteFunc(slices.Clone(p.def.Denied), limitsAgents))
 	if p.def.Tools == nil && len(denied) == 0 && !p.child {
 		return set
 	}
@@ -107,11 +118,52 @@ func (p Plan) Tools(set tool.Set, always ...string) tool.Set {
 		switch {
 		case slices.Contains(always, names[0]):
 			return true
-		case has(denied), p.child && slices.Contains(withoutPerson, names[0]):
+		case has(denied), p.child && slices.Contains(withoutPerson, names[0]), p.last && names[0] == spawn.Name:
 			return false
 		}
 		return p.def.Tools == nil || has(wants)
 	})
+}
+
+// limitsAgents reports whether an entry of a list of tools is about some agents: Agent(a, b).
+func limitsAgents(entry string) bool { return agentsOf(entry) != nil }
+
+// agentsOf are the agents that an entry of a list of tools names, nil where it names none.
+func agentsOf(entry string) (out []string) {
+	tool, list, ok := strings.Cut(strings.TrimSuffix(entry, ")"), "(")
+	if !ok || !slices.Contains(policy.Names(spawn.Name), strings.TrimSpace(tool)) {
+		return nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		out = append(out, strings.TrimSpace(name))
+	}
+	return out
+}
+
+// Starts reports whether the definition has the session start agents of a type. Where not, why
+// says it for the model.
+func (p Plan) Starts(name string) (why string, ok bool) {
+	among := func(list []string) bool {
+		return slices.ContainsFunc(policy.AgentNames(name), func(n string) bool { return slices.Contains(list, n) })
+	}
+	for _, d := range p.def.Denied {
+		if among(agentsOf(d)) {
+			return "the definition of this agent denies it " + clip.Line(clip.Visible(d), 200), false
+		}
+	}
+	var only []string
+	for _, t := range p.def.Tools {
+		switch list := agentsOf(t); {
+		case list != nil:
+			only = append(only, list...)
+		case covers([]string{t}, spawn.Name), t == "*":
+			return "", true
+		}
+	}
+	if only == nil || among(only) {
+		return "", true
+	}
+	return "this agent may only start " + clip.Line(clip.Visible(strings.Join(only, ", ")), 500), false
 }
 
 // names are the names of the tools in a list of tools and of rules.
@@ -148,7 +200,7 @@ func (p Plan) Lacks(set tool.Set) string {
 		have = append(have, policy.Names(name)...)
 	}
 	for i, name := range names(p.def.Tools) {
-		if !slices.Contains(have, name) && !strings.HasPrefix(name, "mcp__") && name != "*" {
+		if !slices.Contains(have, name) && !strings.HasPrefix(name, "mcp__") && name != "*" && !covers(names(p.def.Denied), name) {
 			out = append(out, clip.Line(clip.Visible(p.def.Tools[i]), 60))
 		}
 	}

@@ -93,3 +93,30 @@ func TestPlans(t *testing.T) {
 		t.Errorf("the usual agent: %+v", p)
 	}
 }
+
+// TestStarts: a list may say which agents a session starts, by any of their names.
+func TestStarts(t *testing.T) {
+	for _, c := range []struct {
+		tools, denied []string
+		may, not      string
+	}{
+		{nil, nil, "a fork general-purpose", ""},
+		{[]string{"Read", "Agent(a, Explore)"}, nil, "a explore Explore", "b fork general"},
+		{[]string{"Task(a)", "Agent(b)"}, nil, "a b", "c"},
+		{[]string{"Agent(a)", "Agent"}, nil, "a b", ""},
+		{[]string{"*"}, []string{"Agent(general-purpose)"}, "a", "general claude"},
+		{[]string{"Agent()"}, nil, "", "a"},
+	} {
+		p := agents.Compose(&agents.Def{Tools: c.tools, Denied: c.denied}, agents.Facts{})
+		for _, name := range strings.Fields(c.may) {
+			if why, ok := p.Starts(name); !ok {
+				t.Errorf("%v without %v: %s is refused: %s", c.tools, c.denied, name, why)
+			}
+		}
+		for _, name := range strings.Fields(c.not) {
+			if why, ok := p.Starts(name); ok || why == "" {
+				t.Errorf("%v without %v: %s is started", c.tools, c.denied, name)
+			}
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/agents"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
@@ -53,7 +54,7 @@ func (h hosting) Submit(ctx context.Context, session string, o op.Op) error {
 	if err != nil {
 		return err
 	}
-	return r.Session.Submit(ctx, o)
+	return r.Session.Submit(ctx, r.begun(o))
 }
 
 // Follow implements fleet.Host.
@@ -136,7 +137,8 @@ func (r *Running) crew() fleet.Crew {
 	} else {
 		r.tree = fleet.New(hosting{r.place.process}, r.ID, func() fleet.Bounds { return bounds(r.place.Config()) }, time.Now)
 	}
-	return fleet.Crew{Tree: r.tree, Of: r.ID, Known: r.ext.Agents, Background: func() fleet.Background {
+	starts := func(kind string) (string, bool) { return r.plan(r.place.Config()).Starts(kind) }
+	return fleet.Crew{Tree: r.tree, Of: r.ID, Known: r.ext.Agents, Starts: starts, Background: func() fleet.Background {
 		return fleet.Background(r.place.Config().Agents.Background)
 	}}
 }
@@ -238,11 +240,28 @@ func (c *Child) model(ctx context.Context, m *models.Set, name string) (models.T
 			t.Effort, t.Thinking = of.Effort, of.Thinking
 			return t, err
 		}
-		_ = c.Of.Report(event.Noted{Level: "warning", Text: fmt.Sprintf("the agent %s works with the model of this session, as its own cannot be used: %v", clip.Visible(c.agent.Type), err)}) // a session that cannot write says so itself
+		_ = c.Of.Report(event.Noted{Level: "warning", Text: agents.Without(c.agent.Type, err)}) // a session that cannot write says so itself
 	}
 	t, err := m.Named(ctx, of.Wished())
 	t.Effort, t.Thinking = of.Effort, of.Thinking
 	return t, err
+}
+
+// equipAgent has the MCP servers there that the definition of a child names.
+func (r *Running) equipAgent(ctx context.Context) error {
+	c := r.spec.Child
+	if c == nil {
+		return nil
+	}
+	var of *ext.Session
+	if c.Order.Fork {
+		of = c.Of.ext
+	}
+	bad, err := r.ext.Equip(ctx, of)
+	for _, text := range bad {
+		r.place.process.Notef("%s", text)
+	}
+	return err
 }
 
 // granted are the rules that people gave the session that started a child: they hold for

@@ -38,6 +38,7 @@ func (at *Place) compose(cfg *config.Config, main *ext.Agent, s Spec, now policy
 	} else if c != nil {
 		return agents.Compose(main, agents.Facts{
 			Child: true, Mode: now, Turns: cmp.Or(c.Order.Turns, childTurns), Model: c.Order.Model, Effort: c.Order.Effort,
+			Last: c.Order.Depth >= bounds(cfg).Depth,
 		})
 	}
 	return agents.Compose(main, agents.Facts{
@@ -65,10 +66,14 @@ func (r *Running) named(ctx context.Context, name string) (agent.Target, error) 
 }
 
 // strive has a model think as hard as the definition says, unless a person asked for
-// something else.
+// something else, and its window be no larger than that says.
 func (r *Running) strive(cfg *config.Config, t *agent.Target) {
-	if e := r.plan(cfg).Effort; e != "" {
-		t.Effort, t.Thinking = e, 0
+	p := r.plan(cfg)
+	if p.Effort != "" || p.Thinking > 0 {
+		t.Effort, t.Thinking = p.Effort, p.Thinking
+	}
+	if p.Window > 0 && (t.Window == 0 || p.Window < t.Window) {
+		t.Window = p.Window
 	}
 }
 
@@ -88,7 +93,7 @@ func (r *Running) budget(cfg *config.Config) agent.Budget {
 
 // first is the prompt that the definition has a new session begin with, "" for none.
 func (r *Running) first() string {
-	if r.main == nil || r.spec.Child != nil || r.State().Turns > 0 {
+	if r.main == nil || r.State().Turns > 0 {
 		return ""
 	}
 	return r.plan(r.place.Config()).First
@@ -98,10 +103,25 @@ func (r *Running) first() string {
 // it stands before the first one that comes: see Submit.
 func (r *Running) initial() {
 	text := r.first()
-	if text == "" || r.spec.dry || r.place.process.front.Print {
+	if text == "" || r.spec.dry || r.place.process.front.Print || r.spec.Child != nil {
 		return
 	}
 	_ = r.Session.Submit(context.Background(), r.opening(text, op.Prompt{})) // a session that cannot take it says so
+}
+
+// begun is an op for a child: its first prompt has that of the definition before it, as text.
+func (r *Running) begun(o op.Op) op.Op {
+	p, ok := o.(op.Prompt)
+	if !ok || r.spec.Child == nil {
+		return o
+	}
+	text := r.first()
+	if text == "" || !r.opened.CompareAndSwap(false, true) {
+		return o
+	}
+	p = r.opening(text, p)
+	p.Command = false
+	return p
 }
 
 // opening is a prompt that begins with the text of a definition, which nobody typed.

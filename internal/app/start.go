@@ -152,6 +152,9 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 	}
 	if err := r.begin(ctx, cfg, rules, facts); err != nil {
 		_ = log.Abandon(ctx) // the cause is said
+		if r.ext != nil {
+			r.ext.Return()
+		}
 		return nil, err
 	}
 	at.add(r, cfg)
@@ -229,6 +232,9 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		at.process.Notef("%v", err)
 	}
 	r.await(ctx, cfg)
+	if err := r.equipAgent(ctx); err != nil {
+		return err
+	}
 	set, err := r.equip(cfg, rules, target)
 	if err != nil {
 		return err

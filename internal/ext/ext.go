@@ -63,8 +63,10 @@ type Session struct {
 	mons *monitors
 	// preloaded are the skills of the agent that the session is.
 	preloaded []prompt.Note
-	s         *session.Session // set by Attach
-	news      chan struct{}    // has the worker offer what changed
+	own       []extension.Contribution // of servers that it has for itself; see Equip
+	back      func()                   // ends these
+	s         *session.Session         // set by Attach
+	news      chan struct{}            // has the worker offer what changed
 	end       context.CancelFunc
 	wg        sync.WaitGroup
 	joins     sync.Mutex // held while the session is given what contributions come to, so that the newest is last; before mu
@@ -285,7 +287,10 @@ func (x *Session) Contributions() []extension.Contribution {
 	if !f.conf.NoCommands { // nor skills
 		list = append(list, x.desk.Contribution())
 	}
-	return append(list, f.Served()...)
+	shared := slices.DeleteFunc(slices.Clone(f.Served()), func(c extension.Contribution) bool {
+		return slices.ContainsFunc(x.own, func(o extension.Contribution) bool { return o.From.Name == c.From.Name })
+	})
+	return slices.Concat(list, x.own, shared)
 }
 
 // MoreTools reports whether servers are configured, whose tools may come later.
@@ -405,6 +410,7 @@ func (x *Session) Settle(ctx context.Context) { x.gate.Settle(ctx) }
 // returns is for people, as with hooks.Gate.
 func (x *Session) Close(why Ending) (last []string) {
 	last = x.gate.Close(why)
+	defer x.Return()
 	if x.s == nil {
 		return last
 	}

@@ -77,6 +77,13 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 		ctx = hooks.As(ctx, who)
 		plan := agents.Compose(f.Agent, agents.Facts{Child: true, Mode: s.Mode(), Turns: forkSteps, Model: f.Model, Effort: llm.Effort(f.Effort)})
 		target, err := c.target(ctx, plan)
+		if err != nil && f.Model == "" && ctx.Err() == nil {
+			text := agents.Without(who.Type, err)
+			plan.Model = ""
+			if target, err = c.target(ctx, plan); err == nil {
+				err = s.Report(event.Noted{Level: "warning", Text: text})
+			}
+		}
 		if err != nil {
 			return "", effect.Changed{}, err
 		}
@@ -185,8 +192,11 @@ func (c ForkConfig) target(ctx context.Context, plan agents.Plan) (t agent.Targe
 			return t, err
 		}
 	}
-	if plan.Effort != "" {
-		t.Effort, t.Thinking = plan.Effort, 0
+	if plan.Effort != "" || plan.Thinking > 0 {
+		t.Effort, t.Thinking = plan.Effort, plan.Thinking
+	}
+	if plan.Window > 0 && (t.Window == 0 || plan.Window < t.Window) {
+		t.Window = plan.Window
 	}
 	return t, nil
 }
@@ -224,7 +234,7 @@ func of(a *skill.Agent) skill.Agent {
 // the skills and the notes that it names, and the tools of servers of its own, which
 // end with back. rules get the folder of its notes.
 func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, plan agents.Plan, rules *policy.Rules, set tool.Set) (system []string, tools tool.Set, back func(), err error) {
-	system, back = instructions(c.Parts(), plan.System), func() {}
+	system, back = instructions(c.Parts(), plan.System, of(a).NoMemory), func() {}
 	if a == nil || c.folder == nil {
 		return system, set, back, nil
 	}
@@ -239,20 +249,23 @@ func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, plan agents.Plan
 			system = append(system, prompt.OwnNotes(prompt.Own{Dir: dir, Index: index}))
 		}
 	}
-	list, wrong := c.folder.agentServers(*a)
+	list, _, wrong := c.folder.agentServers(*a)
 	if bad = append(bad, wrong...); len(bad) > 0 {
 		return nil, set, back, errors.New(strings.Join(bad, "; "))
 	}
 	if len(list) == 0 {
 		return system, set, back, nil
 	}
-	more, back, err := c.folder.lend(ctx, list)
+	brings, back, err := c.folder.lend(ctx, list)
 	if err != nil {
 		return nil, set, back, err
 	}
+	var more []tool.Tool
 	own := map[string]bool{}
-	for _, t := range more {
-		own[t.Spec().Name] = true
+	for _, b := range brings {
+		for _, t := range b.Tools {
+			more, own[t.Spec().Name] = append(more, t), true
+		}
 	}
 	for _, name := range set.Names() {
 		if t, ok := set.Get(name); ok && !own[name] { // its own goes before one of the session's
@@ -268,13 +281,13 @@ func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, plan agents.Plan
 
 // instructions are those of the session, with an agent's own prompt in the place
 // of what is said to everybody.
-func instructions(parts []prompt.Part, own string) []string {
+func instructions(parts []prompt.Part, own string, noMemory bool) []string {
 	var out []string
 	if own != "" {
 		out = append(out, own)
 	}
 	for _, p := range parts {
-		if p.Lent || p.Stable && own != "" {
+		if p.Lent || p.Stable && own != "" && p.Name != prompt.Safety || noMemory && prompt.OfMemory(p) {
 			continue
 		}
 		out = append(out, p.Text)

@@ -3,24 +3,77 @@ package ext
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
+	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/servers"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/tool"
 )
 
 // lendWait bounds how long an agent waits for servers of its own.
 const lendWait = 10 * time.Second
 
-// lend starts servers for an agent that works for a session, and returns their tools,
+// Equip has the MCP servers there that the agent names which the session is, for a session that works
+// for another one. Servers of its own are started for it alone, and end with it; those that are
+// configured are waited for. of, where it is not nil, is the session whose tools it is to have
+// instead. bad says which servers it has to do without.
+func (x *Session) Equip(ctx context.Context, of *Session) (bad []string, err error) {
+	if of != nil {
+		x.own = of.own
+		return nil, nil
+	}
+	a := x.conf.Main
+	if a == nil || a.Servers == nil {
+		return nil, nil
+	}
+	f := x.conf.Folder
+	list, names, wrong := f.agentServers(*a)
+	if len(wrong) > 0 {
+		return nil, errors.New(strings.Join(wrong, "; "))
+	}
+	if len(names) > 0 {
+		bad = f.lacks(ctx, *a, names)
+	}
+	if len(list) > 0 {
+		x.own, x.back, err = f.lend(ctx, list)
+	}
+	return bad, err
+}
+
+// lacks waits for servers that an agent names, and says which of them it has to do without.
+func (f *Folder) lacks(ctx context.Context, a Agent, names []string) (bad []string) {
+	ctx, cancel := context.WithTimeout(ctx, lendWait)
+	defer cancel()
+	late, bad := Missed(f.Await(ctx, names...))
+	for _, name := range late {
+		bad = append(bad, fmt.Sprintf("the agent %s begins without the MCP server %s, which still connects", clip.Visible(a.Name), name))
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(f.Status(), func(s mcp.Status) bool { return s.Server.Name == name }) {
+			bad = append(bad, fmt.Sprintf("the agent %s names the MCP server %s, which is not configured", clip.Visible(a.Name), clip.Line(clip.Visible(name), 100)))
+		}
+	}
+	return bad
+}
+
+// Return ends what Equip started.
+func (x *Session) Return() {
+	if x.back != nil {
+		x.back()
+		x.back = nil
+	}
+}
+
+// lend starts servers for an agent that works for a session, and returns what they bring,
 // which sessions do not have. back ends them.
-func (f *Folder) lend(ctx context.Context, list []servers.Given) (tools []tool.Tool, back func(), err error) {
+func (f *Folder) lend(ctx context.Context, list []servers.Given) (brings []extension.Contribution, back func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lendWait)
 	defer cancel()
 	set := f.conf.Live.Servers(settings.Servers{Given: list, Strict: true})
@@ -55,10 +108,7 @@ func (f *Folder) lend(ctx context.Context, list []servers.Given) (tools []tool.T
 			return nil, nil, fmt.Errorf("the MCP server %s of the agent cannot be used: %s", clip.Visible(s.Server.Name), cmp.Or(s.Why, string(s.State)))
 		}
 	}
-	for _, c := range view.Contributions() {
-		tools = append(tools, c.Tools...)
-	}
-	return tools, back, nil
+	return view.Contributions(), back, nil
 }
 
 // takeBack ends servers that were lent, in the background.

@@ -29,12 +29,17 @@ func (x *Session) used(s skill.Skill) {
 // sub-agent.
 func (x *Session) ofAgent(a skill.Agent) []hook.Hook {
 	list := x.bring(a.Hooks, hook.Place{From: "the agent " + a.Name + " (" + a.From + ")", Scope: a.Scope})
+	asAgent(list)
+	return list
+}
+
+// asAgent has hooks of the end hear of the end of an agent.
+func asAgent(list []hook.Hook) {
 	for i := range list {
 		if list[i].Event == hook.Stop {
 			list[i].Event = hook.SubagentStop
 		}
 	}
-	return list
 }
 
 // bring reads the hooks of a part, where settings let them count, and tells of those

@@ -105,7 +105,7 @@ func (x *Session) Agents() []Agent {
 // serve has the MCP servers that an agent's definition holds there beside those that
 // are configured. Names alone mean servers that are configured anyway.
 func (f *Folder) serve(a Agent) (bad []string) {
-	list, bad := f.agentServers(a)
+	list, _, bad := f.agentServers(a)
 	if len(list) == 0 {
 		return bad
 	}
@@ -117,11 +117,11 @@ func (f *Folder) serve(a Agent) (bad []string) {
 	return bad
 }
 
-// agentServers are the servers that a definition holds: an object by name, or a list
+// agentServers are the servers that a definition holds, and the names of those that it means: an object by name, or a list
 // of names and of such objects. --strict-mcp-config leaves only those of --agents.
-func (f *Folder) agentServers(a Agent) (out []servers.Given, bad []string) {
+func (f *Folder) agentServers(a Agent) (out []servers.Given, names, bad []string) {
 	if a.Servers == nil || f.conf.Strict && a.Scope != "flag" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	from := config.Origin{Scope: config.Flag, File: a.File, From: "the agent " + a.Name}
 	if !slices.Contains([]string{"flag", "project", "local"}, a.Scope) {
@@ -134,7 +134,8 @@ func (f *Folder) agentServers(a Agent) (out []servers.Given, bad []string) {
 		}
 		for name, def := range by {
 			if string(def) == "null" || string(def) == "{}" {
-				continue // a name
+				names = append(names, name)
+				continue
 			}
 			out = append(out, servers.Given{Name: name, JSON: def, Origin: from, Repo: slices.Contains([]string{"project", "local", "added folder"}, a.Scope)})
 		}
@@ -148,12 +149,16 @@ func (f *Folder) agentServers(a Agent) (out []servers.Given, bad []string) {
 	}
 	for _, x := range list {
 		var name string
-		if json.Unmarshal(x, &name) != nil && !add(x) {
+		switch {
+		case json.Unmarshal(x, &name) == nil:
+			names = append(names, name)
+		case !add(x):
 			bad = append(bad, from.From+": mcpServers holds something that is neither a name nor a server")
 		}
 	}
 	order.By(out, func(a, b servers.Given) int { return strings.Compare(a.Name, b.Name) })
-	return out, bad
+	slices.Sort(names)
+	return out, names, bad
 }
 
 // AgentMemory is the folder in which a definition keeps its own notes, "" when it
@@ -231,5 +236,8 @@ func (x *Session) mainHooks() (c extension.Contribution, bad []string) {
 	c.From = extension.Origin{Kind: extension.FromAgent, Name: a.Name, Where: a.From}
 	at := hook.Place{From: c.From.String(), Scope: a.Scope}
 	c.Hooks, bad = x.parse(a.Hooks, at)
+	if x.conf.Parent != "" {
+		asAgent(c.Hooks)
+	}
 	return c, bad
 }

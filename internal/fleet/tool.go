@@ -21,6 +21,8 @@ type Crew struct {
 	Of   string // the session's ID
 	// Known are the definitions that there are.
 	Known func() []skill.Agent
+	// Starts reports whether the session may start agents of a type, and says why not; nil: it may.
+	Starts func(kind string) (why string, ok bool)
 	// Background is the setting agents.background as it is now.
 	Background func() Background
 }
@@ -40,17 +42,31 @@ const maxListed = 6000
 
 // Types implements spawn.Starter.
 func (c Crew) Types() []spawn.Type {
-	out := []spawn.Type{{Name: spawn.Fork, About: "knows all of this conversation, and costs little to start"}}
-	for _, l := range skill.ListAgents(c.Known(), maxListed) {
+	var out []spawn.Type
+	if _, ok := c.starts(spawn.Fork); ok {
+		out = append(out, spawn.Type{Name: spawn.Fork, About: "knows all of this conversation, and costs little to start"})
+	}
+	known := slices.DeleteFunc(slices.Clone(c.Known()), func(a skill.Agent) bool { _, ok := c.starts(a.Name); return !ok })
+	for _, l := range skill.ListAgents(known, maxListed) {
 		out = append(out, spawn.Type{Name: l.Name, About: l.Text})
 	}
 	return out
+}
+
+func (c Crew) starts(kind string) (why string, ok bool) {
+	if c.Starts == nil {
+		return "", true
+	}
+	return c.Starts(kind)
 }
 
 // Run implements spawn.Starter.
 func (c Crew) Run(ctx context.Context, in spawn.Input, env tool.Env) (tool.Result, error) {
 	if env.Replied != nil && !env.Replied() { // nothing is started for a reply that is asked for once more
 		return tool.Errorf("the agent was not started: the reply broke off"), nil
+	}
+	if why, ok := c.starts(in.Kind()); !ok {
+		return tool.Errorf("the agent was not started: %s", why), nil
 	}
 	waits := in.Waits()
 	for _, a := range c.Known() {

@@ -143,12 +143,18 @@ func Blocks(parts []Part) []string {
 // What they say stays in the instructions as it was when the session began.
 func Situation(parts []Part) (out []Part) {
 	for _, p := range parts {
-		if p.Name == envName || p.Name == "memory" || p.Name == ownNotes || p.Name == skills {
+		if p.Name == envName || OfMemory(p) || p.Name == skills {
 			out = append(out, p)
 		}
 	}
 	return out
 }
+
+// Safety is the name of the part on what not to do. An agent has it whatever its definition says.
+const Safety = "safety"
+
+// OfMemory reports whether a part is of memory files, or the model's own notes.
+func OfMemory(p Part) bool { return p.Name == "memory" || p.Name == ownNotes }
 
 // Keep puts what a session was told when it began in the place of what would
 // be told now.
@@ -194,7 +200,7 @@ func Assemble(in Input) []Part {
 	case in.Replace != "":
 		add(Part{Name: "system prompt", Text: in.Replace, Stable: true})
 		if in.Child {
-			add(Part{Name: "safety", Text: read("safety"), Stable: true})
+			add(Part{Name: Safety, Text: read("safety"), Stable: true})
 		}
 	case in.Profile == Small:
 		text := choose(read("small"), in.Tools)
@@ -212,7 +218,7 @@ func Assemble(in Input) []Part {
 		if len(in.Tools) > 0 {
 			add(Part{Name: "tools", Text: choose(read("tools"), in.Tools), Stable: true})
 		}
-		add(Part{Name: "safety", Text: read("safety"), Stable: true})
+		add(Part{Name: Safety, Text: read("safety"), Stable: true})
 		if in.Print && !in.Child {
 			add(Part{Name: "unattended", Text: read("print"), Stable: true})
 		}

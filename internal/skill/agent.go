@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -53,18 +54,30 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	a.Model = strings.TrimPrefix(h.oneLine("model", 200), "inherit")
 	a.Skills, a.Servers, a.Hooks = h.list("skills"), h.json("mcpServers"), h.json("hooks")
 	a.Color, a.Initial = h.oneLine("color", 30), h.text("initialPrompt")
+	if more := h.text("criticalSystemReminder_EXPERIMENTAL"); more != "" {
+		a.Prompt = strings.TrimSpace(a.Prompt + "\n\n" + more)
+	}
 	ok := true
 	if a.MaxTurns, ok = h.number("maxTurns"); !ok {
 		return wrong("maxTurns", "maxTurns is a whole number from 1")
 	}
+	if a.Window, ok = h.number("autoCompactWindow"); !ok || a.Window > 0 && a.Window < minWindow {
+		return wrong("autoCompactWindow", "autoCompactWindow is a whole number of tokens from %s", clip.Thousands(minWindow))
+	}
 	a.Background, a.NoModel, a.NoMemory = h.flag("background", false), h.flag("disable-model-invocation", false), h.flag("omitClaudeMd", false)
-	choices := []struct {
+	type choice struct {
 		key string
 		to  *string
 		of  []string
-	}{
-		{"effort", &a.Effort, efforts}, {"permissionMode", &a.Mode, policy.ModeNames()},
+	}
+	choices := []choice{
+		{"permissionMode", &a.Mode, policy.ModeNames()},
 		{"memory", &a.Memory, []string{"user", "project", "local"}}, {"isolation", &a.Isolation, []string{"worktree"}},
+	}
+	if _, err := strconv.Atoi(h.text1("effort")); err != nil {
+		choices = append([]choice{{"effort", &a.Effort, efforts}}, choices...)
+	} else if a.Thinking, ok = h.number("effort"); !ok {
+		return wrong("effort", "effort is a level (%s), or a whole number of tokens from 1", strings.Join(efforts, ", "))
 	}
 	for _, c := range choices {
 		*c.to = h.oneLine(c.key, 60)
@@ -83,6 +96,9 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	}
 	return a, nil
 }
+
+// minWindow is the smallest window in which an agent can work, in tokens.
+const minWindow = 10_000
 
 // Idle are the fields that say something which has no effect yet, but for a colour, which
 // nobody counts on.
@@ -120,6 +136,7 @@ func (h *head) text1(key string) string {
 var agentFields = []string{
 	"description", "tools", "disallowedTools", "model", "effort", "permissionMode", "maxTurns", "skills", "mcpServers", "hooks", "memory",
 	"background", "isolation", "color", "initialPrompt", "omitClaudeMd", "disable-model-invocation",
+	"autoCompactWindow", "criticalSystemReminder_EXPERIMENTAL",
 }
 
 // ParseAgents reads definitions as JSON: an object of fields by name, in which
@@ -139,10 +156,6 @@ func ParseAgents(text []byte, from string) ([]Agent, []Problem) {
 		}
 		prompt, isText := fields["prompt"].(string)
 		delete(fields, "prompt")
-		if more, ok := fields["criticalSystemReminder_EXPERIMENTAL"].(string); ok {
-			prompt += "\n\n" + more
-			delete(fields, "criticalSystemReminder_EXPERIMENTAL")
-		}
 		missing := ""
 		for _, k := range slices.Sorted(maps.Keys(fields)) {
 			switch {

@@ -138,6 +138,7 @@ type Agent struct {
 	Denied     []string // tools that it does not have
 	Model      string   // "" or a name; "inherit" is ""
 	Effort     string
+	Thinking   int    // tokens that it may think in the place of Effort; 0 leaves it to that
 	Mode       string // of permissions, "" is its parent's
 	MaxTurns   int    // 0: no bound of its own
 	Skills     []string
@@ -150,6 +151,7 @@ type Agent struct {
 	Initial    string // a first prompt, before the one it is given
 	NoModel    bool   // models are not told of it, and start none
 	NoMemory   bool   // it reads no memory files
+	Window     int    // tokens from which on its conversation is compacted, as if its model had no more; 0: those of the model
 }
 
 // A Style is an output style.
