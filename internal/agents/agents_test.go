@@ -15,7 +15,7 @@ import (
 // one that does the same, leaves the tool or takes it away.
 func TestListsOfAgents(t *testing.T) {
 	var all []tool.Tool
-	for _, name := range []string{"Bash", "BashOutput", "Edit", "KillShell", "MultiEdit", "Read", "Write"} {
+	for _, name := range []string{"Bash", "Edit", "MultiEdit", "Read", "TaskOutput", "TaskStop", "Write"} {
 		all = append(all, tool.New(tool.Spec{Name: name}, func(struct{}, tool.Env) (tool.Plan, error) { return tool.Plan{}, nil },
 			func(context.Context, struct{}, tool.Env) (tool.Result, error) { return tool.Result{}, nil }))
 	}
@@ -28,8 +28,8 @@ func TestListsOfAgents(t *testing.T) {
 		want, lacks   string
 	}{
 		{[]string{"Read", "Edit"}, nil, "Edit MultiEdit Read", ""},
-		{nil, []string{"Edit", "Write", "TaskStop"}, "Bash BashOutput Read", ""},
-		{[]string{"TaskOutput", "KillBash"}, nil, "BashOutput KillShell", ""},
+		{nil, []string{"Edit", "Write", "KillShell"}, "Bash Read TaskOutput", ""},
+		{[]string{"BashOutput", "KillBash"}, nil, "TaskOutput TaskStop", ""},
 		{[]string{"MultiEdit"}, nil, "MultiEdit", ""},
 		{[]string{"Edit", "LS", "mcp__x"}, []string{"MultiEdit"}, "Edit", "LS"},
 	} {

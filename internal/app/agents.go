@@ -270,25 +270,10 @@ func (c *Child) granted() []policy.Rule {
 	return slices.DeleteFunc(c.Of.Session.Rules().List, func(x policy.Rule) bool { return x.Scope != policy.Session })
 }
 
-// tasks are what the session has in the background: commands and agents. It implements
-// session.Tasks.
-type tasks struct{ r *Running }
-
-// Background implements session.Tasks.
-func (t tasks) Background(call string) (id string, ok bool) {
-	if id, ok = t.r.kit.Tasks.Background(call); ok {
-		return id, ok
-	}
-	return t.r.tree.Background(call)
-}
-
-// Kill implements session.Tasks.
-func (t tasks) Kill(id string) error {
-	if _, ok := t.r.tree.Find(id); ok {
-		go t.r.tree.Stop(id, "stopped") // ends with the agent, which the tree's Close waits for
-		return nil
-	}
-	return t.r.kit.Tasks.Kill(id)
+// TaskOutput is the end of what a task in the background wrote, at most max bytes, and how
+// much it wrote in all. The error says that there is no such task.
+func (r *Running) TaskOutput(id string, max int) (b []byte, total int64, err error) {
+	return r.kit.Beside.Tail(id, max)
 }
 
 // endAgents ends every agent of the session, and says for a person which ended.

@@ -277,7 +277,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Hands: session.Hands{
 			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
 			DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
-			Commands:   r.ext.Commands(), Files: r.recorded, Tasks: tasks{r}, EndTasks: r.endTasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(),
+			Commands:   r.ext.Commands(), Files: r.recorded, Tasks: r.kit.Beside, EndTasks: r.endTasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(),
 		},
 		Permissions: session.Permissions{
 			Rules: rules, Mode: r.started, Forbidden: r.forbidden(cfg), Auto: r.auto, Facts: r.kit.Facts, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders,
@@ -359,7 +359,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	if r.kit, err = toolkit.New(toolkit.Config{
 		Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(at.Paths.State).Notes(sessions.Key(at.Paths.Root)), Temp: at.process.temp.outside, Confined: at.process.temp.inside,
 		Variables: r.variables, Limits: cfg.Bash, Memory: &at.process.memory, Hide: at.process.hide, Sandboxes: r.sandboxes, Person: at.process.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan, Child: r.spec.Child != nil,
-		Resource: at.ext.ResourceTool, Crew: r.crew(),
+		Resource: at.ext.ResourceTool, Crew: r.crew(), Beside: toolkit.Sources{fleet.Agents{Tree: r.tree}},
 	}); err != nil {
 		return set, err
 	}

@@ -157,6 +157,12 @@ type (
 		Path string `json:"path"`
 		Max  int64  `json:"max,omitzero"`
 	}
+	// Output: Data is a Written, the end of what a task in the background wrote, of at most
+	// Max bytes; 0 is 8 KB.
+	Output struct {
+		Task string `json:"task"`
+		Max  int    `json:"max,omitzero"`
+	}
 	// Seen has a file count as read by the model unless it changed since At, in milliseconds
 	// since 1970: Data is whether it does.
 	Seen struct {
@@ -231,6 +237,7 @@ func (Reload) query()     {}
 func (Call) query()       {}
 func (Resource) query()   {}
 func (Read) query()       {}
+func (Output) query()     {}
 func (Seen) query()       {}
 func (Within) query()     {}
 func (Title) query()      {}
@@ -318,6 +325,7 @@ var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
 	op.KindOf[Query, Call]("call"),
 	op.KindOf[Query, Resource]("resource"),
 	op.KindOf[Query, Read]("read"),
+	op.KindOf[Query, Output]("output"),
 	op.KindOf[Query, Seen]("seen"),
 	op.KindOf[Query, Within]("within"),
 	op.KindOf[Query, Title]("title"),

@@ -227,3 +227,10 @@ type File struct {
 	Path string `json:"path"`         // absolute
 	Cut  bool   `json:"cut,omitzero"` // there is more
 }
+
+// A Written is the end of what a task in the background wrote.
+type Written struct {
+	Text  string `json:"text"`
+	Total int64  `json:"total"`        // bytes that it wrote
+	Cut   bool   `json:"cut,omitzero"` // there is more before
+}

@@ -40,6 +40,8 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 		})
 	case ask.Read:
 		return d.of(session, func(s seat) (ask.Reply, error) { return told(s.file(q.Path, q.Max)) })
+	case ask.Output:
+		return d.of(session, func(s seat) (ask.Reply, error) { return told(s.output(q)) })
 	case ask.Seen:
 		return d.of(session, func(s seat) (ask.Reply, error) {
 			_, real, err := s.readable(q.Path)

@@ -135,6 +135,19 @@ func (s seat) file(name string, limit int64) (f ask.File, err error) {
 	return f, nil
 }
 
+// outputMax is how much of the output of a task is told unless it is said.
+const outputMax = 8 << 10
+
+// output is the end of what a task in the background wrote.
+func (s seat) output(q ask.Output) (o ask.Written, err error) {
+	limit := outputMax
+	if q.Max > 0 {
+		limit = min(q.Max, 1<<20)
+	}
+	b, total, err := s.TaskOutput(q.Task, limit)
+	return ask.Written{Text: strings.ToValidUTF8(string(b), "\ufffd"), Total: total, Cut: total > int64(len(b))}, err
+}
+
 // readable is where a file is that no rule denies to read: by the name that it is asked
 // for, and behind links.
 func (s seat) readable(name string) (path, real string, err error) {

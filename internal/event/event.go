@@ -258,7 +258,8 @@ type (
 		Tools int         `json:"tools,omitempty"`
 	}
 	// TaskStarted says that something runs in the background: a call that said
-	// so, or one that was moved there.
+	// so, or one that was moved there. It comes once more of a task whose call waited for
+	// it and does not any more.
 	TaskStarted struct {
 		ID   string `json:"id"`
 		Call string `json:"call,omitempty"` // that it came from

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -151,32 +150,4 @@ func published(m Member, in spawn.Input) any {
 		"totalTokens": u.Prompt() + u.Out, "toolsUsed": used, "toolStats": stats,
 		"usage": map[string]any{"input_tokens": u.In, "output_tokens": u.Out, "cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite},
 	}
-}
-
-// Output answers a call that looks at a task, where that is an agent: how it is, or what it
-// came to. ok is false when the task is none.
-func (c Crew) Output(ctx context.Context, id string) (text string, ok bool) {
-	m, ok := c.Tree.Look(ctx, id)
-	if !ok {
-		return "", false
-	}
-	if !m.Works() {
-		return fmt.Sprintf("The agent %s has ended: %s (%s).\n%s", m.Label(), m.Status, Used(m), m.Text), true
-	}
-	doing := m.Doing
-	if doing == "" {
-		doing = "waiting for its model"
-	}
-	return fmt.Sprintf("The agent %s works: %s (%s).", m.Label(), doing, Used(m)), true
-}
-
-var errNone = errors.New("there is no such agent")
-
-// Kill stops an agent, by its ID or its name.
-func (c Crew) Kill(id string) error {
-	if _, ok := c.Tree.Find(id); !ok {
-		return errNone
-	}
-	go c.Tree.Stop(id, "stopped") // ends with the agent, which Close waits for
-	return nil
 }

@@ -187,9 +187,7 @@ func (t *Tree) run(m *member, waits bool, from op.Sender, prompt string) (Member
 		return m.Member, errors.Join(refused("the session is over"), t.host.End(begun.Session))
 	}
 	events := t.host.Follow(life, begun.Session, begun.After, event.Durable)
-	err := t.host.Report(m.Order.Of, event.TaskStarted{
-		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: begun.Session, Model: begun.Model, Waits: waits,
-	})
+	err := t.host.Report(m.Order.Of, t.snapshot(m).started())
 	if err == nil {
 		err = t.host.Submit(life, begun.Session, op.Prompt{Text: prompt, Verbatim: true, From: &from})
 	}
@@ -289,15 +287,23 @@ func (t *Tree) Look(ctx context.Context, who string) (m Member, ok bool) {
 // Background has the call that waits for an agent go on without it.
 func (t *Tree) Background(call string) (id string, ok bool) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.mu.Unlock() // it is held while this is reported, so that its end is not reported before
 	for _, m := range t.members {
 		if m.Waits && m.Works() && m.Order.Call == call {
 			m.Waits = false
 			close(m.moved)
+			_ = t.host.Report(m.Order.Of, m.started()) // it says itself when it cannot record
 			return m.ID, true
 		}
 	}
 	return "", false
+}
+
+// started says that an agent works, and whether a call waits for it.
+func (m Member) started() event.TaskStarted {
+	return event.TaskStarted{
+		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: m.Begun.Session, Model: m.Begun.Model, Waits: m.Waits,
+	}
 }
 
 // Stop ends an agent and those that work for it, and returns when they have ended. why is

@@ -199,7 +199,8 @@ type Task struct {
 	Type        string `json:"type"`
 	Status      string `json:"status"`
 	Description string `json:"description"`
-	Command     string `json:"command,omitempty"`
+	Command     string `json:"command,omitempty"`    // of a command
+	Agent       string `json:"agent_type,omitempty"` // of an agent
 }
 
 // An Update is a change of the permissions.

@@ -17,12 +17,12 @@ type telling struct {
 
 // tellings are by the tool's own name, and by that which it is told under (policy.Names).
 // The arguments are those of sdk-tools.d.ts, 2026-11: FileEditInput, TaskStopInput; and of
-// the older TaskOutput and KillBash.
+// the older BashOutput, KillShell and KillBash.
 var tellings = map[[2]string]telling{
 	{"MultiEdit", "Edit"}:        {"edits", editsTold, editsMeant},
-	{"BashOutput", "TaskOutput"}: renamed("id", "task_id"),
-	{"KillShell", "TaskStop"}:    renamed("id", "task_id"),
-	{"KillShell", "KillBash"}:    renamed("id", "shell_id"),
+	{"TaskOutput", "BashOutput"}: renamed("task_id", "bash_id"),
+	{"TaskStop", "KillShell"}:    renamed("task_id", "shell_id"),
+	{"TaskStop", "KillBash"}:     renamed("task_id", "shell_id"),
 }
 
 // renamed is for an argument that has another name there.

@@ -29,9 +29,9 @@ func TestToldAs(t *testing.T) {
 		"another, all given":    {"Edit", "MultiEdit", two, `"new_string":"y\nw"`, strings.Replace(two, "{", `{"new_string":"z","old_string":"x\nv","replace_all":false,`, 1), `{"edits":[{"new_string":"z","old_string":"x\nv","replace_all":false}],"file_path":"a"}`},
 		"its own edits":         {"Edit", "MultiEdit", two, `"new_string":"y\nw"`, `{"file_path":"a","edits":[],"new_string":"z"}`, `{"edits":[],"file_path":"a"}`},
 		"nothing changed there": {"Edit", "MultiEdit", one, `"new_string":"y"`, `{"file_path":"b","old_string":"x","new_string":"y"}`, strings.Replace(one, `"a"`, `"b"`, 1)},
-		"a task":                {"TaskOutput", "BashOutput", `{"id":"b1","block":true}`, `"task_id":"b1"`, `{"task_id":"b2"}`, `{"id":"b2"}`},
-		"a task, as it is":      {"TaskStop", "KillShell", `{"id":"b1"}`, `"task_id":"b1"`, `%s`, `{"id":"b1"}`},
-		"a shell":               {"KillBash", "KillShell", `{"id":"b1"}`, `"shell_id":"b1"`, `{"shell_id":"b2"}`, `{"id":"b2"}`},
+		"a task":                {"BashOutput", "TaskOutput", `{"task_id":"b1","block":true}`, `"bash_id":"b1"`, `{"bash_id":"b2"}`, `{"task_id":"b2"}`},
+		"a task, as it is":      {"KillShell", "TaskStop", `{"task_id":"b1"}`, `"shell_id":"b1"`, `%s`, `{"task_id":"b1"}`},
+		"a shell":               {"KillBash", "TaskStop", `{"task_id":"b1"}`, `"shell_id":"b1"`, `{"shell_id":"b2"}`, `{"task_id":"b2"}`},
 	} {
 		group, _ := json.Marshal(map[string]any{"matcher": c.matcher, "hooks": []any{map[string]any{"type": "command", "command": "x"}}})
 		list, bad := hook.Parse("PreToolUse", group, hook.Place{From: "settings.json"})

@@ -14,7 +14,7 @@ import (
 // read. MCP tools cannot be known before their servers are asked.
 var known = []string{
 	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListMcpResources", "ListMcpResourcesTool",
-	"McpElicitation", "McpSampling", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
+	"McpElicitation", "McpSampling", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
 }
 
 // otherNames are those by which files for other agents know tools of adze: of one that is
@@ -172,6 +172,6 @@ func (r Rule) names(tool string) bool {
 var elsewhere = []string{
 	"Artifact", "Brief", "ClaudeDesign", "Config", "CronCreate", "CronDelete", "CronList", "EnterWorktree", "ExitWorktree", "KillBash", "LSP", "ListAgents", "ListPeers", "Monitor",
 	"ObserverReport", "Projects", "ProposeGoal", "ProposeSkills", "PushNotification", "REPL", "ReadMcpResourceDir", "ReadNotifications", "RefreshMcpTools", "RemoteTrigger", "ReportFindings",
-	"ScheduleWakeup", "SendFeedback", "SendMessage", "SendUserFile", "SendUserMessage", "Sleep", "SubagentHandback", "TaskCreate", "TaskGet", "TaskList", "TaskStop", "TaskUpdate", "TeamCreate",
+	"ScheduleWakeup", "SendFeedback", "SendMessage", "SendUserFile", "SendUserMessage", "Sleep", "SubagentHandback", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TeamCreate",
 	"TeamDelete", "WaitForMcpServers",
 }

@@ -35,7 +35,7 @@ func TestWholly(t *testing.T) {
 	}{
 		{"Bash", "Bash", true}, {"Bash(*)", "Bash", true}, {"Bash(:*)", "Bash", true}, {"Bash(rm:*)", "Bash", false}, {"Bash", "BashOutput", false},
 		{"Read", "Grep", true}, {"Read", "Glob", true}, {"Read(**)", "Read", false}, {"Edit", "Write", true}, {"Write", "Edit", true}, {"Edit", "MultiEdit", true}, {"MultiEdit", "MultiEdit", true}, {"MultiEdit", "Edit", false}, {"NotebookEdit", "Edit", false}, {"WebFetch", "WebFetch", true}, {"Grep", "Bash", false}, {"Grep", "Grep", true}, {"Grep", "Read", false}, {"LS", "Glob", false}, {"NotebookRead", "Read", false},
-		{"TaskStop", "KillShell", true}, {"TaskOutput", "BashOutput", true}, {"TaskOutput", "KillShell", false}, {"ReadMcpResourceTool", "ReadMcpResource", true}, {"KillShell", "TaskStop", false},
+		{"KillShell", "TaskStop", true}, {"BashOutput", "TaskOutput", true}, {"BashOutput", "TaskStop", false}, {"ReadMcpResourceTool", "ReadMcpResource", true}, {"TaskStop", "KillShell", false},
 	} {
 		if got := rule(t, "deny "+c.rule).Wholly(c.tool); got != c.want {
 			t.Errorf("%s and %s: %v", c.rule, c.tool, got)

@@ -14,7 +14,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 // builtin are the tools of a print mode start.
-var builtin = []string{"Bash", "BashOutput", "KillShell", "Read", "Edit", "MultiEdit", "Write", "Glob", "Grep",
+var builtin = []string{"Bash", "TaskOutput", "TaskStop", "Read", "Edit", "MultiEdit", "Write", "Glob", "Grep",
 	"NotebookEdit", "WebFetch", "WebSearch", "TodoWrite", "Agent"}
 
 func example() Input {

@@ -66,13 +66,15 @@ func (b background) notice(t bash.Task) task.Notice {
 	}
 	return task.Notice{
 		ID: t.ID, Why: b.hide.String("the background command " + t.ID + " " + ended(t)), Call: t.Call, Output: t.Path, Status: string(status),
-		Summary: b.hide.String(fmt.Sprintf("The background command %s (%s) %s. Its output is there with BashOutput.", t.ID, clip.Line(clip.Clean(t.Command), 80), ended(t))),
+		Summary: b.hide.String(fmt.Sprintf("The background command %s (%s) %s. TaskOutput shows what it wrote.", t.ID, clip.Line(clip.Clean(t.Command), 80), ended(t))),
 	}
 }
 
-// Tell has the session told of what becomes of commands in the background. wakes says, at
+// Tell has the session told of what becomes of commands in the background, and its tools
+// know what it knows of earlier ones. wakes says, at
 // each end, whether that begins a turn of a session that is idle.
 func (k Kit) Tell(s *session.Session, wakes func() bool) {
+	k.of.Store(s)
 	k.Tasks.Watch(background{s, k.conf.Hide, wakes})
 }
 

@@ -3,13 +3,13 @@
 package toolkit
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auto"
@@ -22,6 +22,8 @@ import (
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/task"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
@@ -32,6 +34,7 @@ import (
 	"github.com/adze-agent/adze/internal/tool/find"
 	"github.com/adze-agent/adze/internal/tool/plan"
 	"github.com/adze-agent/adze/internal/tool/spawn"
+	"github.com/adze-agent/adze/internal/tool/tasks"
 	"github.com/adze-agent/adze/internal/tool/todo"
 	"github.com/adze-agent/adze/internal/tool/toolsearch"
 )
@@ -64,17 +67,13 @@ type Config struct {
 	// server of that name has any; nil never has one.
 	Resource func(server string) (tool.Tool, bool)
 	// Crew starts agents that work for the session; nil: it cannot have any.
-	Crew Crew
+	Crew spawn.Starter
+	// Beside are the kinds of tasks that run beside the turns, besides commands.
+	Beside Sources
 }
 
-// A Crew starts agents, and is asked about them where a call names a background task.
-type Crew interface {
-	spawn.Starter
-	// Output says how an agent is, or what it came to. It waits for its end until ctx
-	// ends. ok is false when the task is no agent. Kill stops one.
-	Output(ctx context.Context, id string) (text string, ok bool)
-	Kill(id string) error
-}
+// Sources are kinds of tasks that run beside the turns.
+type Sources = task.List
 
 // Memory adds up what the commands of several sessions use.
 type Memory = proc.Account
@@ -89,11 +88,14 @@ type Kit struct {
 	Aliases    map[string]string
 	Structured string // the name of the tool that takes the final answer
 	Tasks      *bash.Tasks
+	// Beside are all tasks that run beside the turns: commands, agents and the rest.
+	Beside task.List
 
 	own    extension.Contribution
 	names  []string // of the tools of all runs: to name one is no mistake
 	conf   Config
 	ledger *file.Ledger
+	of     *atomic.Pointer[session.Session] // whose tools these are, nil until it has begun
 }
 
 // New makes the tools. To add a tool, add it to the list here.
@@ -109,26 +111,23 @@ func New(c Config) (Kit, error) {
 	shell.Stays, shell.Excluded = box.Stays, box.Excluded
 	shell.Wrap, shell.Active, shell.Apart, shell.Passes, shell.Denial, shell.Ahead = box.Wrap, box.Active, box.Apart, box.Passes, box.Denial, box.Ahead
 	shell.Quarantined, shell.Writes = box.Quarantined, box.Writes
-	shells, tasks := bash.New(shell)
+	shells, running := bash.New(shell)
+	of := new(atomic.Pointer[session.Session])
+	beside := append(append(task.List{running}, c.Beside...), past{of, c.Scratch})
 	files := file.New(file.Config{Ledger: ledger, Private: func(path string) bool {
 		return c.Notes != "" && policy.Within(c.Notes, path, false) || c.Scratch != "" && policy.Within(c.Scratch, path, false)
 	}})
 	for i, t := range files {
 		files[i] = box.Openly(t)
 	}
-	every := slices.Concat(shells, files,
+	every := slices.Concat(shells, tasks.New(func() task.List { return beside }), files,
 		find.New(),
 		[]tool.Tool{todo.New(), toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
 	)
 	if c.Crew != nil {
 		every = append(every, spawn.New(c.Crew))
-		for i, t := range every {
-			if name := t.Spec().Name; name == "BashOutput" || name == "KillShell" {
-				every[i] = crewed{t, c.Crew, name == "KillShell"}
-			}
-		}
 	}
-	k := Kit{Aliases: map[string]string{}, Tasks: tasks, Facts: auto.Facts{}, conf: c, ledger: ledger}
+	k := Kit{Aliases: map[string]string{}, Tasks: running, Beside: beside, of: of, Facts: auto.Facts{}, conf: c, ledger: ledger}
 	var all []tool.Tool
 	for _, t := range every {
 		s := t.Spec()

@@ -270,7 +270,17 @@ func (g *Gate) common(ctx context.Context) hook.Common {
 func tasks(running map[string]event.TaskStarted) []hook.Task {
 	out := []hook.Task{}
 	for id, t := range running {
-		out = append(out, hook.Task{ID: id, Type: t.Kind, Status: "running", Description: t.Text, Command: t.Text})
+		x := hook.Task{ID: id, Type: t.Kind, Status: "running", Description: t.Text}
+		switch t.Kind {
+		case event.TaskShell:
+			x.Command = t.Text
+		case event.TaskAgent:
+			x.Type = "subagent"
+			if t.Agent != nil {
+				x.Agent = cmp.Or(t.Agent.Type, "general-purpose")
+			}
+		}
+		out = append(out, x)
 	}
 	order.By(out, func(a, b hook.Task) int { return strings.Compare(a.ID, b.ID) })
 	return out

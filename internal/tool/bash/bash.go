@@ -1,6 +1,5 @@
-// Package bash is the shell for a model: Bash runs a command, BashOutput reads
-// what one in the background wrote, KillShell ends it. It reads commands with
-// shellread to say what they would do; it never decides whether they may, and
+// Package bash is the shell for a model: Bash runs a command, and Tasks are those that
+// run in the background. It reads commands with shellread to say what they would do; it never decides whether they may, and
 // knows no sandbox but the hook it is given.
 package bash
 
@@ -138,7 +137,7 @@ func (b *runner) tools() []tool.Tool {
 		Name: "Bash", Again: true, Description: bashText, Limit: limit, Shell: true, Ahead: b.ahead,
 		Facts: []string{"command", "timeout", "run_in_background", "dangerously_disable_sandbox"},
 	}
-	return []tool.Tool{tool.New(spec, b.plan, b.run), outputTool(b.tasks), killTool(b.tasks)}
+	return []tool.Tool{tool.New(spec, b.plan, b.run)}
 }
 
 // ahead begins what a command needs while its call still arrives.

@@ -14,7 +14,9 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/shellread/world"
+	"github.com/adze-agent/adze/internal/task"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/tool/tasks"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -57,7 +59,7 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 		Dir: root, Roots: []string{root}, Home: filepath.Join(dir, "home"), Scratch: filepath.Join(dir, "session"),
 		Progress: func(string) {},
 	}}
-	for _, x := range b.tools() {
+	for _, x := range append(b.tools(), tasks.New(func() task.List { return task.List{b.tasks} })...) {
 		r.tools[x.Spec().Name] = x
 	}
 	t.Cleanup(func() { b.tasks.Close(proc.Grace) })

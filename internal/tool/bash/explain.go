@@ -93,7 +93,7 @@ func meaning(command string, quiet bool) string {
 
 // ownProcesses is said of a command in the sandbox that found no such process, while
 // another command runs in the background.
-const ownProcesses = "in the sandbox not every command sees the processes of a command in the background: if this looked for one, end it with KillShell"
+const ownProcesses = "in the sandbox not every command sees the processes of a command in the background: if this looked for one, end it with TaskStop"
 
 var noProcess = pattern.Lazy(`(?i)no such process|no process found|\bkill: usage:|ProcessLookupError|\bESRCH\b`)
 

@@ -100,7 +100,7 @@ func TestBlockedInTheBackground(t *testing.T) {
 		t.Fatal("there is no task")
 	}
 	read := func(id string) string {
-		return r.call(t.Context(), "BashOutput", map[string]any{"id": id, "block": true}).Text
+		return r.call(t.Context(), "TaskOutput", map[string]any{"id": id, "block": true}).Text
 	}
 	if got := read(id); !strings.Contains(got, "the sandbox blocked this: it may not write there") || !strings.Contains(got, "dangerously_disable_sandbox") {
 		t.Error(got)
@@ -161,14 +161,14 @@ func TestOwnProcesses(t *testing.T) {
 		kill := func() string {
 			return r.call(t.Context(), "Bash", map[string]any{"command": "kill 99999999"}).Text
 		}
-		if got := kill(); !strings.Contains(got, "No such process") || strings.Contains(got, "KillShell") {
+		if got := kill(); !strings.Contains(got, "No such process") || strings.Contains(got, "TaskStop") {
 			t.Errorf("no task runs: %s", got)
 		}
 		r.call(t.Context(), "Bash", map[string]any{"command": "sleep 60", "run_in_background": true})
 		if got := kill(); strings.Contains(got, "not every command sees") != confined {
 			t.Errorf("confined %v: %s", confined, got)
 		}
-		if got := r.call(t.Context(), "Bash", map[string]any{"command": "exit 3"}).Text; strings.Contains(got, "KillShell") {
+		if got := r.call(t.Context(), "Bash", map[string]any{"command": "exit 3"}).Text; strings.Contains(got, "TaskStop") {
 			t.Errorf("another failure: %s", got)
 		}
 	}

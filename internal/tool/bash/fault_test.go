@@ -293,7 +293,7 @@ func TestOnlyOwnChildrenAreEnded(t *testing.T) {
 	word, alive := mark(t)
 	r := newRig(t, nil)
 	r.call(t.Context(), "Bash", map[string]any{"command": "echo up; setsid sleep " + word + " & wait", "run_in_background": true})
-	r.call(t.Context(), "BashOutput", map[string]any{"id": "b1", "block": true, "timeout": 200})
+	r.call(t.Context(), "TaskOutput", map[string]any{"id": "b1", "block": true, "timeout": 200})
 	for range 3 {
 		r.bash("sleep 1" + word + " & setsid -f true")
 	}

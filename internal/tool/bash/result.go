@@ -108,7 +108,7 @@ func (j *job) backgroundResult(in input, notes ...string) tool.Result {
 	j.tasks.mu.Lock()
 	id, path := j.id, j.out.Kept().Path
 	j.tasks.mu.Unlock()
-	text := fmt.Sprintf("Running in the background as %s. Read its output with BashOutput (id %q), end it with KillShell.", id, id)
+	text := fmt.Sprintf("Running in the background as %s. You are told when it ends. TaskOutput shows what it wrote, TaskStop ends it.", id)
 	if path != "" {
 		text += " All of its output goes to " + path + "."
 	}

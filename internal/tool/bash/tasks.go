@@ -108,7 +108,7 @@ type job struct {
 	reported chan struct{}
 	ended    time.Time
 	note     string   // why it was killed
-	read     int64    // how far BashOutput has read
+	read     int64    // how far it was looked at
 	left     []string // what became of what it left; told with its end
 	// blocked says what the sandbox blocked when it failed; nil once that was told,
 	// and for a command outside.
@@ -158,7 +158,7 @@ func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env, maske
 		if running >= maxBackground {
 			t.mu.Unlock()
 			refuse(c, h)
-			return nil, fmt.Errorf("%d commands run in the background already; end one with KillShell first", running)
+			return nil, fmt.Errorf("%d commands run in the background already; end one with TaskStop first", running)
 		}
 		j.id = t.nextID()
 		path = filepath.Join(base, "tasks", j.id+".output")
@@ -370,25 +370,18 @@ func (t *Tasks) Running() []Task {
 }
 
 // get finds a background job.
-func (t *Tasks) get(id string) (*job, error) {
+func (t *Tasks) get(id string) (*job, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var ids []string
 	for _, j := range t.jobs {
 		if j.id == id && id != "" {
-			return j, nil
-		}
-		if j.id != "" {
-			ids = append(ids, j.id)
+			return j, true
 		}
 	}
-	if len(ids) == 0 {
-		return nil, fmt.Errorf("there is no background command %q; none was started in this run of adze, and those of an earlier run ended with it", id)
-	}
-	return nil, fmt.Errorf("there is no background command %q; there are %s", id, strings.Join(ids, ", "))
+	return nil, false
 }
 
-// Why a task ended that Kill ended, or Close.
+// Why a task ended that Stop ended, or Close.
 const (
 	onRequest = "killed on request"
 	atClose   = "killed: the session ended"
@@ -406,18 +399,8 @@ func (t *Tasks) Number(ids iter.Seq[string]) {
 	}
 }
 
-// Kill ends a background task: TERM, and after 2 s KILL. It returns at once.
-func (t *Tasks) Kill(id string) error {
-	j, err := t.get(id)
-	if err != nil {
-		return err
-	}
-	j.kill(onRequest, proc.Grace)
-	return nil
-}
-
-// Background moves the running foreground command of a call to the
-// background; its call returns with the id.
+// Background implements task.Source: the command of a call goes on as a task, and the call
+// returns with its id.
 func (t *Tasks) Background(call string) (id string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

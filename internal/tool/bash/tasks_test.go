@@ -34,18 +34,18 @@ func TestBackground(t *testing.T) {
 	r.env.Call = "call/1"
 	res := r.call(t.Context(), "Bash", map[string]any{"command": "echo one; echo two >&2; read x <fifo; echo three; exit 2", "run_in_background": true, "description": "count"})
 	path := r.env.Scratch + "/tasks/b1-call_1.output"
-	want := `Running in the background as b1. Read its output with BashOutput (id "b1"), end it with KillShell. All of its output goes to ` + path + "."
+	want := `Running in the background as b1. You are told when it ends. TaskOutput shows what it wrote, TaskStop ends it. All of its output goes to ` + path + "."
 	if res.Text != want || res.IsErr {
 		t.Fatalf("%+v", res)
 	}
 	// fifo does not exist: bash complains and goes on.
-	res = r.call(t.Context(), "BashOutput", map[string]any{"bash_id": "b1", "block": true})
+	res = r.call(t.Context(), "TaskOutput", map[string]any{"bash_id": "b1", "block": true})
 	k := <-ended
 	head := "[b1 ended with exit code 2 after " + k.Ended.Sub(k.Started).Round(1e8).String() + "; all output: " + path + "]\n"
 	if res.Text != head+"one\ntwo\nbash: line 1: fifo: No such file or directory\nthree" {
 		t.Errorf("%q", res.Text)
 	}
-	if res = r.call(t.Context(), "BashOutput", map[string]any{"task_id": "b1"}); res.Text != head+"(no new output)" {
+	if res = r.call(t.Context(), "TaskOutput", map[string]any{"task_id": "b1"}); res.Text != head+"(no new output)" {
 		t.Errorf("%q", res.Text)
 	}
 	if b, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(b), "one\ntwo\n") {
@@ -55,12 +55,12 @@ func TestBackground(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 	for in, want := range map[string]string{
-		`{"id":"b7"}`:                  `there is no background command "b7"; there are b1`,
+		`{"id":"b7"}`:                  `there is no background task "b7"; there are b1`,
 		`{"id":"b1","filter":"("}`:     "field \"filter\" is not a regular expression (RE2): error parsing regexp: missing closing ): `(`",
 		`{"id":"b1","timeout":600001}`: `field "timeout" is 600001 ms; give 1 to 600000`,
-		`{"shell":"b1"}`:               `unknown field "shell"; the fields are block, filter, id, timeout`,
+		`{"shell":"b1"}`:               `unknown field "shell"; the fields are block, filter, task_id, timeout`,
 	} {
-		res, err := r.tools["BashOutput"].Run(t.Context(), json.RawMessage(in), r.env)
+		res, err := r.tools["TaskOutput"].Run(t.Context(), json.RawMessage(in), r.env)
 		if err != nil || res.Text != want || !res.IsErr {
 			t.Errorf("%s: %+v %v", in, res, err)
 		}
@@ -73,7 +73,7 @@ func TestReadsAreIncremental(t *testing.T) {
 	for i, want := range []string{"line 1", "line 2", "line 3"} {
 		var got string
 		for !strings.Contains(got, "other") { // until this round's lines are there
-			_, body, _ := strings.Cut(r.call(t.Context(), "BashOutput", map[string]any{"id": "b1"}).Text, "\n")
+			_, body, _ := strings.Cut(r.call(t.Context(), "TaskOutput", map[string]any{"id": "b1"}).Text, "\n")
 			if body != "(no new output)" {
 				got += body + "\n"
 			}
@@ -83,7 +83,7 @@ func TestReadsAreIncremental(t *testing.T) {
 		}
 		r.bash("echo go >f; cat g")
 	}
-	res := r.call(t.Context(), "BashOutput", map[string]any{"id": "b1", "block": true, "timeout": 60000, "filter": "^none"})
+	res := r.call(t.Context(), "TaskOutput", map[string]any{"id": "b1", "block": true, "timeout": 60000, "filter": "^none"})
 	if !strings.Contains(res.Text, "ended with exit code 0") {
 		t.Errorf("%q", res.Text)
 	}
@@ -92,7 +92,7 @@ func TestReadsAreIncremental(t *testing.T) {
 func TestFilter(t *testing.T) {
 	r := newRig(t, nil)
 	r.call(t.Context(), "Bash", map[string]any{"command": "seq 1 50", "run_in_background": true})
-	res := r.call(t.Context(), "BashOutput", map[string]any{"id": "b1", "block": true, "filter": "^4.$"})
+	res := r.call(t.Context(), "TaskOutput", map[string]any{"id": "b1", "block": true, "filter": "^4.$"})
 	if !strings.HasSuffix(res.Text, "]\n40\n41\n42\n43\n44\n45\n46\n47\n48\n49") {
 		t.Errorf("%q", res.Text)
 	}
@@ -103,7 +103,7 @@ func TestBlockIsInterrupted(t *testing.T) {
 	r.call(t.Context(), "Bash", map[string]any{"command": "sleep 1000", "run_in_background": true})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	res := r.call(ctx, "BashOutput", map[string]any{"id": "b1", "block": true, "timeout": 600000})
+	res := r.call(ctx, "TaskOutput", map[string]any{"id": "b1", "block": true, "timeout": 600000})
 	if res.Text != "interrupted; b1 goes on, and nothing of its output was skipped" || !res.IsErr {
 		t.Errorf("%+v", res)
 	}
@@ -127,17 +127,17 @@ func TestInterruptedBeforeTheStart(t *testing.T) {
 func TestKill(t *testing.T) {
 	r := newRig(t, nil)
 	r.call(t.Context(), "Bash", map[string]any{"command": "echo up; sleep 1000 & wait", "run_in_background": true})
-	if res := r.call(t.Context(), "KillShell", map[string]any{"shell_id": "b1"}); res.IsErr || !strings.HasPrefix(res.Text, "b1 was told to end (echo up; sleep 1000 & wait)") {
+	if res := r.call(t.Context(), "TaskStop", map[string]any{"shell_id": "b1"}); res.IsErr || !strings.HasPrefix(res.Text, "b1 was told to end (echo up; sleep 1000 & wait)") {
 		t.Errorf("%+v", res)
 	}
-	res := r.call(t.Context(), "BashOutput", map[string]any{"id": "b1", "block": true})
+	res := r.call(t.Context(), "TaskOutput", map[string]any{"id": "b1", "block": true})
 	if !strings.HasPrefix(res.Text, "[b1 killed on request") {
 		t.Errorf("%q", res.Text)
 	}
-	if res := r.call(t.Context(), "KillShell", map[string]any{"id": "b1"}); res.IsErr || res.Text != "b1 had ended already: killed on request" {
+	if res := r.call(t.Context(), "TaskStop", map[string]any{"id": "b1"}); res.IsErr || res.Text != "b1 had ended already: killed on request" {
 		t.Errorf("%+v", res)
 	}
-	if res := r.call(t.Context(), "KillShell", map[string]any{"id": "b9"}); !res.IsErr {
+	if res := r.call(t.Context(), "TaskStop", map[string]any{"id": "b9"}); !res.IsErr {
 		t.Errorf("%+v", res)
 	}
 }
@@ -157,7 +157,7 @@ func TestMoveToBackground(t *testing.T) {
 	}
 	r.bash("until [ -p pipe ]; do :; done; echo through >pipe")
 	k := <-ended
-	res := r.call(t.Context(), "BashOutput", map[string]any{"id": "b1"})
+	res := r.call(t.Context(), "TaskOutput", map[string]any{"id": "b1"})
 	if !strings.HasSuffix(res.Text, "\nbefore\nthrough\nafter") || k.ID != "b1" {
 		t.Errorf("%q %+v", res.Text, k)
 	}
@@ -222,7 +222,7 @@ func TestTooManyInBackground(t *testing.T) {
 		r.call(t.Context(), "Bash", map[string]any{"command": "sleep 1000", "run_in_background": true})
 	}
 	res := r.call(t.Context(), "Bash", map[string]any{"command": "true", "run_in_background": true})
-	if res.Text != "the command was not run: 32 commands run in the background already; end one with KillShell first" || !res.IsErr {
+	if res.Text != "the command was not run: 32 commands run in the background already; end one with TaskStop first" || !res.IsErr {
 		t.Errorf("%+v", res)
 	}
 	r.tasks.Close(0)
@@ -316,7 +316,7 @@ func TestMask(t *testing.T) {
 
 func TestSpecs(t *testing.T) {
 	r := newRig(t, nil)
-	for name, max := range map[string]int{"Bash": 2048, "BashOutput": 500, "KillShell": 500} {
+	for name, max := range map[string]int{"Bash": 2048, "TaskOutput": 500, "TaskStop": 500} {
 		if s := r.tools[name].Spec(); len(s.Description) > max || len(s.Description) < 50 {
 			t.Errorf("%s: %d bytes of description", name, len(s.Description))
 		}
@@ -324,7 +324,7 @@ func TestSpecs(t *testing.T) {
 	if s := r.tools["Bash"].Spec(); !s.Shell || s.Limit != 30000 {
 		t.Errorf("%+v", s)
 	}
-	if _, err := tool.NewSet(r.tools["Bash"], r.tools["BashOutput"], r.tools["KillShell"]); err != nil {
+	if _, err := tool.NewSet(r.tools["Bash"], r.tools["TaskOutput"], r.tools["TaskStop"]); err != nil {
 		t.Error(err)
 	}
 }

@@ -86,8 +86,7 @@ type projection struct {
 	// by ID, and opening those of the turn that begins.
 	replays map[string]replay
 	opening []any
-	// outputs are the files of tasks that ended, by ID; api and took are what all turns took.
-	outputs   map[string]string
+	// api and took are what all turns took.
 	api, took time.Duration
 }
 
@@ -116,7 +115,7 @@ func (t totals) refused() []event.ToolFinished {
 }
 
 func newProjection(a About, withPartial, withHooks bool) *projection {
-	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, tasks: map[string]event.TaskStarted{}, prompts: map[string]string{}, replays: map[string]replay{}, outputs: map[string]string{}}
+	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, tasks: map[string]event.TaskStarted{}, prompts: map[string]string{}, replays: map[string]replay{}}
 	if withPartial {
 		p.partial = &partial{}
 	}
@@ -235,7 +234,7 @@ func (p *projection) apply(e event.Event) []any {
 	case event.TaskProgress:
 		return p.taskProgress(b)
 	case event.TaskEnded:
-		return p.taskEnded(b)
+		return p.taskEnded(e.Time, b)
 	case event.Retracted:
 		return append(p.stream(e.Body), p.note("warning", "the reply so far was discarded: "+b.Why))
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:

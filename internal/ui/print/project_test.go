@@ -115,6 +115,9 @@ var cases = map[string]struct {
 	"background": {events: []event.Body{begun, replied(llm.WantTools, ls), event.TaskStarted{ID: "b1", Call: "c1", Kind: "shell", Text: "ls"}, finished("c1", "b1"),
 		event.TaskStarted{ID: "b2", Kind: "shell", Text: "make"}, event.TaskEnded{ID: "b1", Output: "/o"}, event.TaskEnded{ID: "b2", Exit: 2}, event.TaskStarted{ID: "b3", Kind: "shell", Text: "sleep"},
 		event.TaskEnded{ID: "b3", Killed: "killed on request"}, replied(llm.EndTurn, llm.Text{S: "ok"}), ended(event.Done, "completed", 2)}},
+	"agent-moved": {events: []event.Body{begun, replied(llm.WantTools, ls), event.TaskStarted{ID: "a1", Call: "c1", Kind: "agent", Text: "look", Agent: &event.Agent{ID: "a1"}, Waits: true},
+		event.TaskStarted{ID: "a1", Call: "c1", Kind: "agent", Text: "look", Agent: &event.Agent{ID: "a1"}}, finished("c1", "a1"), event.TaskEnded{ID: "a1", Status: event.TaskCompleted, Text: "done"},
+		replied(llm.EndTurn, llm.Text{S: "ok"}), ended(event.Done, "completed", 2)}},
 	"fresh-context": {events: []event.Body{begun, replied(llm.WantTools, ls), finished("c1", "the plan"), event.Compacted{Trigger: "plan", Text: "the plan", Tokens: 1234},
 		replied(llm.EndTurn, llm.Text{S: "x"}), ended(event.Done, "completed", 1)}},
 	"two-turns": {events: []event.Body{begun, replied(llm.WantTools, ls), denied("c1"), ended(event.Done, "completed", 1),
@@ -205,8 +208,10 @@ var fields = map[string]string{
 	"system/informational":     "type subtype content uuid session_id | level",
 	"system/compact_boundary":  "type subtype compact_metadata uuid session_id",
 	"system/permission_denied": "type subtype tool_name tool_use_id tool_input decision_reason message uuid session_id",
-	"system/task_started":      "type subtype task_id description is_backgrounded task_type uuid session_id | tool_use_id",
-	"system/task_notification": "type subtype task_id status output_file summary uuid session_id | tool_use_id",
+	"system/task_started":      "type subtype task_id description is_backgrounded task_type uuid session_id | tool_use_id subagent_type",
+	"system/task_notification": "type subtype task_id status output_file summary uuid session_id | tool_use_id usage",
+
+	"system/task_updated": "type subtype task_id patch uuid session_id",
 
 	"system/background_tasks_changed": "type subtype tasks uuid session_id",
 

@@ -3,7 +3,6 @@ package print
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -93,12 +92,8 @@ func (r *runner) asks(subtype string, in members) (v asking, ok bool, err error)
 			return out
 		})}
 	case "get_task_output":
-		path, ok := r.p.outputs[in.Task]
-		if !ok {
-			return v, true, fmt.Errorf("no task %q has ended in this run", in.Task)
-		}
-		v = asking{query: ask.Read{Path: path, Max: readLimit}, body: shaped(func(f ask.File) any {
-			return object{"output": f.Text, "total_bytes": len(f.Text), "truncated": f.Cut}
+		v = asking{query: ask.Output{Task: in.Task}, body: shaped(func(w ask.Written) any {
+			return object{"output": w.Text, "total_bytes": w.Total, "truncated": w.Cut}
 		})}
 	case "seed_read_state":
 		v = asking{query: ask.Seen{Path: in.Path, At: int64(in.MTime)}, late: true, body: shaped(func(seen bool) any { return object{"seeded": seen} })}

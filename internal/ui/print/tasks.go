@@ -22,7 +22,7 @@ type taskLine struct {
 	ID          string `json:"task_id"`
 	Call        string `json:"tool_use_id,omitempty"`
 	Description string `json:"description,omitempty"`
-	Background  bool   `json:"is_backgrounded,omitempty"`
+	Background  *bool  `json:"is_backgrounded,omitempty"` // of task_started
 	Kind        string `json:"task_type,omitempty"`
 	Status      string `json:"status,omitempty"` // completed, failed or stopped
 	// Output is the file with all that it wrote, "" when there is none.
@@ -69,14 +69,42 @@ func taskKind(kind string) string {
 		return "local_bash"
 	case event.TaskAgent:
 		return "local_agent"
+	case event.TaskMonitor: // as hosts know it: its output can be asked for like that of a command
+		return "local_bash"
 	}
 	return kind
 }
 
+// A taskUpdate is what of a task is otherwise now.
+type taskUpdate struct {
+	Type      string    `json:"type"`    // system
+	Subtype   string    `json:"subtype"` // task_updated
+	ID        string    `json:"task_id"`
+	Patch     taskPatch `json:"patch"`
+	UUID      string    `json:"uuid"`
+	SessionID string    `json:"session_id"`
+}
+
+type taskPatch struct {
+	Status     string `json:"status,omitempty"`   // completed, failed or killed
+	Ended      int64  `json:"end_time,omitempty"` // in milliseconds since 1970
+	Error      string `json:"error,omitempty"`
+	Background bool   `json:"is_backgrounded,omitempty"`
+}
+
+func (p *projection) updated(id string, patch taskPatch) taskUpdate {
+	return taskUpdate{Type: "system", Subtype: "task_updated", ID: id, Patch: patch, UUID: p.about.NewID(), SessionID: p.about.SessionID}
+}
+
 func (p *projection) taskStarted(b event.TaskStarted) []any {
+	was, moved := p.tasks[b.ID]
 	p.tasks[b.ID] = b
+	if moved = moved && was.Waits && !b.Waits; moved { // nobody waits for it any more
+		return []any{p.updated(b.ID, taskPatch{Background: true}), p.tasksNow()}
+	}
+	beside := !b.Waits
 	l := taskLine{
-		Type: "system", Subtype: "task_started", ID: b.ID, Call: b.Call, Description: b.Text, Background: !b.Waits, Kind: taskKind(b.Kind),
+		Type: "system", Subtype: "task_started", ID: b.ID, Call: b.Call, Description: b.Text, Background: &beside, Kind: taskKind(b.Kind),
 		UUID: p.about.NewID(), SessionID: p.about.SessionID,
 	}
 	if b.Agent != nil {
@@ -108,15 +136,12 @@ func (p *projection) agents() bool {
 	return false
 }
 
-func (p *projection) taskEnded(b event.TaskEnded) []any {
+func (p *projection) taskEnded(at time.Time, b event.TaskEnded) []any {
 	was, ok := p.tasks[b.ID]
 	if !ok {
 		return nil // of an earlier process
 	}
 	delete(p.tasks, b.ID)
-	if b.Output != "" {
-		p.outputs[b.ID] = b.Output
-	}
 	status, how := "completed", "ended"
 	switch {
 	case b.Killed != "":
@@ -140,7 +165,14 @@ func (p *projection) taskEnded(b event.TaskEnded) []any {
 		}
 	}
 	l.Summary = fmt.Sprintf("%s (%s) %s", b.ID, was.Text, how)
-	return []any{l, p.tasksNow()}
+	patch := taskPatch{Status: l.Status, Ended: at.UnixMilli()}
+	switch l.Status {
+	case "stopped":
+		patch.Status = "killed"
+	case "failed":
+		patch.Error = how
+	}
+	return []any{p.updated(b.ID, patch), l, p.tasksNow()}
 }
 
 func (p *projection) tasksNow() tasksLine {

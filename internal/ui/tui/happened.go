@@ -83,8 +83,7 @@ func (m *Model) joins() (out []effect) {
 		return nil
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
-		b := m.st.Background[id]
-		m.tasks = append(m.tasks, task{start: b, heard: m.story.Tail(b.Call)})
+		m.begins(m.st.Background[id])
 	}
 	for _, call := range slices.Sorted(maps.Keys(m.st.Pending)) {
 		q := m.st.Pending[call]
@@ -170,7 +169,7 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.RewindPlan:
 		m.planned(b)
 	case event.TaskStarted:
-		m.tasks = append(m.tasks, task{start: b, heard: m.story.Tail(b.Call)})
+		m.begins(b)
 		return m.changed()
 	case event.ModelChanged:
 		return append(m.changed(), m.measure()...)

@@ -57,6 +57,15 @@ func (t task) now() string {
 	return clip.Count(t.tally.Calls, "call") + ", " + clip.Short(t.tally.Usage.Prompt()+t.tally.Usage.Out) + " tokens"
 }
 
+// begins takes a task that runs. It may be there already, and its call wait no more.
+func (v *conversation) begins(b event.TaskStarted) {
+	if t := v.task(b.ID); t != nil {
+		t.start = b
+		return
+	}
+	v.tasks = append(v.tasks, task{start: b, heard: v.story.Tail(b.Call)})
+}
+
 // task is the one of this ID that runs, nil when none does.
 func (v *conversation) task(id string) *task {
 	for i := range v.tasks {

@@ -101,7 +101,7 @@ func (x *Server) Close() {
 var left = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoWrite", "ToolSearch", "Skill", "StructuredOutput"}
 
 // reading are tools that change nothing, whatever they are called with.
-var reading = []string{"Read", "Grep", "Glob", "BashOutput"}
+var reading = []string{"Read", "Grep", "Glob", "TaskOutput"}
 
 // offer has clients see the tools that the session has now.
 func (x *Server) offer() {
