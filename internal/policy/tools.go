@@ -22,7 +22,7 @@ var known = []string{
 // names are those of Claude Code 2.1.332 (its SDK's sdk-tools.d.ts, 2026-11), which has MultiEdit no
 // more, and its older ones.
 var otherNames = map[string][]string{
-	"Agent": {"Task"}, "BashOutput": {"TaskOutput"}, "KillShell": {"TaskStop", "KillBash"}, "MultiEdit": {"Edit"},
+	"Agent": {"Task"}, "TaskOutput": {"BashOutput"}, "TaskStop": {"KillShell", "KillBash"}, "MultiEdit": {"Edit"},
 	"ListMcpResources": {"ListMcpResourcesTool"}, "ReadMcpResource": {"ReadMcpResourceTool"},
 }
 
