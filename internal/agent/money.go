@@ -206,6 +206,23 @@ const (
 	cacheWarm = 5 * time.Minute
 )
 
+// An agent for which nothing better is known makes so many requests, its window grows to so
+// many tokens, and its replies have so many.
+const (
+	usualRequests = 10
+	usualWindow   = 25_000
+	usualReply    = 600
+)
+
+// Usual is what an agent costs for which nothing better is known than its model, in USD.
+// begins are the tokens that its first request has from the cache.
+func (t Target) Usual(begins int) (usd float64, known bool) {
+	if t.Cost == nil {
+		return 0, false
+	}
+	return t.Cost(llm.Usage{CacheWrite: usualWindow, CacheRead: usualRequests * (begins + usualWindow/2), Out: usualRequests * usualReply})
+}
+
 // setAside sets aside what the next request may cost, and returns how the turn ends when
 // that is too much. A request that can be paid with a shorter reply is to have one.
 func (r *run) setAside(ctx context.Context, target Target) *Outcome {

@@ -72,6 +72,9 @@ func (h hosting) Report(session string, b event.Body) error {
 	if err != nil {
 		return err
 	}
+	if end, ok := b.(event.TaskEnded); ok && r.Kept {
+		r.learn(end)
+	}
 	return r.Session.Report(b)
 }
 
@@ -138,7 +141,7 @@ func (r *Running) crew() fleet.Crew {
 		r.tree = fleet.New(hosting{r.place.process}, r.ID, func() fleet.Bounds { return bounds(r.place.Config()) }, time.Now)
 	}
 	starts := func(kind string) (string, bool) { return r.plan(r.place.Config()).Starts(kind) }
-	return fleet.Crew{Tree: r.tree, Of: r.ID, Known: r.ext.Agents, Starts: starts, Background: func() fleet.Background {
+	return fleet.Crew{Tree: r.tree, Of: r.ID, Known: r.ext.Agents, Starts: starts, Asker: fanout{r}, Background: func() fleet.Background {
 		return fleet.Background(r.place.Config().Agents.Background)
 	}}
 }

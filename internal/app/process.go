@@ -31,12 +31,13 @@ type Process struct {
 	memory  toolkit.Memory // of the commands of all sessions
 	ext     *ext.Process   // connections of MCP servers
 
-	opening sync.Mutex     // held while a place is opened; before mu
-	leaving sync.WaitGroup // of places that are being closed
-	mu      sync.Mutex     // guards the rest
-	closed  bool           // no place is opened any more
-	places  []*Place       // that are open, the oldest first
-	eldest  *Place         // that was the first of them last, for who asks when none is any more
+	learning sync.Mutex     // held while what agents cost is written down
+	opening  sync.Mutex     // held while a place is opened; before mu
+	leaving  sync.WaitGroup // of places that are being closed
+	mu       sync.Mutex     // guards the rest
+	closed   bool           // no place is opened any more
+	places   []*Place       // that are open, the oldest first
+	eldest   *Place         // that was the first of them last, for who asks when none is any more
 	// running are the sessions that have begun and are not closed.
 	running []*Running
 	kept    []string // the IDs of those that began and are kept on disk

@@ -169,8 +169,9 @@ type Tools struct {
 
 // Agents are how sessions that work for another one are started.
 type Agents struct {
-	Background string `json:"background"` // auto, always or never
-	MaxAlive   int    `json:"max_alive"`  // at once
+	Background string  `json:"background"` // auto, always or never
+	MaxAlive   int     `json:"max_alive"`  // at once
+	AskUSD     float64 `json:"ask_usd"`    // 0 asks about no amount
 }
 
 // Bash are the bounds of commands.

@@ -217,6 +217,7 @@ var bashKeys = []Key{
 	{Name: "bash.max_processes", When: NextSession, Kind: Int, Default: 4096, Min: 1, Guard: Person, Doc: "Most processes of one command at once; above it they are killed."},
 	{Name: "bash.wake", When: AtOnce, Kind: Bool, Default: true, Doc: "Begin a turn when a command in the background ends while the session is idle, at most 10 in a row without a prompt: in the terminal UI, and in print mode while --input-format stream-json is open. Otherwise the model reads it with the next prompt."},
 	{Name: "agents.background", When: AtOnce, Kind: String, Default: "auto", Enum: []string{"auto", "always", "never"}, Doc: "Whether agents work in the background: as each call of the model says (auto), always, or never."},
+	{Name: "agents.ask_usd", When: AtOnce, Kind: Number, Default: 1.0, Guard: Person, Doc: "Ask before agents are started that together are likely to cost more US dollars than this; 0 asks about no amount."},
 	{Name: "agents.max_alive", When: AtOnce, Kind: Int, Default: 20, Min: 1, Max: 64, Guard: Person, Doc: "Most agents of a session, and of its agents, that work at once."},
 }
 

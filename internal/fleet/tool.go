@@ -24,6 +24,8 @@ type Crew struct {
 	Starts func(kind string) (why string, ok bool)
 	// Background is the setting agents.background as it is now.
 	Background func() Background
+	// Asker asks a person about many agents; nil: nobody is asked.
+	Asker Asker
 }
 
 // A Background says whether agents work in the background; see setting agents.background.
@@ -79,13 +81,15 @@ func (c Crew) Run(ctx context.Context, in spawn.Input, env tool.Env) (tool.Resul
 	case BackgroundNever:
 		waits = true
 	}
-	o := Order{
-		Of: c.Of, Call: env.Call, Type: in.Type, Name: in.Name, Model: in.Model, Effort: llm.Effort(in.Effort), Turns: in.Turns, USD: in.USD, Schema: in.Schema, Fork: in.Type == spawn.Fork,
-	}
 	if in.Isolation != "" {
 		return tool.Errorf("this adze cannot give an agent a worktree of its own yet: leave isolation out"), nil
 	}
-	m, err := c.Tree.Start(ctx, o, in.Description, in.Prompt, waits)
+	o := c.order(in, env.Call)
+	err := c.admit(ctx, &o)
+	var m Member
+	if err == nil {
+		m, err = c.Tree.Start(ctx, o, in.Description, in.Prompt, waits)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return tool.Result{}, ctx.Err()
@@ -103,6 +107,13 @@ func (c Crew) Run(ctx context.Context, in spawn.Input, env tool.Env) (tool.Resul
 		return launched(m, in), nil
 	}
 	return ended(m, in), nil
+}
+
+// order is what a call wants.
+func (c Crew) order(in spawn.Input, call string) Order {
+	return Order{
+		Of: c.Of, Call: call, Type: in.Type, Name: in.Name, Model: in.Model, Effort: llm.Effort(in.Effort), Turns: in.Turns, USD: in.USD, Schema: in.Schema, Fork: in.Type == spawn.Fork,
+	}
 }
 
 // launched is the result of a call whose agent works in the background.

@@ -30,6 +30,8 @@ type Tree struct {
 	spawned   int
 	closed    bool
 	watching  bool
+	cards     []*card // the newest
+	asked     bool    // a person let many start
 }
 
 type member struct {

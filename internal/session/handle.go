@@ -253,6 +253,7 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 	if err != nil {
 		return err
 	}
+	own = own || st.Pending[o.Call].Agent == nil
 	e := event.Answered{Answer: o, By: event.Client(o.By)}
 	e.Answer.By = "" // it stands beside
 	if err := s.record(ctx, st, e); err != nil {

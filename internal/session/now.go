@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -14,6 +15,9 @@ func (s *Session) Mode() (m policy.Mode) {
 	_ = s.do(func(st *state) { m = st.mode })
 	return m
 }
+
+// Calls are those of the newest reply that have no result yet, in order.
+func (s *Session) Calls() []llm.ToolUse { return s.State().Open() }
 
 // Rules are those in force, without those that a command lends the turn.
 func (s *Session) Rules() (r policy.Rules) {

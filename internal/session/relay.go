@@ -11,8 +11,8 @@ import (
 // ErrNobody says that nobody can be asked.
 var ErrNobody = errors.New("nobody can be asked")
 
-// Relay puts a question of an agent that works for this session to the people here or,
-// where there are none, to those above. It returns the first answer; rules of a yes count
+// Relay puts a question of an agent that works for this session, or one that is about its
+// agents and of none, to the people here or, where there are none, to those above. It returns the first answer; rules of a yes count
 // here, too. The question is withdrawn when ctx ends. The error is ErrNobody when nobody
 // is there, or goes before they answered.
 func (s *Session) Relay(ctx context.Context, q event.Asked) (op.Answer, error) {
@@ -56,6 +56,12 @@ func (s *Session) Relay(ctx context.Context, q event.Asked) (op.Answer, error) {
 			}
 		}))
 	}
+}
+
+// Attended reports whether a person can be asked here.
+func (s *Session) Attended() (is bool) {
+	_ = s.do(func(st *state) { is = len(st.people) > 0 && !st.ending })
+	return is
 }
 
 // above has an open question of this session answered above, unless it is answered here
