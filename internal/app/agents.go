@@ -78,6 +78,15 @@ func (h hosting) Report(session string, b event.Body) error {
 	return r.Session.Report(b)
 }
 
+// Review implements fleet.Host.
+func (h hosting) Review(ctx context.Context, session, task string, end event.TaskEnded) string {
+	r, err := h.session(session)
+	if err != nil {
+		return "" // nobody reads what it says
+	}
+	return r.Session.Review(ctx, task, end)
+}
+
 // End implements fleet.Host.
 func (h hosting) End(session string) error {
 	r, err := h.session(session)
@@ -171,7 +180,7 @@ func (r *Running) recall() {
 		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost, Ends: r.State().Mail[a.ID]}
 		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call, Fork: fleet.IsFork(*a.Agent)}
 		if a.End != nil {
-			m.Status, m.Text, m.Tally = cmp.Or(a.End.Status, event.TaskLost), a.End.Text, a.End.Tally
+			m.Status, m.Text, m.Tally, m.Doubt = cmp.Or(a.End.Status, event.TaskLost), a.End.Text, a.End.Tally, a.End.Doubt
 		}
 		list = append(list, m)
 	}

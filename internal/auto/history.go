@@ -20,9 +20,11 @@ const (
 	maxSaid        = 80_000
 	maxAttached    = 12_000
 	maxDone        = 16_000
+	maxAgents      = 12_000
 	maxOneSaid     = 16_000
 	maxOneAttached = 3_000
 	maxOneDone     = 600
+	maxOneAgent    = 4_000
 	maxSteps       = 500
 )
 
@@ -30,10 +32,11 @@ const (
 // somebody wants to see it: most never are.
 const maxWhole = 2_000
 
-// A History is what people wrote and which calls the model made, in order. It
-// is a pure fold of the log, and a value: Apply returns a new one, in constant
-// time. It never looks at a result, at the model's prose, or at what the session
-// says by itself; what came with a prompt and no person typed stands apart.
+// A History is what people wrote, which calls the model made, and which calls agents made that
+// worked for it and have ended, in order. It is a pure fold of the log, and a value: Apply
+// returns a new one, in constant time. It never looks at a result, at the model's prose, at what
+// an agent says, or at what the session says by itself; what came with a prompt and no person
+// typed stands apart.
 type History struct {
 	Facts Facts // what of calls may speak here
 
@@ -41,6 +44,7 @@ type History struct {
 	n       int      // how many there are
 	forbade []string // sentences of steps that are gone
 	queued  []event.InputQueued
+	crew    []string // the IDs of agents that worked for the session
 }
 
 // A link is a step and those before it, which many histories share.
@@ -49,11 +53,11 @@ type link struct {
 	before *link
 }
 
-// A step is what a person said, what came with it, or a call (then tool is set). It is
-// cut when it is as it is shown.
+// A step is what a person said, what came with it, a call (then tool is set), or what an
+// agent did (then agent is set; did has a call a line). It is cut when it is as it is shown.
 type step struct {
-	said, attached, tool, input string
-	cut                         bool
+	said, attached, tool, input, agent, did string
+	cut                                     bool
 }
 
 func (h History) shown(s step) step {
@@ -61,6 +65,7 @@ func (h History) shown(s step) step {
 	case s.cut:
 	case s.said != "":
 		s.said = shorten(judge.Visible(s.said), maxOneSaid)
+	case s.agent != "": // it was made as it is shown
 	case s.attached != "":
 		s.attached = clip.Middle(judge.Visible(s.attached), maxOneAttached, "")
 	default:
@@ -84,8 +89,16 @@ func (h History) Apply(e event.Event) History {
 			text, typed = h.queued[i].Text, h.queued[i].Typed
 		}
 		h.queued = without(h.queued, b.ID)
-		if !b.Hidden {
+		if !b.Hidden && (b.From == nil || !slices.Contains(h.crew, b.From.ID)) {
 			h = h.prompt(typed.Cut(text))
+		}
+	case event.TaskStarted:
+		if b.Kind == event.TaskAgent && !slices.Contains(h.crew, b.ID) {
+			h.crew = append(slices.Clip(h.crew), b.ID)
+		}
+	case event.TaskEnded:
+		if b.Status != "" {
+			h = h.agent(b)
 		}
 	case event.Answered:
 		if text := answered(b); text != "" {
@@ -100,6 +113,47 @@ func (h History) Apply(e event.Event) History {
 	default: // results, prose and everything else must not speak here
 	}
 	return h
+}
+
+// agent adds what an agent did until its end.
+func (h History) agent(b event.TaskEnded) History {
+	s := step{agent: "agent " + b.ID + ", " + string(b.Status), cut: true}
+	if b.Doubt != "" {
+		s.agent += "; a check of what it did found: " + clip.Line(judge.Visible(b.Doubt), maxReason)
+	}
+	s.did = strings.Join(h.Facts.deeds(b.Did, b.Left, maxOneAgent), "\n")
+	return h.add(s)
+}
+
+// deeds are what an agent did, a line for each call, the newest of at most so many bytes.
+func (f Facts) deeds(list []event.Deed, left int, max int) (out []string) {
+	for _, d := range slices.Backward(list) {
+		line := clip.Line(judge.Visible(d.Tool), 100)
+		if len(d.Input) > 0 {
+			line += " " + clip.Middle(compact(f.raw(d.Tool, d.Input)), maxOneDone, "")
+		}
+		switch {
+		case d.Denied:
+			line += " [refused]"
+		case d.Failed:
+			line += " [failed]"
+		}
+		if len(d.Changed) > 0 {
+			line += " [changed " + clip.Line(judge.Visible(strings.Join(d.Changed, ", ")), maxOneDone) + "]"
+		}
+		if line = strings.ReplaceAll(line, "\n", " "); max < len(line) {
+			max = 0
+			left++
+			continue
+		}
+		max -= len(line)
+		out = append(out, line)
+	}
+	if left > 0 {
+		out = append(out, clip.Count(left, "more call"))
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // prompt adds what a person typed, and what stood before and behind it.
@@ -159,7 +213,7 @@ func (h History) steps() (out []step, gone []string) {
 	}
 	first := slices.IndexFunc(out, func(s step) bool { return s.said != "" })
 	for _, may := range []func(i int) bool{
-		func(i int) bool { return out[i].tool != "" }, func(i int) bool { return out[i].attached != "" }, func(i int) bool { return i != first },
+		func(i int) bool { return out[i].tool != "" }, func(i int) bool { return out[i].attached != "" || out[i].agent != "" }, func(i int) bool { return i != first },
 	} {
 		over, kept := len(out)-maxSteps, out[:0:0]
 		for i, s := range out {
@@ -191,7 +245,7 @@ func (h History) render() (out []map[string]any, left int) {
 	steps, gone := h.steps()
 	gone = append(slices.Clip(h.forbade), gone...)
 	first := slices.IndexFunc(steps, func(s step) bool { return s.said != "" })
-	room := map[string]int{"person": maxSaid, "attached": maxAttached, "call": maxDone}
+	room := map[string]int{"person": maxSaid, "attached": maxAttached, "call": maxDone, "agent": maxAgents}
 	if first >= 0 {
 		room["person"] -= len(h.shown(steps[first]).said)
 	}
@@ -200,7 +254,7 @@ func (h History) render() (out []map[string]any, left int) {
 		s = h.shown(s)
 		kind, m := s.entry()
 		if i != first {
-			room[kind] -= len(s.said) + len(s.attached) + len(s.tool) + len(s.input)
+			room[kind] -= len(s.said) + len(s.attached) + len(s.tool) + len(s.input) + len(s.agent) + len(s.did)
 		}
 		if i != first && room[kind] < 0 {
 			room[kind] = -1 // and nothing older of the kind
@@ -225,6 +279,12 @@ func (s step) entry() (kind string, m map[string]any) {
 	switch {
 	case s.tool != "":
 		return "call", map[string]any{"call": s.tool, "input": s.input}
+	case s.agent != "":
+		did := []string{}
+		if s.did != "" {
+			did = strings.Split(s.did, "\n")
+		}
+		return "agent", map[string]any{"agent": s.agent, "did": did}
 	case s.attached != "":
 		return "attached", map[string]any{"attached": s.attached}
 	}

@@ -285,6 +285,12 @@ type (
 		Status TaskStatus `json:"status,omitempty"`
 		Text   string     `json:"text,omitempty"`
 		Tally  Tally      `json:"tally,omitzero"`
+		// Did are its calls in that time, and those of its own agents, oldest first; Left is
+		// how many others there were. Doubt is why what it did looks suspicious, "" where it
+		// does not or nobody looked.
+		Did   []Deed `json:"did,omitempty"`
+		Left  int    `json:"left,omitempty"`
+		Doubt string `json:"doubt,omitempty"`
 	}
 	// FilesChanged says what changed on disk while no call ran, and something that calls had
 	// left running may have done it, or anybody else meanwhile.

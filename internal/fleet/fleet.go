@@ -36,6 +36,9 @@ type Host interface {
 	Begin(ctx context.Context, o Order) (Begun, error)
 	// Report records in a session what became of its agents, as session.Session.Report.
 	Report(session string, b event.Body) error
+	// Review looks at what an agent did that a session started for a task and that has ended.
+	// doubt says what is suspicious, "" for nothing. It ends with ctx.
+	Review(ctx context.Context, session, task string, end event.TaskEnded) (doubt string)
 	// End interrupts what a session does and closes it. Its log stays.
 	End(session string) error
 }
@@ -98,6 +101,7 @@ type Member struct {
 	Title  string           // what it does, in a few words
 	Status event.TaskStatus // "" while it works
 	Text   string           // what it came to, once it has ended
+	Doubt  string           // why what it did looks suspicious, "" where it does not
 	Doing  string           // what it does now, in a few words; "" while it thinks
 	Tally  event.Tally      // since it started or went on
 	Began  time.Time

@@ -26,7 +26,7 @@ func (a Agents) Look(ctx context.Context, who string, l task.Look) (tool.Result,
 // now says how an agent is, or what it came to.
 func (m Member) now() string {
 	if !m.Works() {
-		return fmt.Sprintf("The agent %s has ended: %s (%s).\n%s", m.Label(), m.Status, Used(m), m.Text)
+		return fmt.Sprintf("The agent %s has ended: %s (%s). %s.\n%s", m.Label(), m.Status, Used(m), m.marked(), m.Text)
 	}
 	return fmt.Sprintf("The agent %s works: %s (%s).", m.Label(), cmp.Or(m.Doing, "waiting for its model"), Used(m))
 }

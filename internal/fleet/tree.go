@@ -47,6 +47,7 @@ type member struct {
 	asks   map[string]string       // open questions, by call
 	said   bool                    // it was said that nothing is heard of it
 	last   outcome
+	deeds  event.Deeds
 }
 
 // outcome is how the newest turn of an agent ended.
@@ -175,8 +176,8 @@ func (t *Tree) Start(ctx context.Context, o Order, title, prompt string, waits b
 func (t *Tree) run(m *member, waits bool, from op.Sender, prompt string) (Member, error) {
 	life, stop := context.WithCancelCause(context.Background())
 	t.mu.Lock()
-	m.Status, m.Text, m.Doing, m.Tally, m.Waits = "", "", "", event.Tally{}, waits
-	m.Began, m.Active = t.now(), t.now()
+	m.Status, m.Text, m.Doubt, m.Doing, m.Tally, m.Waits, m.deeds = "", "", "", "", event.Tally{}, waits, event.Deeds{}
+	m.Began, m.Active, m.prompt = t.now(), t.now(), prompt
 	m.stop, m.over, m.moved = stop, make(chan struct{}), make(chan struct{})
 	m.tasks, m.queued, m.asks, m.block, m.said, m.last = map[string]bool{}, map[string]bool{}, map[string]string{}, "", false, outcome{}
 	begun, closed := m.Begun, t.closed

@@ -46,7 +46,7 @@ type Evidence struct {
 type entry struct {
 	said, tool, input, result, agent string
 	failed, done                     bool
-	files                            []string
+	files, did                       []string
 }
 
 // Acts is how often something was done: files changed, another command ran.
@@ -79,6 +79,8 @@ func (v *Evidence) Add(e event.Event) {
 	case event.TurnEnded:
 		clear(v.open)
 		clear(v.looks)
+	case event.TaskEnded:
+		v.agent(b)
 	case event.FilesChanged:
 		if files := paths(b.Changed); len(files) > 0 {
 			v.acts++
@@ -86,6 +88,31 @@ func (v *Evidence) Add(e event.Event) {
 		}
 	default: // shows nothing of what was done
 	}
+}
+
+// agent notes what an agent did that worked for the session.
+func (v *Evidence) agent(b event.TaskEnded) {
+	if b.Status == "" {
+		return
+	}
+	x := entry{agent: "agent " + b.ID + ", " + string(b.Status), done: true}
+	for _, d := range b.Did {
+		line := d.Tool + " " + input(d.Input)
+		switch {
+		case d.Denied:
+			line += " [refused]"
+		case d.Failed:
+			line += " [failed]"
+		case !d.Look:
+			v.acts++
+		}
+		if len(d.Changed) > 0 {
+			line += " [changed " + clip.Line(strings.Join(d.Changed, ", "), maxInput) + "]"
+		}
+		x.did = append(x.did, clip.Line(judge.Visible(line), maxInput))
+	}
+	x.did = x.did[max(0, len(x.did)-maxFiles):]
+	v.add(x)
 }
 
 // of is the entry of a call.
@@ -160,7 +187,7 @@ func (v *Evidence) shown() (out []map[string]any, first int) {
 	i := len(v.entries)
 	for ; i > 0; i-- {
 		x := v.entries[i-1]
-		if room -= len(x.said) + len(x.input) + len(x.result) + 100; room < 0 {
+		if room -= len(x.said) + len(x.input) + len(x.result) + maxInput*len(x.did)/4 + 100; room < 0 {
 			break
 		}
 		out = append(out, x.entry(v.left+i))
@@ -177,7 +204,8 @@ func (x entry) entry(n int) map[string]any {
 		m["person"] = x.said
 		return m
 	case x.agent != "":
-		m["agent"] = x.agent
+		m["agent"], m["did"] = x.agent, x.did
+		return m
 	default:
 		m["call"], m["input"] = x.tool, x.input
 	}

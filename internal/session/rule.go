@@ -124,6 +124,29 @@ func (s *Session) ruled(ctx context.Context, st *state, q agent.Question, r auto
 	return err
 }
 
+// Review has the classifier look at what an agent did that was started for task and has
+// ended, where this session is in the mode auto. doubt says what is suspicious, "" for
+// nothing.
+func (s *Session) Review(ctx context.Context, task string, end event.TaskEnded) (doubt string) {
+	var by *auto.Classifier
+	h := auto.Handoff{Task: task, End: end}
+	if s.do(func(st *state) {
+		if st.mode == policy.Auto {
+			by, h.History = st.auto, st.history
+		}
+	}) != nil || by == nil {
+		return ""
+	}
+	var broke *ErrBudget
+	switch err := s.Buy(ctx, func() (spent event.Spent) { doubt, spent = by.Review(ctx, h); return spent }); {
+	case errors.As(err, &broke):
+		return "what it did could not be checked: " + broke.Why
+	case ctx.Err() != nil: // it is stopped, and hands nothing over
+		return ""
+	}
+	return doubt
+}
+
 // byPerson settles what is still a question: it asks, and waits for the
 // answer. Without anybody to ask it is a refusal.
 func (h host) byPerson(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {

@@ -77,6 +77,7 @@ func (s State) Apply(e event.Event) State {
 			s.Agents = with(s.Agents, b.ID, Agent{TaskStarted: b, Counted: s.Agents[b.ID].Counted})
 		}
 	case event.TaskEnded:
+		b.Did = nil // the log has it
 		if was, runs := s.Background[b.ID]; runs {
 			s.Past = append(slices.Clip(s.Past), Past{was, b})
 			s.Past = s.Past[max(0, len(s.Past)-maxPast):]

@@ -155,6 +155,9 @@ func (p *projection) taskEnded(at time.Time, b event.TaskEnded) []any {
 	}
 	if b.Status != "" {
 		how = "ended: " + string(b.Status)
+		if b.Doubt != "" {
+			how += "; what it did looks suspicious: " + b.Doubt
+		}
 		l.Usage = used(b.Tally, b.Took)
 		switch b.Status {
 		case event.TaskCompleted:

@@ -260,6 +260,10 @@ func (m *Model) taskEnded(b event.TaskEnded) {
 	switch {
 	case b.Status != "":
 		text = fmt.Sprintf("The agent %s ended after %s: %s.", name, clip.Span(b.Took), b.Status)
+		if b.Doubt != "" {
+			m.note("warning", text+" What it did looks suspicious: "+draw.String(b.Doubt), "")
+			return
+		}
 	case b.Killed != "":
 		text = "The background task " + name + " was stopped."
 	case b.Exit != 0:
