@@ -349,7 +349,7 @@ func (r *run) kept(ctx context.Context, st transcript.State, e event.Compacted, 
 		{Name: "user_messages", Text: window.Said(st, s.Said, shown)},
 		{Name: "skills", Text: skills(st.Skills, s)},
 		{Name: "plan", Text: clip.Middle(st.Plan, bytes, "")},
-		{Name: "todo_list", Text: open(st.Tasks)},
+		{Name: "todo_list", Text: open(st)},
 		{Name: "changed_files", Text: clip.Middle(changed(st), bytes, "")},
 		{Name: "background_tasks", Text: background(st)},
 	}
@@ -410,13 +410,25 @@ func skills(used []effect.Skill, s window.Shares) string {
 	return strings.Join(kept, "\n\n")
 }
 
-// open lists what of a todo list is not done.
-func open(tasks []view.Task) string {
+// open lists what of the todo list is not done, without the steps that agents noted for
+// themselves.
+func open(st transcript.State) string {
 	var lines []string
-	for _, t := range tasks {
-		if t.Status != view.Completed {
-			lines = append(lines, fmt.Sprintf("- [%s] %s", t.Status, t.Text))
+	for _, t := range st.Tasks {
+		if t.Status == view.Completed || t.Step && st.List.Last > 0 {
+			continue
 		}
+		line := fmt.Sprintf("- [%s] %s", t.Status, t.Text)
+		if t.ID != "" { // an earlier version gave none
+			line = fmt.Sprintf("- %s [%s] %s", t.ID, t.Status, t.Text)
+		}
+		if t.Owner != "" && !t.Step {
+			line += " (" + t.Owner + ")"
+		}
+		if len(t.Waits) > 0 {
+			line += ", waits for " + strings.Join(t.Waits, ", ")
+		}
+		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -284,7 +285,7 @@ func TestWhatACompactionKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, []tool.Tool{returning(tool.Spec{Name: "keep", Limit: tool.NoLimit}, func(tool.Env) tool.Result {
 			return tool.Result{
-				Text: strings.Repeat("y", 200_000), View: view.Tasks{Items: []view.Task{{Text: "write it", Status: view.InProgress}, {Text: "read it", Status: view.Completed}}},
+				Text: strings.Repeat("y", 200_000), View: view.Tasks{Items: []view.Task{{Text: "as it was before", Status: view.InProgress}}},
 				Effects: []tool.Effect{
 					effect.Planned{Text: "step one of the plan"}, effect.Changed{Files: []effect.Change{{Path: "/w/changed.go"}, {Path: "/elsewhere/x.go"}}},
 					effect.Saw{Files: []effect.File{{Path: "/w/seen.go"}}}, effect.Skill{Name: "mend", Text: "mend it so"},
@@ -295,12 +296,16 @@ func TestWhatACompactionKeeps(t *testing.T) {
 		var spilled string
 		r.loop.Spill = func(_, text string) (string, error) { spilled = text; return "/session/record.txt", nil }
 		_ = r.host.Emit(event.TaskStarted{ID: "b1", Kind: "shell", Text: "make watch"})
+		_ = r.host.Emit(event.TodoChanged{Tasks: []tasklist.Task{
+			{ID: "1", Subject: "write it", Status: view.InProgress, Owner: "ann"}, {ID: "2", Subject: "read it", Status: view.Completed}, {ID: "3", Subject: "run it", Status: view.Pending, BlockedBy: []string{"1", "2"}},
+			{ID: "4", Subject: "read it by herself", Status: view.Pending, Owner: "ann", Step: true},
+		}})
 		if out := r.run(t); out.Reason != agent.Completed {
 			t.Fatalf("%+v", out)
 		}
 		s := words(r.last())
 		for _, want := range []string{
-			"<summary>\nthe sum\n</summary>", "- go\n</user_messages>", "<skills>\n# mend\nmend it so\n</skills>", "<plan>\nstep one of the plan\n</plan>", "<todo_list>\n- [in_progress] write it\n</todo_list>",
+			"<summary>\nthe sum\n</summary>", "- go\n</user_messages>", "<skills>\n# mend\nmend it so\n</skills>", "<plan>\nstep one of the plan\n</plan>", "<todo_list>\n- 1 [in_progress] write it (ann)\n- 3 [pending] run it, waits for 1\n</todo_list>",
 			"<changed_files>\n/elsewhere/x.go\nbelow /w:\nchanged.go\n</changed_files>", "<background_tasks>\n- b1 (shell): make watch\n</background_tasks>", "<recent_files>\n<file path=\"/w/seen.go\">", "\n/session/record.txt\n</record>",
 		} {
 			if !strings.Contains(s, want) {

@@ -33,7 +33,7 @@ type Stale struct {
 func (r *run) remind() error {
 	var notes []string
 	st := r.Host.State()
-	if list := open(st.Tasks); list != "" && st.Quiet > 0 && st.Quiet%quietSteps == 0 {
+	if list := open(st); list != "" && st.Quiet > 0 && st.Quiet%quietSteps == 0 {
 		notes = append(notes, fmt.Sprintf("The todo list was not touched for %d replies. It says:\n%s\nBring it up to date where it is not true any more.", st.Quiet, list))
 	}
 	notes = append(notes, r.changedOnDisk(st.Mode)...)

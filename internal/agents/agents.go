@@ -125,6 +125,9 @@ func (p Plan) Tools(set tool.Set, always ...string) tool.Set {
 	})
 }
 
+// Names reports whether the definition lists a tool by its name.
+func (p Plan) Names(tool string) bool { return slices.Contains(names(p.def.Tools), tool) }
+
 // limitsAgents reports whether an entry of a list of tools is about some agents: Agent(a, b).
 func limitsAgents(entry string) bool { return agentsOf(entry) != nil }
 

@@ -87,6 +87,15 @@ func (h hosting) Review(ctx context.Context, session, task string, end event.Tas
 	return r.Session.Review(ctx, task, end)
 }
 
+// ChangeList implements fleet.Host.
+func (h hosting) ChangeList(ctx context.Context, root string, c fleet.Change) (fleet.Outcome, error) {
+	r, err := h.session(root)
+	if err != nil {
+		return fleet.Outcome{}, err
+	}
+	return r.Session.ChangeList(ctx, c)
+}
+
 // End implements fleet.Host.
 func (h hosting) End(session string) error {
 	r, err := h.session(session)
@@ -189,6 +198,20 @@ func (r *Running) recall() {
 		depth = c.Order.Depth + 1
 	}
 	r.tree.Restore(r.ID, depth, list)
+	if r.spec.Child == nil {
+		var names []string
+		for _, m := range list {
+			names = append(names, m.ID, m.Name)
+		}
+		for _, name := range r.State().List.Left(names) {
+			r.leave(name)
+		}
+	}
+}
+
+// leave has an agent that has ended leave the list of what is to be done.
+func (r *Running) leave(agent string) {
+	_, _ = r.root().Session.ChangeList(context.Background(), fleet.Change{Leave: agent}) // a log that cannot be written says so with the next turn
 }
 
 // parent is the ID of the session that started this one, "" for none.
@@ -201,14 +224,18 @@ func (r *Running) parent() string {
 
 // eldest is the ID of the session at the root of the tree, "" where that is this one.
 func (r *Running) eldest() string {
-	top := r
-	for top.spec.Child != nil {
-		top = top.spec.Child.Of
+	if top := r.root(); top != r {
+		return top.ID
 	}
-	if top == r {
-		return ""
+	return ""
+}
+
+// root is the session at the root of the tree.
+func (r *Running) root() *Running {
+	for r.spec.Child != nil {
+		r = r.spec.Child.Of
 	}
-	return top.ID
+	return r
 }
 
 // who is the agent that the session is for another one.

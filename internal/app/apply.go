@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/toolkit"
 )
 
 // reload makes changed settings count, and tells of them unless adze wrote
@@ -82,7 +83,11 @@ func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, er
 			return names[0] == r.kit.Structured || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.spec.Tools, name) })
 		})
 	}
-	return r.plan(cfg).Tools(set, r.kit.Always()...), err
+	plan := r.plan(cfg)
+	set = toolkit.Todo(plan.Tools(set, r.kit.Always()...), r.todo)
+	return toolkit.Asked(set, func(name string) bool {
+		return slices.Contains(cfg.Tools.Allowed, name) || slices.Contains(r.spec.Tools, name) || plan.Names(name)
+	}), err
 }
 
 // anyTools: nobody named the tools that the session has, so that others are expected:

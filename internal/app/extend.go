@@ -44,6 +44,7 @@ func (r *Running) extend(cfg *config.Config) {
 			readable(&rules, r)
 			return rules
 		},
+		Leave: r.leave,
 		Loop: func() *agent.Loop {
 			cfg := at.Config()
 			return r.turns(cfg, settings.ReadingRules(cfg, at.Paths))
@@ -58,6 +59,7 @@ func (r *Running) extend(cfg *config.Config) {
 			return policy.Rules{Dir: at.Paths.Dir, Dirs: []string{at.Paths.Dir}, Home: at.Paths.Home, FoldCase: at.Paths.FoldCase}
 		},
 		Callback: r.spec.Callback,
+		Root:     func() *session.Session { return r.root().Session },
 		Confine:  r.sandboxes.Confine,
 		Ask: func(ctx context.Context, model, question string) (answer string, _ event.Spent, err error) {
 			bought := r.Buy(ctx, func() (spent event.Spent) {

@@ -91,6 +91,7 @@ type Running struct {
 	parts     []prompt.Part // of the instructions
 	light     *agent.Light  // to take when they do not fit, nil where they are the shorter ones, or a person chose them
 	kit       toolkit.Kit
+	todo      string      // tools.task_list as it was when it began
 	tree      *fleet.Tree // of the session that a person began, and of all that work for it
 	sandboxes *confine.Set
 	loop      agent.Loop // what settings do not change
@@ -366,6 +367,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	if names := r.kit.Lacks(namedNow(cfg)); len(names) > 0 {
 		at.process.Notef("tools that are not here: %s", strings.Join(names, ", "))
 	}
+	r.todo = cfg.Tools.TaskList
 	r.profile = prompt.Choose(cfg.Profile, target.Local, target.Window)
 	set, err = r.narrowed(cfg, rules)
 	if text := r.plan(cfg).Lacks(set); text != "" && err == nil {

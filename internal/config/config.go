@@ -165,6 +165,7 @@ type Tools struct {
 	DeferAbove  Share    `json:"defer_above"` // of tool schemas; more are loaded on demand
 	Allowed     []string `json:"allowed"`     // empty: all
 	Disallowed  []string `json:"disallowed"`
+	TaskList    string   `json:"task_list"` // auto, tasks or todos
 }
 
 // Agents are how sessions that work for another one are started.

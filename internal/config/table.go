@@ -205,6 +205,7 @@ var toolKeys = []Key{
 	{Name: "tools.max_parallel", When: NextTurn, Kind: Int, Default: 10, Min: 1, Max: 100, Doc: "Most tool calls at once."},
 	{Name: "tools.defer_above", When: NextSession, Kind: Portion, Default: "10%", Doc: "Tokens of tool descriptions, or a share of the window, above which rarely used tools are loaded on demand."},
 	{Name: "tools.allowed", Forbids: true, When: AtOnce, Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Unset, or [] in a file: all. With the flag, \"\" is no tool."},
+	{Name: "tools.task_list", When: NextSession, Kind: String, Default: "auto", Enum: []string{"auto", "tasks", "todos"}, Doc: "Tools for the list of what is to be done: one that writes it as a whole (todos), four that see its tasks one by one (tasks), or both, the four loaded on demand."},
 	{Name: "tools.disallowed", Forbids: true, When: AtOnce, Kind: Strings, Doc: "Names of tools to leave out."},
 	{Name: "env", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers, and of your own settings those of providers and proxies (ANTHROPIC_BASE_URL, HTTPS_PROXY …), before the environment's. A project's file cannot redirect a provider or a runtime with it."},
 	{Name: "child_env", When: AtOnce, Kind: Strings, Guard: Person, Doc: "Names of further variables that commands may see."},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -104,6 +105,7 @@ type (
 		Messages     []llm.Message `json:"-"`
 		Origin
 		Tasks  []view.Task   `json:"tasks,omitempty"`
+		List   tasklist.List `json:"list,omitzero"` // of which Tasks are a view
 		Seen   []effect.File `json:"seen,omitempty"`
 		Dir    string        `json:"dir,omitempty"`
 		Last   string        `json:"last,omitempty"` // the newest prompt

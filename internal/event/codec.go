@@ -66,6 +66,7 @@ var (
 		asStruct[GoalChanged]("goal_changed"),
 		asStruct[TaskStarted]("task_started"),
 		asStruct[TaskEnded]("task_ended"),
+		asStruct[TodoChanged]("todo_changed"),
 		asStruct[FilesChanged]("files_changed"),
 		asStruct[Noted]("noted"),
 		asStruct[SettingsChanged]("settings_changed"),

@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -95,6 +96,9 @@ func samples() []event.Body {
 			Earlier: 1, Origin: event.Origin{Parts: [][]event.Seq{{1}}, Boundary: 1},
 		},
 		event.NotesKept{Through: 7},
+		event.TodoChanged{Tasks: []tasklist.Task{
+			{ID: "1", Subject: "a", Description: "b", Active: "c", Status: view.InProgress, Owner: "d", BlockedBy: []string{"2"}, Metadata: map[string]json.RawMessage{"n": json.RawMessage("1")}, Step: true}, {ID: "2", Subject: "e", Status: view.Deleted},
+		}, Order: []string{"1"}, By: "d"},
 		event.FilesChanged{Changed: effect.Changed{Files: []effect.Change{{Path: "/a", Before: effect.Version{Kind: effect.IsFile, Hash: "h"}}}, Missed: []string{"b: why"}}},
 		event.CompactFailed{Trigger: "full", Why: "w", Stops: true},
 		event.GoalSet{Condition: "c", Typed: true, Prompt: "g1", Turns: 1, Tokens: 2, USD: 0.5},
@@ -103,7 +107,7 @@ func samples() []event.Body {
 		event.Rewound{
 			Foreign: []string{"/p"}, Cut: "interrupted",
 			To: 3, ID: "p", Text: "t", Undo: true, Dropped: 2, Origin: event.Origin{Parts: [][]event.Seq{{1}}, Boundary: 1}, Conversation: true, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
-			Tasks: []view.Task{{Text: "t"}}, Seen: []effect.File{{Path: "p"}}, Dir: "/d", Last: "l", Tokens: 5,
+			Tasks: []view.Task{{Text: "t"}}, List: tasklist.List{Tasks: []tasklist.Task{{ID: "1", Subject: "t"}}, Last: 2}, Seen: []effect.File{{Path: "p"}}, Dir: "/d", Last: "l", Tokens: 5,
 			Code: true, Changes: []effect.Change{{Path: "p", Before: effect.Version{Kind: effect.IsFile}}}, Problems: []string{"p"}, Missed: []string{"m"},
 		},
 		event.SettingsChanged{Mended: []string{"a can be read again"},

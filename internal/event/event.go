@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -292,6 +293,14 @@ type (
 		Left  int    `json:"left,omitempty"`
 		Doubt string `json:"doubt,omitempty"`
 	}
+	// TodoChanged says what changed on the list of what is to be done, which a session
+	// has in common with the agents that work for it: tasks as they are now, those that
+	// are gone with the status deleted. Order, when not empty, names all of them anew.
+	TodoChanged struct {
+		Tasks []tasklist.Task `json:"tasks"`
+		Order []string        `json:"order,omitempty"`
+		By    string          `json:"by,omitempty"` // the agent that changed it, "" is the session itself
+	}
 	// FilesChanged says what changed on disk while no call ran, and something that calls had
 	// left running may have done it, or anybody else meanwhile.
 	FilesChanged struct {
@@ -500,6 +509,7 @@ func (Extended) body()       {}
 func (ServerChanged) body()  {}
 func (TaskStarted) body()    {}
 func (TaskEnded) body()      {}
+func (TodoChanged) body()    {}
 func (FilesChanged) body()   {}
 func (Noted) body()          {}
 func (TurnEnded) body()      {}

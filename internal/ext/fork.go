@@ -44,6 +44,8 @@ type ForkConfig struct {
 	// Transcript is the file of an agent's session, which is made when it is asked for, and
 	// what waits for its end. nil: there is none.
 	Transcript func(s *session.Session, agent, model string) (file func() string, wait func())
+	// Leave has an agent leave the list of what is to be done; nil: there is none.
+	Leave func(agent string)
 	// Loop is what turns of that session have in common now.
 	Loop func() *agent.Loop
 	// library, values and folder serve what a definition of an agent names; nil: it has
@@ -101,7 +103,10 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 		rules.List = slices.Concat(rules.List, f.Lent)
 		l := c.Loop()
 		env := l.Env
-		env.Dir, env.Exports = f.Env.Dir, f.Env.Exports
+		env.Dir, env.Exports, env.Agent = f.Env.Dir, f.Env.Exports, who.ID
+		if c.Leave != nil {
+			defer c.Leave(who.ID)
+		}
 		task := f.Prompt
 		text := plan.Lacks(s.Tools())
 		if _, told := lacking.LoadOrStore(text, true); !told && text != "" {

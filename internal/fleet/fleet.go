@@ -39,6 +39,9 @@ type Host interface {
 	// Review looks at what an agent did that a session started for a task and that has ended.
 	// doubt says what is suspicious, "" for nothing. It ends with ctx.
 	Review(ctx context.Context, session, task string, end event.TaskEnded) (doubt string)
+	// ChangeList makes a change of the list of what is to be done that a session and its
+	// agents have in common, as session.Session.ChangeList. That session is the root.
+	ChangeList(ctx context.Context, root string, c Change) (Outcome, error)
 	// End interrupts what a session does and closes it. Its log stays.
 	End(session string) error
 }

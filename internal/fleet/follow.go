@@ -149,6 +149,7 @@ func (t *Tree) ended(ctx context.Context, m *member, failed error) {
 		close(m.over)
 		return
 	}
+	t.left(told.called())
 	if !waits {
 		// It is delivered before its end is recorded: what a crash leaves between the two,
 		// the next start delivers once more, and its number says that it came.

@@ -16,6 +16,8 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/task"
+	"github.com/adze-agent/adze/internal/tasklist"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // host is a fleet.Host whose sessions are lists of events that the test adds to.
@@ -26,6 +28,7 @@ type host struct {
 	reports  map[string][]event.Body
 	prompts  map[string][]op.Prompt
 	ended    []string
+	list     tasklist.List
 	fails    error
 	// review says what is suspicious of what an agent did.
 	review func(ctx context.Context, session, task string, end event.TaskEnded) string
@@ -94,6 +97,17 @@ func (h *host) Review(ctx context.Context, session, task string, end event.TaskE
 		return ""
 	}
 	return h.review(ctx, session, task, end)
+}
+
+func (h *host) ChangeList(_ context.Context, root string, c tasklist.Change) (tasklist.Outcome, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if root != "root" {
+		return tasklist.Outcome{}, errors.New("the list is that of the root")
+	}
+	out := h.list.Change(c)
+	h.list = out.List
+	return out, nil
 }
 
 func (h *host) End(session string) error {
@@ -248,6 +262,38 @@ func TestStop(t *testing.T) {
 		}
 		if len(h.ended) != 3 || len(h.prompts["root"]) != 0 {
 			t.Errorf("closed %v, told %v", h.ended, h.prompts["root"])
+		}
+		tr.Close()
+	})
+}
+
+// What an agent noted for itself goes with it, and what it had begun is nobody's again.
+func TestList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		tr := tree(h, fleet.Usual)
+		if _, err := tr.Start(t.Context(), fleet.Order{Of: "root", Name: "ann"}, "x", "x", false); err != nil {
+			t.Fatal(err)
+		}
+		root, ann := fleet.Crew{Tree: tr, Of: "root"}, fleet.Crew{Tree: tr, Of: "s1"}
+		for c, change := range map[*fleet.Crew]tasklist.Change{
+			&root: {Create: &tasklist.Task{Subject: "a"}}, &ann: {Replace: &tasklist.Replace{Items: []tasklist.Item{{Subject: "b", Status: view.Pending}}}},
+		} {
+			if out, err := c.ChangeList(t.Context(), change); err != nil || out.Refused != "" {
+				t.Fatal(out.Refused, err)
+			}
+		}
+		l, by := ann.List()
+		if by != "ann" || len(l.For("ann")) != 2 || len(l.For("")) != 1 {
+			t.Errorf("%s sees %v", by, l)
+		}
+		if out, err := ann.ChangeList(t.Context(), tasklist.Change{Update: &tasklist.Update{ID: l.For("")[0].ID, Status: view.InProgress}}); err != nil || out.Task.Owner != "ann" {
+			t.Error(out, err)
+		}
+		h.happens("s1", event.TurnStarted{ID: "t1"}, said("done"), ended(event.Done))
+		synctest.Wait()
+		if l, by := root.List(); by != "" || len(l.Tasks) != 1 || l.Tasks[0].Owner != "" || l.Tasks[0].Status != view.Pending {
+			t.Errorf("it left %v", l)
 		}
 		tr.Close()
 	})

@@ -176,8 +176,10 @@ type (
 	}
 	// TaskInput is an item of the todo list.
 	TaskInput struct {
-		ID   string `json:"task_id"` // its place in the list, from 1
-		Text string `json:"task_subject"`
+		ID    string `json:"task_id"` // of a new one, the number that it gets unless an agent is faster
+		Text  string `json:"task_subject"`
+		About string `json:"task_description,omitempty"`
+		Owner string `json:"teammate_name,omitempty"` // the agent that does it
 	}
 	TaskCreatedInput   struct{ TaskInput }
 	TaskCompletedInput struct{ TaskInput }

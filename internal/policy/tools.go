@@ -15,6 +15,7 @@ import (
 var known = []string{
 	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListMcpResources", "ListMcpResourcesTool",
 	"McpElicitation", "McpSampling", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
+	"TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
 }
 
 // otherNames are those by which files for other agents know tools of adze: of one that is
@@ -172,6 +173,6 @@ func (r Rule) names(tool string) bool {
 var elsewhere = []string{
 	"Artifact", "Brief", "ClaudeDesign", "Config", "CronCreate", "CronDelete", "CronList", "EnterWorktree", "ExitWorktree", "KillBash", "LSP", "ListAgents", "ListPeers", "Monitor",
 	"ObserverReport", "Projects", "ProposeGoal", "ProposeSkills", "PushNotification", "REPL", "ReadMcpResourceDir", "ReadNotifications", "RefreshMcpTools", "RemoteTrigger", "ReportFindings",
-	"ScheduleWakeup", "SendFeedback", "SendMessage", "SendUserFile", "SendUserMessage", "Sleep", "SubagentHandback", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TeamCreate",
+	"ScheduleWakeup", "SendFeedback", "SendMessage", "SendUserFile", "SendUserMessage", "Sleep", "SubagentHandback", "TeamCreate",
 	"TeamDelete", "WaitForMcpServers",
 }

@@ -89,6 +89,9 @@ func (s *Session) next(st *state) (now tool.Set, e event.ToolsChanged) {
 		for _, l := range st.Loaded {
 			known = append(known, l.Name)
 		}
+		if slices.ContainsFunc(st.Listed, func(l llm.Spec) bool { return l.Loads }) {
+			known = append(known, now.Defer(limit, false).Seldom()...)
+		}
 		// Servers may still be on their way, so nobody is told that something is gone.
 		now, e.Added, _ = tool.Earlier(st.Listed, known, st.Gone).Then(now, limit)
 	case !st.offered && defers:

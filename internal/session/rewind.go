@@ -167,7 +167,7 @@ func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State)
 	}
 	if o.Conversation {
 		e.Conversation = true
-		e.Tasks, e.Dir, e.Last, e.Tokens = was.state.Tasks, was.state.Dir, was.state.Last, window.Estimate(was.state)
+		e.Tasks, e.List, e.Dir, e.Last, e.Tokens = was.state.Tasks, was.state.Todo(), was.state.Dir, was.state.Last, window.Estimate(was.state)
 		for _, f := range was.state.Files() {
 			e.Seen = append(e.Seen, f)
 		}

@@ -58,11 +58,26 @@ func setOf(list []entry, load bool, loaded []llm.Spec) Set {
 	s := Set{list: list, specs: make([]llm.Spec, 0, len(list)+len(loaded)), byName: make(map[string]int, len(list)), load: load}
 	for i, e := range list {
 		s.byName[e.spec.Name] = i
-		if !e.named && (load || !e.spec.Loads) {
-			s.specs = append(s.specs, e.listed())
+		if e.named || !load && e.spec.Loads {
+			continue
 		}
+		l := e.listed()
+		if names := s.Seldom(); l.Loads && len(names) > 0 {
+			l.Description += "\nThese are there: " + strings.Join(names, ", ")
+		}
+		s.specs = append(s.specs, l)
 	}
 	return s.Loaded(loaded)
+}
+
+// Seldom are the tools of which the one that loads others tells the names.
+func (s Set) Seldom() (names []string) {
+	for _, e := range s.list {
+		if e.named && e.spec.Seldom && !e.gone {
+			names = append(names, e.spec.Name)
+		}
+	}
+	return names
 }
 
 // Earlier is the set that an earlier run of a session listed, in the form of Told, with
@@ -131,12 +146,13 @@ func (s Set) Loaded(list []llm.Spec) Set {
 // listed from the beginning. A set without such a tool has all of them whole.
 func (s Set) Defer(limit int, more bool) Set {
 	loader, size := s.sized()
-	if !loader || !more && size <= limit {
+	seldom := slices.ContainsFunc(s.list, func(e entry) bool { return e.spec.Seldom && !e.gone })
+	if !loader || !more && !seldom && size <= limit {
 		return s
 	}
 	list := slices.Clone(s.list)
 	for i := range list {
-		list[i].named = list[i].spec.Deferrable && size > limit
+		list[i].named = list[i].spec.Seldom || list[i].spec.Deferrable && size > limit
 	}
 	return setOf(list, true, s.loaded)
 }
@@ -317,7 +333,7 @@ func (s Set) Then(next Set, limit int) (now Set, added, removed []string) {
 		}
 	}
 	for i := range list[was:] {
-		list[was+i].named = load && list[was+i].spec.Deferrable
+		list[was+i].named = load && (list[was+i].spec.Deferrable || list[was+i].spec.Seldom)
 	}
 	return setOf(list, load, s.loaded), added, removed
 }

@@ -39,6 +39,9 @@ type Spec struct {
 	// with the tool that Loads, which a set has at most one of. That one is listed
 	// only in a set that has tools to load, or may have.
 	Deferrable, Loads bool
+	// Seldom: few sessions need it, so it is named only in every set that can load tools,
+	// whatever their size, by the tool that loads them.
+	Seldom bool
 	// Facts, when not nil, are the fields of the input that say what a call does. All
 	// others are what the model says about it, for people to read: whoever rules on a
 	// call without taking the model's word (auto mode) does not see them.
@@ -104,6 +107,7 @@ type Env struct {
 	Scratch string      // the session's own folder for files, "" when it has none
 	Session string      // the session's ID, "" outside of one
 	Call    string      // the call's ID
+	Agent   string      // the ID of the agent in whose stead the session is asked, "" for none
 	Window  int         // the model's window in tokens, 0 when unknown
 	Mode    policy.Mode // the permission mode of the call, "" when unknown
 	// Covers, when set, tells which files a tool that reads what it finds leaves

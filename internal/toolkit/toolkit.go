@@ -66,10 +66,17 @@ type Config struct {
 	// Resource is the tool that reads resources of an MCP server, false when no
 	// server of that name has any; nil never has one.
 	Resource func(server string) (tool.Tool, bool)
-	// Crew starts agents that work for the session; nil: it cannot have any.
-	Crew spawn.Starter
+	// Crew starts agents that work for the session, and keeps the list of what is to be
+	// done; nil: it has neither.
+	Crew Crew
 	// Beside are the kinds of tasks that run beside the turns, besides commands.
 	Beside Sources
+}
+
+// A Crew starts agents, and keeps the list of what is to be done.
+type Crew interface {
+	spawn.Starter
+	todo.Keeper
 }
 
 // Sources are kinds of tasks that run beside the turns.
@@ -122,10 +129,10 @@ func New(c Config) (Kit, error) {
 	}
 	every := slices.Concat(shells, tasks.New(func() task.List { return beside }), files,
 		find.New(),
-		[]tool.Tool{todo.New(), toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
+		[]tool.Tool{toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
 	)
 	if c.Crew != nil {
-		every = append(every, spawn.New(c.Crew))
+		every = append(append(every, spawn.New(c.Crew)), todo.New(c.Crew)...)
 	}
 	k := Kit{Aliases: map[string]string{}, Tasks: running, Beside: beside, of: of, Facts: auto.Facts{}, conf: c, ledger: ledger}
 	var all []tool.Tool
@@ -250,7 +257,46 @@ const noTools = "none"
 // Small is the set for small windows: what work needs, in short words.
 func Small(set tool.Set) tool.Set {
 	spare := []string{ask.Name, "MultiEdit", "Skill"}
-	return set.Only(func(name string) bool { return !slices.Contains(spare, name) }).Map(tool.Brief)
+	return set.Only(func(name string) bool {
+		t, ok := set.Get(name)
+		return !slices.Contains(spare, name) && !(ok && t.Spec().Seldom)
+	}).Map(tool.Brief)
+}
+
+// Asked is the set with the tools told whole that somebody asked for, which would be
+// named only otherwise.
+func Asked(set tool.Set, asked func(name string) bool) tool.Set {
+	return set.Map(func(t tool.Tool) tool.Tool {
+		if s := t.Spec(); s.Seldom && asked(s.Name) {
+			s.Seldom = false
+			return often{t, s}
+		}
+		return t
+	})
+}
+
+// often is a tool that a model is told of whole.
+type often struct {
+	tool.Tool
+	spec tool.Spec
+}
+
+// Spec implements tool.Tool.
+func (o often) Spec() tool.Spec { return o.spec }
+
+// Todo is the set with the tools that a setting (tools.task_list) wants for the list of
+// what is to be done: "tasks" are those that see its tasks one by one, "todos" the one
+// that writes it as a whole. Otherwise both are there.
+func Todo(set tool.Set, setting string) tool.Set {
+	single := []string{todo.Create, todo.Update, todo.Get, todo.List}
+	switch setting {
+	case "tasks":
+		set = set.Only(func(name string) bool { return name != todo.Write })
+		return Asked(set, func(name string) bool { return slices.Contains(single, name) })
+	case "todos":
+		return set.Only(func(name string) bool { return !slices.Contains(single, name) })
+	}
+	return set
 }
 
 // goPins keep go from fetching what a go.mod names, where nobody was asked:

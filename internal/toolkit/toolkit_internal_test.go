@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/bash"
+	"github.com/adze-agent/adze/internal/tool/spawn"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -26,11 +27,16 @@ func made(t *testing.T, c Config) Kit {
 	return k
 }
 
+// nobody is a Crew without agents.
+type nobody struct{ Crew }
+
+func (nobody) Types() []spawn.Type { return nil }
+
 // What the classifier does not see of built-in tools is what the model says beside
 // what runs, also of tools that this run does not have. Who adds a field to one of
 // these decides which of the two it is.
 func TestFacts(t *testing.T) {
-	k, all := made(t, Config{}), made(t, Config{Person: true}).All
+	k, all := made(t, Config{Crew: nobody{}}), made(t, Config{Crew: nobody{}, Person: true}).All
 	words := map[string][]string{}
 	for name, facts := range k.Facts {
 		use, ok := all.Get(name)
@@ -52,7 +58,11 @@ func TestFacts(t *testing.T) {
 		}
 		words[name] = slices.Sorted(maps.Keys(schema.Properties))
 	}
-	want := map[string][]string{"Bash": {"description"}, "TodoWrite": {"todos"}, "AskUserQuestion": {"questions"}, "ExitPlanMode": {"plan"}}
+	want := map[string][]string{
+		"Bash": {"description"}, "TodoWrite": {"todos"}, "AskUserQuestion": {"questions"}, "ExitPlanMode": {"plan"}, "Agent": {"description", "effort", "name", "run_in_background", "schema"},
+		"TaskCreate": {"activeForm", "description", "metadata", "subject"}, "TaskGet": {"taskId"}, "TaskList": nil,
+		"TaskUpdate": {"activeForm", "addBlockedBy", "addBlocks", "description", "metadata", "owner", "status", "subject", "taskId"},
+	}
 	if !maps.EqualFunc(words, want, slices.Equal) {
 		t.Errorf("%v", words)
 	}

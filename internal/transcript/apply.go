@@ -87,6 +87,9 @@ func (s State) Apply(e event.Event) State {
 			a.End = &b
 			s.Agents = with(s.Agents, b.ID, a)
 		}
+	case event.TodoChanged:
+		s.List = s.List.Apply(b.Tasks, b.Order)
+		s.Tasks = s.List.All()
 	case event.GoalSet, event.GoalChanged:
 		s = s.goal(e)
 	case event.FilesChanged:

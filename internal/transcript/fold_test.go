@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -77,6 +78,12 @@ func lives() []life {
 			event.SessionStarted{ID: "s", Dir: "/w"}, said("p1", "one"), begun("t1"), replied(100, 10, use("1"), use("2")), did("1", saw("/w/a")), did("2"), replied(150, 5, llm.Text{S: "A1"}), ended("t1"), event.NotesKept{Through: 8}, said("p2", "two"), begun("t2"), replied(200, 10, llm.Text{S: "A2"}), ended("t2"),
 			event.Rewound{To: 10, ID: "p2", Code: true}, event.Rewound{To: 10, ID: "p2", Conversation: true, Dir: "/w/then", Last: "one", Tokens: 150, Seen: []effect.File{{Path: "/w/a", Hash: "old"}}, Tasks: []view.Task{{Text: "then"}}},
 			event.Rewound{To: 15, Undo: true, Conversation: true, Messages: []llm.Message{user(text("one")), model(text("A1")), user(text("two")), model(text("A2"))}, Last: "two", Tokens: 210}, said("p3", "three"), event.Rewound{To: 2, ID: "p1", Conversation: true, Messages: []llm.Message{}},
+		}},
+		{"todo list", []event.Body{
+			said("p1", "go"), begun("t1"), replied(10, 1, use("1")), event.ToolFinished{Call: "1", Name: "TodoWrite", View: view.Tasks{Items: []view.Task{{Text: "old"}}}}, ended("t1"), said("p2", "on"), begun("t2"),
+			event.TodoChanged{Tasks: []tasklist.Task{{ID: "1", Subject: "old", Status: view.Completed}, {ID: "2", Subject: "new", Status: view.Pending, BlockedBy: []string{"1", "3"}}, {ID: "3", Subject: "step", Status: view.InProgress, Owner: "ann", Step: true}}},
+			event.ToolFinished{Call: "2", View: view.Tasks{Items: []view.Task{{ID: "9", Text: "an older view"}}}}, event.TodoChanged{Tasks: []tasklist.Task{{ID: "4", Subject: "more", Status: view.Pending}, {ID: "1", Status: view.Deleted}}, Order: []string{"3", "4", "2"}, By: "ann"},
+			ended("t2"), event.Rewound{To: 6, ID: "p2", Conversation: true, Tasks: []view.Task{{Text: "old"}}, List: tasklist.List{Tasks: []tasklist.Task{{ID: "1", Subject: "old"}}, Last: 1}},
 		}},
 		{"refused", []event.Body{
 			said("p1", "one"), begun("t1"), replied(100, 10, llm.Text{S: "A1"}), ended("t1"), said("p2", "bad"), begun("t2"), replied(150, 10, use("1")), did("1"), event.InputAccepted{ID: "h", Text: "hidden", Hidden: true}, did("early"), refused(use("2")), ended("t2"), said("p3", "worse"), begun("t3"), refused(llm.Text{S: "no"}), ended("t3"),

@@ -6,6 +6,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -26,13 +27,23 @@ func (s State) finished(seq event.Seq, b event.ToolFinished) State {
 		s.Turn.Denials = append(slices.Clip(s.Turn.Denials), Denial{b.Call, b.Name, b.Input, b.Verdict.Reason})
 	}
 	if ts, ok := tasks(b.View); ok {
-		s.Tasks, s.Quiet = ts, 0
+		if s.Quiet = 0; s.List.Last == 0 { // else an event of its own said it
+			s.Tasks = ts
+		}
 	}
 	if d, ok := b.View.(view.Diff); ok && !b.IsErr {
 		s.Added, s.Removed = s.Added+d.Added, s.Removed+d.Removed
 	}
 	s.talk = s.talk.finished(seq, b)
 	return s
+}
+
+// Todo is the list of what is to be done. An earlier version kept only how it was shown.
+func (s State) Todo() tasklist.List {
+	if s.List.Last == 0 {
+		return tasklist.Of(s.Tasks)
+	}
+	return s.List
 }
 
 // changed takes over what a call changed. The mode, a new context and the end

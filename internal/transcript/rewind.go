@@ -6,6 +6,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/tasklist"
 )
 
 // rewound goes back to what was before an event. A rewind of files alone
@@ -22,7 +23,8 @@ func (s State) rewound(seq event.Seq, b event.Rewound) State {
 	now := s.talk.loads()
 	s.Loaded = loaded(slices.DeleteFunc(slices.Clone(s.Loaded), func(l llm.Spec) bool { return named(was, l) && !named(now, l) }), now)
 	s.Tasks, s.Dir, s.Last = b.Tasks, b.Dir, b.Last
-	if b.To <= s.Noted { // they tell of what is not so any more
+	s.List = tasklist.List{Tasks: b.List.Tasks, Last: s.List.Last} // no ID is used again
+	if b.To <= s.Noted {                                           // they tell of what is not so any more
 		s.Noted = 0
 	}
 	if s.Goal != nil && b.To <= max(s.Goal.Since, s.Goal.From) { // it was not set then

@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/usage"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -68,7 +69,10 @@ type State struct {
 	// Added and Removed are lines of files that calls changed, in all turns.
 	Added, Removed int
 
-	Tasks   []view.Task // the todo list as it stands
+	// List is what is to be done, of the session and of all that work for it. Tasks is how
+	// it is shown; of a session whose list is that of another one, as its newest call left it.
+	List    tasklist.List
+	Tasks   []view.Task
 	Quiet   int         // replies since the todo list was written
 	Plan    string      // the newest that a person approved, or ""
 	Goal    *Goal       `json:",omitempty"` // what the session works for, nil for nothing

@@ -112,9 +112,14 @@ type Share struct {
 
 // A Task is one line of a todo list.
 type Task struct {
+	ID     string     `json:"id,omitempty"` // by which Waits names it
 	Text   string     `json:"text"`
 	Active string     `json:"active,omitempty"` // the text while it is being worked on
 	Status TaskStatus `json:"status"`
+	Owner  string     `json:"owner,omitempty"` // the agent that works on it, or is to
+	Waits  []string   `json:"waits,omitempty"` // the tasks that have to be done before it begins
+	Step   bool       `json:"step,omitempty"`  // its owner noted it for itself
+	About  string     `json:"about,omitempty"` // more of it, in a plan that would create or finish it
 }
 
 // A TaskStatus is the state of a Task.
@@ -125,6 +130,7 @@ const (
 	Pending    TaskStatus = "pending"
 	InProgress TaskStatus = "in_progress"
 	Completed  TaskStatus = "completed"
+	Deleted    TaskStatus = "deleted" // it is on no list any more
 )
 
 // A Question offers options; Multi lets a person choose several.

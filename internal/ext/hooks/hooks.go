@@ -68,6 +68,9 @@ type Config struct {
 	// Defers: whoever drives adze can take the session up again, so that a hook may
 	// put a call off.
 	Defers bool
+	// Root is the session at the root of those that work together, which has the list of
+	// what is to be done.
+	Root func() *session.Session
 	// Rules are those in force, whose folders the rules of hooks count from.
 	Rules func() policy.Rules
 }

@@ -2,8 +2,6 @@ package hooks
 
 import (
 	"context"
-	"slices"
-	"strconv"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
@@ -12,23 +10,23 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// tasks asks hooks about the items that a call would put on the session's todo
-// list, and about those that it would tick off. over: a hook refused one, and with
-// it the call. The lists of agents are nobody's to ask about.
+// tasks asks hooks about the tasks that a call would put on the list of what is to be
+// done, and about those that it would tick off. over: a hook refused one, and with
+// it the call. The steps of an agent in this session's stead are nobody's to ask about.
 func (g *Gate) tasks(ctx context.Context, q agent.Question, v agent.Verdict) (_ agent.Verdict, over bool) {
 	list, ok := q.Plan.View.(view.Tasks)
 	if _, other := ctx.Value(whoKey{}).(Who); !ok || other || !g.Hooked(hook.TaskCreated) && !g.Hooked(hook.TaskCompleted) {
 		return v, false
 	}
-	was := g.s.State().Tasks
-	for i, t := range list.Items {
-		in := hook.TaskInput{ID: strconv.Itoa(i + 1), Text: t.Text}
-		old := slices.IndexFunc(was, func(o view.Task) bool { return o.Text == t.Text })
+	was := g.conf.Root().State().Todo()
+	for _, t := range list.Items {
+		in := hook.TaskInput{ID: t.ID, Text: t.Text, About: t.About, Owner: t.Owner}
+		old, there := was.Get(t.ID)
 		var ask []hook.Input
-		if old < 0 {
+		if !there {
 			ask = append(ask, hook.TaskCreatedInput{TaskInput: in})
 		}
-		if t.Status == view.Completed && (old < 0 || was[old].Status != view.Completed) {
+		if t.Status == view.Completed && old.Status != view.Completed {
 			ask = append(ask, hook.TaskCompletedInput{TaskInput: in})
 		}
 		for _, in := range ask {

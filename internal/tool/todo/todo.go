@@ -1,17 +1,19 @@
-// Package todo is the model's task list: TodoWrite replaces it as a whole. The
-// list lives in the log as the view of the call; the package keeps nothing.
+// Package todo has the tools for the list of what is to be done: TodoWrite, which writes
+// it as a whole, and TaskCreate, TaskUpdate, TaskGet and TaskList, which see its tasks one
+// by one. The list itself is a Keeper's; the package keeps nothing.
 package todo
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -20,11 +22,29 @@ import (
 //go:embed todo.md
 var text string
 
-// maxItems and maxText bound a list: items, and bytes of one text.
+// Names of the tools.
 const (
-	maxItems = 200
-	maxText  = 2_000
+	Write  = "TodoWrite"
+	Create = "TaskCreate"
+	Update = "TaskUpdate"
+	Get    = "TaskGet"
+	List   = "TaskList"
 )
+
+// maxText bounds one text of a task, and maxAbout its description, in bytes.
+const (
+	maxText  = 2_000
+	maxAbout = 20_000
+)
+
+// A Keeper keeps the list. Its methods may be called by any goroutine.
+type Keeper interface {
+	// List is the list as it is now, and the agent that looks at it; "" is the session at
+	// the root.
+	List() (l tasklist.List, by string)
+	// ChangeList makes a change, of that agent unless it names one.
+	ChangeList(ctx context.Context, c tasklist.Change) (tasklist.Outcome, error)
+}
 
 type input struct {
 	Todos []item `json:"todos" jsonschema:"the whole list; it replaces the one before"`
@@ -36,92 +56,118 @@ type item struct {
 	Active  string          `json:"activeForm" jsonschema:"the same while it is being done: Running the tests"`
 }
 
-// New returns TodoWrite.
-func New() tool.Tool {
+// New returns the tools.
+func New(k Keeper) []tool.Tool {
 	s, err := jsonschema.For[input](nil)
 	if err != nil {
 		panic(err) // the type above has no schema: any test finds it
 	}
 	s.Properties["todos"].Type, s.Properties["todos"].Types = "array", nil
 	s.Properties["todos"].Items.Properties["status"].Enum = []any{string(view.Pending), string(view.InProgress), string(view.Completed)}
-	var l last
-	return tool.NewWithSchema(tool.Spec{Name: "TodoWrite", Description: text, Facts: []string{}}, s, plan, l.run)
+	w := tools{k}
+	return append(w.single(), tool.NewWithSchema(tool.Spec{Name: Write, Description: text, Facts: []string{}}, s, w.planWrite, w.write))
 }
 
-// last is the newest list that was written, for programs that show what changed.
-type last struct {
-	mu    sync.Mutex // guards items
-	items []item
-}
+type tools struct{ keeper Keeper }
 
-func (l *last) run(ctx context.Context, in input, env tool.Env) (tool.Result, error) {
-	res, err := run(ctx, in, env)
-	if err != nil || res.IsErr {
-		return res, err
+// would is what a call would make of the list as it is now.
+func (w tools) would(c tasklist.Change, env tool.Env) (tasklist.Outcome, view.Tasks) {
+	l, by := w.keeper.List()
+	c.By = cmp.Or(env.Agent, by)
+	out := l.Change(c)
+	v := shown(out.List, c.By)
+	for i, t := range v.Items { // for whoever is asked about it
+		now, _ := out.List.Get(t.ID)
+		if was, ok := out.Was.Get(t.ID); !ok || was.Status != now.Status {
+			v.Items[i].About = now.Description
+		}
 	}
-	l.mu.Lock()
-	was := l.items
-	l.items = in.Todos
-	l.mu.Unlock()
-	res.Data = func() any {
-		return map[string]any{"oldTodos": append([]item{}, was...), "newTodos": append([]item{}, in.Todos...)}
-	}
-	return res, nil
+	return out, v
 }
 
-func plan(in input, _ tool.Env) (tool.Plan, error) {
+// do makes a change, and returns what it came to and whose it is.
+func (w tools) do(ctx context.Context, c tasklist.Change, env tool.Env) (out tasklist.Outcome, by string, err error) {
+	_, by = w.keeper.List()
+	c.By = cmp.Or(env.Agent, by)
+	out, err = w.keeper.ChangeList(ctx, c)
+	return out, c.By, err
+}
+
+func shown(l tasklist.List, by string) view.Tasks { return view.Tasks{Items: l.View(l.For(by))} }
+
+func (w tools) planWrite(in input, env tool.Env) (tool.Plan, error) {
 	if err := in.check(); err != nil {
 		return tool.Plan{}, err
 	}
-	return tool.Plan{
-		Actions: []policy.Action{policy.None{}},
-		View:    in.tasks(),
-		Title:   fmt.Sprintf("Todos: %d items", len(in.Todos)),
-	}, nil
+	_, list := w.would(in.change(), env)
+	return tool.Plan{Actions: []policy.Action{policy.None{}}, View: list, Title: fmt.Sprintf("Todos: %d items", len(in.Todos))}, nil
 }
 
-func run(_ context.Context, in input, _ tool.Env) (tool.Result, error) {
+func (w tools) write(ctx context.Context, in input, env tool.Env) (tool.Result, error) {
 	if err := in.check(); err != nil {
 		return tool.Errorf("%s", err), nil
+	}
+	out, by, err := w.do(ctx, in.change(), env)
+	switch {
+	case err != nil:
+		return tool.Result{}, err
+	case out.Refused != "":
+		return tool.Errorf("the list is as it was: %s", out.Refused), nil
 	}
 	n := map[view.TaskStatus]int{}
 	for _, t := range in.Todos {
 		n[t.Status]++
 	}
-	out := fmt.Sprintf("Todo list updated: %d done, %d in progress, %d to do.",
-		n[view.Completed], n[view.InProgress], n[view.Pending])
+	said := fmt.Sprintf("Todo list updated: %d done, %d in progress, %d to do.", n[view.Completed], n[view.InProgress], n[view.Pending])
 	switch {
 	case len(in.Todos) == 0:
-		out = "Todo list cleared."
+		said = "Todo list cleared."
 	case n[view.InProgress] > 1:
-		out += " Work on one item at a time: keep only that one in_progress."
+		said += " Work on one item at a time: keep only that one in_progress."
 	case n[view.InProgress] == 0 && n[view.Pending] > 0:
-		out += " Set the item you work on to in_progress."
+		said += " Set the item you work on to in_progress."
 	}
-	return tool.Result{Text: out, View: in.tasks()}, nil
+	if kept := len(items(out.List, by)) - len(in.Todos); kept > 0 {
+		said += fmt.Sprintf(" %s that agents work on stayed on the list.", clip.Count(kept, "task"))
+	}
+	was := items(out.Was, by)
+	return tool.Result{Text: said, View: shown(out.List, by), Data: func() any {
+		return map[string]any{"oldTodos": was, "newTodos": append([]item{}, in.Todos...)}
+	}}, nil
+}
+
+// items are the tasks that TodoWrite sees: an agent's own steps, and all others at the root.
+func items(l tasklist.List, by string) []item {
+	out := []item{}
+	for _, t := range l.For(by) {
+		if t.Step == (by != "") {
+			out = append(out, item{t.Subject, t.Status, t.Active})
+		}
+	}
+	return out
 }
 
 func (in input) check() error {
-	if len(in.Todos) > maxItems {
-		return fmt.Errorf("field \"todos\": %d items; at most %d", len(in.Todos), maxItems)
+	if len(in.Todos) > tasklist.MaxTasks {
+		return fmt.Errorf("field \"todos\": %d items; at most %d", len(in.Todos), tasklist.MaxTasks)
 	}
 	for i, t := range in.Todos {
-		for name, s := range map[string]string{"content": t.Content, "activeForm": t.Active} {
-			if strings.TrimSpace(s) == "" && name == "content" {
-				return fmt.Errorf("field \"todos[%d].%s\" is empty", i, name)
-			}
-			if len(s) > maxText {
-				return fmt.Errorf("field \"todos[%d].%s\" has %d bytes; at most %d", i, name, len(s), maxText)
+		if strings.TrimSpace(t.Content) == "" {
+			return fmt.Errorf("field \"todos[%d].content\" is empty", i)
+		}
+		for _, f := range [][2]string{{"content", t.Content}, {"activeForm", t.Active}} {
+			if len(f[1]) > maxText {
+				return fmt.Errorf("field \"todos[%d].%s\" has %d bytes; at most %d", i, f[0], len(f[1]), maxText)
 			}
 		}
 	}
 	return nil
 }
 
-func (in input) tasks() view.Tasks {
-	out := view.Tasks{Items: make([]view.Task, 0, len(in.Todos))}
+func (in input) change() tasklist.Change {
+	r := &tasklist.Replace{}
 	for _, t := range in.Todos {
-		out.Items = append(out.Items, view.Task{Text: clip.Clean(t.Content), Active: clip.Clean(t.Active), Status: t.Status})
+		r.Items = append(r.Items, tasklist.Item{Subject: clip.Clean(t.Content), Active: clip.Clean(t.Active), Status: t.Status})
 	}
-	return out
+	return tasklist.Change{Replace: r}
 }

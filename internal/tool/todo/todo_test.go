@@ -1,15 +1,43 @@
 package todo
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
 )
+
+// kept is a Keeper of one session.
+type kept struct {
+	list tasklist.List
+	by   string
+}
+
+func (k *kept) List() (tasklist.List, string) { return k.list, k.by }
+
+func (k *kept) ChangeList(_ context.Context, c tasklist.Change) (tasklist.Outcome, error) {
+	out := k.list.Change(c)
+	k.list = out.List
+	return out, nil
+}
+
+// named is the tool of that name.
+func named(t *testing.T, k Keeper, name string) tool.Tool {
+	t.Helper()
+	for _, x := range New(k) {
+		if x.Spec().Name == name {
+			return x
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return nil
+}
 
 func TestTodoWrite(t *testing.T) {
 	for _, c := range []struct {
@@ -22,20 +50,20 @@ func TestTodoWrite(t *testing.T) {
 			in:   `{"todos":[{"content":"A","status":"completed","activeForm":"Aing"},{"content":"B","status":"in_progress","activeForm":"Bing"},{"content":"C\u001b[31m","status":"pending","activeForm":""}]}`,
 			want: "Todo list updated: 1 done, 1 in progress, 1 to do.",
 			tasks: []view.Task{
-				{Text: "A", Active: "Aing", Status: view.Completed},
-				{Text: "B", Active: "Bing", Status: view.InProgress},
-				{Text: "C", Status: view.Pending},
+				{ID: "1", Text: "A", Active: "Aing", Status: view.Completed},
+				{ID: "2", Text: "B", Active: "Bing", Status: view.InProgress},
+				{ID: "3", Text: "C", Status: view.Pending},
 			},
 		},
 		{
 			in:    `{"todos":"[{\"content\":\"A\",\"status\":\"in_progress\",\"activeForm\":\"a\"},{\"content\":\"B\",\"status\":\"in_progress\",\"activeForm\":\"b\"}]"}`,
 			want:  "Todo list updated: 0 done, 2 in progress, 0 to do. Work on one item at a time: keep only that one in_progress.",
-			tasks: []view.Task{{Text: "A", Active: "a", Status: view.InProgress}, {Text: "B", Active: "b", Status: view.InProgress}},
+			tasks: []view.Task{{ID: "1", Text: "A", Active: "a", Status: view.InProgress}, {ID: "2", Text: "B", Active: "b", Status: view.InProgress}},
 		},
 		{
 			in:    `{"todos":[{"content":"A","status":"pending","activeForm":"a"}]}`,
 			want:  "Todo list updated: 0 done, 0 in progress, 1 to do. Set the item you work on to in_progress.",
-			tasks: []view.Task{{Text: "A", Active: "a", Status: view.Pending}},
+			tasks: []view.Task{{ID: "1", Text: "A", Active: "a", Status: view.Pending}},
 		},
 		{in: `{"todos":[{"content":" ","status":"pending","activeForm":"a"}]}`, planErr: `field "todos[0].content" is empty`},
 		{in: `{"todos":[{"content":"a","status":"done","activeForm":"a"}]}`, planErr: `field "todos[0].status": done is not one of pending, in_progress, completed`},
@@ -43,7 +71,7 @@ func TestTodoWrite(t *testing.T) {
 		{in: `{}`, planErr: `field "todos" is missing; it is required`},
 		{in: `{"todos":[],"merge":true}`, planErr: `unknown field "merge"; the fields are todos`},
 	} {
-		td := New()
+		td := named(t, &kept{}, Write)
 		p, err := td.Plan(json.RawMessage(c.in), tool.Env{})
 		if c.planErr != "" {
 			if err == nil || err.Error() != c.planErr {
@@ -64,7 +92,7 @@ func TestTodoWrite(t *testing.T) {
 }
 
 func TestSpec(t *testing.T) {
-	s := New().Spec()
+	s := named(t, &kept{}, Write).Spec()
 	if len(s.Description) > 500 || s.Name != "TodoWrite" {
 		t.Errorf("%s: %d bytes of description", s.Name, len(s.Description))
 	}
@@ -74,7 +102,7 @@ func TestSpec(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
-	td := New()
+	td := named(t, &kept{}, Write)
 	run := func(in string) string {
 		r, err := td.Run(t.Context(), json.RawMessage(in), tool.Env{})
 		if err != nil || r.Data == nil {

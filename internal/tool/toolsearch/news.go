@@ -37,7 +37,11 @@ func News(set tool.Set, told, reworded, removed []string) (n Notice) {
 	for _, name := range told {
 		knows[name] = true
 	}
+	seldom := set.Seldom()
 	for _, s := range set.Named() {
+		if slices.Contains(seldom, s.Name) {
+			continue // the list says so
+		}
 		if _, not := set.Unloaded(s.Name); not && !knows[s.Name] {
 			n.Named = append(n.Named, s.Name)
 		}

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -151,6 +152,7 @@ func terminalBlock(b view.Terminal, o Options) []Line {
 
 func tasksBlock(b view.Tasks, o Options) []Line {
 	var out []Line
+	named := slices.ContainsFunc(b.Items, func(t view.Task) bool { return len(t.Waits) > 0 }) // else nothing refers to a number
 	for _, t := range b.Items {
 		mark, text := sign(o.glyph(Ballot)+" ", Quiet), S(t.Text, Plain)
 		switch t.Status {
@@ -161,9 +163,19 @@ func tasksBlock(b view.Tasks, o Options) []Line {
 			if t.Active != "" {
 				text.Text = String(t.Active)
 			}
-		case view.Pending:
+		case view.Pending, view.Deleted:
 		}
-		out = append(out, L(mark, text).Wrap(o.width(), sign(spaces(Width(mark.Text)), Plain))...)
+		if named && t.ID != "" {
+			text.Text = String(t.ID) + ". " + text.Text
+		}
+		l := L(mark, text)
+		if t.Owner != "" {
+			l = append(l, S(" "+o.glyph(Middot)+" "+String(t.Owner), Quiet))
+		}
+		if len(t.Waits) > 0 {
+			l = append(l, S(" "+o.glyph(Middot)+" after "+String(strings.Join(t.Waits, ", ")), Quiet))
+		}
+		out = append(out, l.Wrap(o.width(), sign(spaces(Width(mark.Text)), Plain))...)
 	}
 	return o.Bound(out)
 }

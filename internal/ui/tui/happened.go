@@ -185,6 +185,8 @@ func (m *Model) happened(e event.Event) []effect {
 		return m.resettled(b)
 	case event.ServerChanged:
 		m.serverChanged(b)
+	case event.TodoChanged:
+		m.listed()
 	case event.TaskOutput:
 		m.hear(b)
 	case event.TaskProgress:
@@ -225,11 +227,16 @@ func (m *Model) callFinished(b event.ToolFinished) []effect {
 			return m.changed()
 		}
 	case view.Tasks:
-		m.turn.listed = true
-		m.screen.todos = m.screen.todos || len(m.st.Tasks) > 0 && m.screen.size.Rows >= 20
+		m.listed()
 	default: // the story shows it
 	}
 	return nil
+}
+
+// listed shows the todo list, where there is room, because it changed.
+func (m *Model) listed() {
+	m.turn.listed = true
+	m.screen.todos = m.screen.todos || len(m.st.Tasks) > 0 && m.screen.size.Rows >= 20
 }
 
 // resettled takes over settings of the UI that changed.

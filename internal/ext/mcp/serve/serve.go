@@ -98,7 +98,7 @@ func (x *Server) Close() {
 
 // left are tools that are of no use to another agent: they are for a model that
 // adze itself drives, or for a person who looks on.
-var left = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoWrite", "ToolSearch", "Skill", "StructuredOutput"}
+var left = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite", "ToolSearch", "Skill", "StructuredOutput"}
 
 // reading are tools that change nothing, whatever they are called with.
 var reading = []string{"Read", "Grep", "Glob", "TaskOutput"}
