@@ -186,7 +186,7 @@ func (r *Running) recall() {
 				_ = r.Report(e) // a session that cannot record it says so itself
 			}
 		}
-		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost, Ends: r.State().Mail[a.ID]}
+		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost, Ends: a.N}
 		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call, Fork: fleet.IsFork(*a.Agent)}
 		if a.End != nil {
 			m.Status, m.Text, m.Tally, m.Doubt = cmp.Or(a.End.Status, event.TaskLost), a.End.Text, a.End.Tally, a.End.Doubt

@@ -273,6 +273,9 @@ type (
 		Session string `json:"session,omitempty"`
 		Model   string `json:"model,omitempty"`
 		Waits   bool   `json:"waits,omitempty"`
+		// N says which start of the task this is, from 1; its end is told with the same number
+		// (op.Sender), once. Of TaskAgent; the others start once.
+		N int `json:"n,omitempty"`
 	}
 	// TaskEnded says that it does not run any more.
 	TaskEnded struct {

@@ -305,7 +305,7 @@ func (t *Tree) Background(call string) (id string, ok bool) {
 // started says that an agent works, and whether a call waits for it.
 func (m Member) started() event.TaskStarted {
 	return event.TaskStarted{
-		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: m.Begun.Session, Model: m.Begun.Model, Waits: m.Waits,
+		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: m.Begun.Session, Model: m.Begun.Model, Waits: m.Waits, N: m.Ends + 1,
 	}
 }
 

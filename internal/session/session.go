@@ -5,7 +5,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -180,7 +179,12 @@ func (s *Session) open(ctx context.Context, st *state) error {
 		if was.Agent != nil {
 			e.Status = event.TaskLost
 		}
-		if err := errors.Join(s.prompt(st, task.Lost(was).Prompt(st.Mail[id]+1, true, true), nil), s.record(ctx, st, e)); err != nil {
+		if n := max(was.N, 1); st.Mail[id] < n { // else its end was told, and not recorded
+			if err := s.prompt(st, task.Lost(was).Prompt(n, true, true), nil); err != nil {
+				return err
+			}
+		}
+		if err := s.record(ctx, st, e); err != nil {
 			return err
 		}
 	}
