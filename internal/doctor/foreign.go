@@ -57,8 +57,6 @@ func foreignFindings(o app.Invocation, cfg *config.Config) []Finding {
 // theirs are files of other agents, below the folder that skill.Homes may move or the
 // home folder, that no session reads, each with what stands in its place.
 var theirs = []struct{ of, glob, what, hint string }{
-	{".codex", "agents/*.toml", "Codex's agents", agentHint},
-	{".gemini", "agents/*.md", "Gemini's agents", agentHint},
 	{".config", "opencode/agent/*.md", "opencode's agents", agentHint},
 	{".config", "opencode/agents/*.md", "opencode's agents", agentHint},
 	{".codex", "rules/*.rules", "Codex's rules for commands", "adze permissions add RULE adds one of adze's own"},

@@ -74,7 +74,7 @@ var protectedPairs = map[string]string{
 	".cargo/credentials": "credentials", ".cargo/credentials.toml": "credentials",
 	".pip/pip.conf": "a package manager's settings", ".docker/config.json": "credentials", ".m2/settings.xml": "a package manager's settings",
 	".gradle/init.gradle": "a build tool's start file", ".gradle/gradle.properties": "a build tool's settings",
-	".config/mise": "a shell runs it in its folder", "mise/config.toml": "a shell runs it in its folder", ".vim/coc-settings.json": editors, ".github/hooks": agents,
+	".config/mise": "a shell runs it in its folder", "mise/config.toml": "a shell runs it in its folder", ".vim/coc-settings.json": editors, ".github/hooks": agents, ".github/agents": agents,
 	"etc/gitconfig":    "git's settings of the machine, which can run programs",
 	".emacs.d/init.el": "settings that can run programs", ".vim/vimrc": "settings that can run programs",
 }

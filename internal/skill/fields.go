@@ -432,6 +432,15 @@ func (h *head) choice(key string, of ...string) string {
 // at all.
 func Matter(path string, text []byte) (fields map[string]json.RawMessage, runs []string, bad *Problem) {
 	fields = map[string]json.RawMessage{}
+	if of := agentDialect(path); of != "" {
+		h, _, _, bad := agentHead(of, named(path), text)
+		for k := range h.nodes {
+			if v := h.json(k); v != nil {
+				fields[k] = v
+			}
+		}
+		return fields, nil, bad
+	}
 	if strings.HasSuffix(strings.ToLower(path), ".toml") {
 		s, _, bad := parseTOML(Place{Text: map[string]string{path: string(text)}}, found{path: path}, text)
 		if bad != nil {

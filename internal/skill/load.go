@@ -93,6 +93,7 @@ func (r *reading) read() {
 	}
 	if r.out, r.notes, r.bad = parse(*r.p, r.f, text); r.bad != nil {
 		r.bad.File = shown(*r.p, r.f)
+		r.bad.Used = r.bad.Used || r.p.Kind == Agents && r.p.Of != "" // it works for its program
 	}
 	for i := range r.notes {
 		r.notes[i].File = shown(*r.p, r.f)
@@ -124,17 +125,15 @@ func shown(p Place, f found) string {
 // parse makes of a file what it defines: a Skill, an Agent or a Style. bad is that
 // it defines nothing.
 func parse(p Place, f found, text []byte) (out any, notes []Problem, bad *Problem) {
+	if p.Kind == Agents {
+		return parseAgent(p, f, text)
+	}
 	if strings.HasSuffix(strings.ToLower(f.path), ".toml") {
 		return parseTOML(p, f, text)
 	}
 	h, body, first, bad := readHead(string(text))
 	switch p.Kind {
-	case Agents:
-		if bad != nil {
-			return nil, nil, bad
-		}
-		a, bad := agentOf(p, f, &h, body)
-		return a, h.notes, bad
+	case Agents: // see above
 	case Styles:
 		s := styleOf(p, f, &h, body)
 		if bad == nil && s.Text == "" {
@@ -156,6 +155,29 @@ func parse(p Place, f found, text []byte) (out any, notes []Problem, bad *Proble
 	}
 	s.sum = sha256.Sum256(text)
 	return s, h.notes, nil
+}
+
+// parseAgent makes of a file the agent that it defines.
+func parseAgent(p Place, f found, text []byte) (out any, notes []Problem, bad *Problem) {
+	h, body, said, bad := agentHead(p.Of, f, text)
+	if bad != nil {
+		return nil, nil, bad
+	}
+	a, bad := agentOf(p, f, &h, body)
+	return a, append(h.notes, said...), bad
+}
+
+// agentHead reads the fields of a definition as adze's. said is what of them has no effect.
+func agentHead(of Dialect, f found, text []byte) (h head, body string, said []Problem, bad *Problem) {
+	if of == Codex {
+		h, body, bad = tomlHead(text)
+	} else {
+		h, body, _, bad = readHead(string(text))
+	}
+	if bad == nil && of != "" {
+		said, bad = translate(of, f, &h, body)
+	}
+	return h, body, said, bad
 }
 
 // thing is what all kinds have in common, without a description.
@@ -267,11 +289,7 @@ func parseTOML(p Place, f found, text []byte) (any, []Problem, *Problem) {
 		Description any `toml:"description"`
 	}
 	if _, err := toml.Decode(string(text), &v); err != nil {
-		bad := &Problem{Text: "it is no TOML: " + clip.Line(clip.Visible(err.Error()), 200)}
-		if e, ok := err.(toml.ParseError); ok {
-			bad.Line, bad.Text = e.Position.Line, "it is no TOML: "+clip.Line(clip.Visible(e.Message), 200)
-		}
-		return nil, nil, bad
+		return nil, nil, tomlProblem(err)
 	}
 	prompt, ok := v.Prompt.(string)
 	if !ok || strings.TrimSpace(prompt) == "" {
@@ -287,6 +305,15 @@ func parseTOML(p Place, f found, text []byte) (any, []Problem, *Problem) {
 		s.Description = opening(prompt)
 	}
 	return s, nil, nil
+}
+
+// tomlProblem is an error of the parser with the line of the file.
+func tomlProblem(err error) *Problem {
+	bad := &Problem{Text: "it is no TOML: " + clip.Line(clip.Visible(err.Error()), 200)}
+	if e, ok := err.(toml.ParseError); ok {
+		bad.Line, bad.Text = e.Position.Line, "it is no TOML: "+clip.Line(clip.Visible(e.Message), 200)
+	}
+	return bad
 }
 
 // Body reads the text of a skill, as it is now; what of its front matter changed

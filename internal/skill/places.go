@@ -70,7 +70,11 @@ func spots(k Kind) []spot {
 			{dir: ".crush/commands", home: ".config/crush/commands", of: Prompts}, {home: ".crush/commands", of: Prompts},
 		}
 	case Agents:
-		return []spot{{dir: ".adze/agents"}, {dir: ".claude/agents"}}
+		return []spot{
+			{dir: ".adze/agents"}, {dir: ".claude/agents"},
+			{dir: ".agents/agents", home: ".gemini/config/agents", of: Antigravity}, {dir: ".codex/agents", of: Codex}, {dir: ".github/agents", home: ".copilot/agents", of: Copilot},
+			{dir: ".gemini/agents", of: Gemini, flat: true}, {dir: ".cursor/agents", of: Cursor}, {dir: ".factory/droids", of: Droid, flat: true},
+		}
 	case Styles:
 		return []spot{{dir: ".adze/output-styles"}, {dir: ".claude/output-styles"}}
 	}
@@ -80,18 +84,21 @@ func spots(k Kind) []spot {
 // maxSpots is how many folders a kind has at most.
 const maxSpots = 8
 
-// InProject are the folders below a project in which a kind of thing stands, with
-// slashes; deep are those of them whose folders are looked through as well.
-func InProject(k Kind) (dirs, deep []string) {
+// A Stand is a folder below a project in which things of a kind stand, with slashes.
+type Stand struct {
+	Dir     string
+	Endings []string // of the names of the files that count, in lower case
+	Deep    bool     // its folders are looked through as well
+}
+
+// InProject are those of a kind.
+func InProject(k Kind) (out []Stand) {
 	for _, s := range spots(k) {
 		if s.dir != "" {
-			dirs = append(dirs, s.dir)
-		}
-		if s.dir != "" && s.deep {
-			deep = append(deep, s.dir)
+			out = append(out, Stand{s.dir, endings(k, s.of), s.deep})
 		}
 	}
-	return dirs, deep
+	return out
 }
 
 // Homes are the folders that variables of the environment put in the place of some

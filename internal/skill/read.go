@@ -165,15 +165,32 @@ func (w *walk) own() {
 }
 
 func (w *walk) one(file string) {
-	if name := filepath.Base(file); w.ending(name) {
-		w.out = append(w.out, found{path: file, name: strings.TrimSuffix(name, filepath.Ext(name)), dir: filepath.Dir(file)})
+	if w.ending(filepath.Base(file)) {
+		w.out = append(w.out, named(file))
 	}
+}
+
+// named is a file by itself.
+func named(file string) found {
+	name := filepath.Base(file)
+	return found{path: file, name: strings.TrimSuffix(name, filepath.Ext(name)), dir: filepath.Dir(file)}
+}
+
+// endings are those that files of a kind have in their names, in lower case.
+func endings(k Kind, of Dialect) []string {
+	switch k {
+	case Agents:
+		return []string{agentEnding(of)}
+	case Commands:
+		return []string{".md", ".toml"}
+	case Skills, Styles:
+	}
+	return []string{".md"}
 }
 
 // ending reports whether a file's name is one of the kind.
 func (w *walk) ending(name string) bool {
-	ext := strings.ToLower(filepath.Ext(name))
-	return ext == ".md" || ext == ".toml" && w.p.Kind == Commands
+	return slices.ContainsFunc(endings(w.p.Kind, w.p.Of), func(end string) bool { return strings.HasSuffix(strings.ToLower(name), end) })
 }
 
 // names lists a folder; none when there is none.

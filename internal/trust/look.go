@@ -59,29 +59,28 @@ var single = []struct {
 // their hooks stand by custom. They count where such a file does.
 var scripts = []string{".codex/hooks", ".gemini/hooks"}
 
-// A list is a folder whose files count: every file with one of the endings, also
+// A list is a folder whose files count: every file with one of the endings, in lower case, also
 // deeper, or, of skills, the one file that each folder in it has, with deep also in
 // folders further down.
 type list struct {
-	path, ending string
-	kind         Kind
-	deep         bool
+	path    string
+	endings []string // none is every file
+	kind    Kind
+	deep    bool
 }
 
 // lists are the folders whose files count: those in which skill.Ground looks, and
 // the scripts of hooks.
 func lists() (out []list) {
 	for _, k := range []struct {
-		of     skill.Kind
-		ending string
-		kind   Kind
-	}{{skill.Skills, "", Skill}, {skill.Commands, ".md .toml", Command}, {skill.Styles, ".md", Style}, {skill.Agents, ".md", Agent}} {
-		dirs, deep := skill.InProject(k.of)
-		for _, dir := range dirs {
-			out = append(out, list{dir, k.ending, k.kind, slices.Contains(deep, dir)})
+		of   skill.Kind
+		kind Kind
+	}{{skill.Skills, Skill}, {skill.Commands, Command}, {skill.Styles, Style}, {skill.Agents, Agent}} {
+		for _, s := range skill.InProject(k.of) {
+			out = append(out, list{s.Dir, s.Endings, k.kind, s.Deep})
 		}
 	}
-	return append(out, list{".adze/hooks", "", Script, false}, list{".claude/hooks", "", Script, false})
+	return append(out, list{path: ".adze/hooks", kind: Script}, list{path: ".claude/hooks", kind: Script})
 }
 
 // texts steer a model and need no trust.
@@ -215,7 +214,7 @@ func (l *looker) folder(d string, own, between bool) {
 		}
 		at := path.Join(d, s.path)
 		if s.kind != Skill {
-			l.tree(at, s.ending, s.kind, maxDepth)
+			l.tree(at, s.endings, s.kind, maxDepth)
 			continue
 		}
 		depth := 0
@@ -226,7 +225,7 @@ func (l *looker) folder(d string, own, between bool) {
 	}
 	for _, s := range scripts {
 		if l.listed(d, path.Dir(s)) {
-			l.tree(path.Join(d, s), "", Script, maxDepth)
+			l.tree(path.Join(d, s), nil, Script, maxDepth)
 		}
 	}
 	for _, t := range texts {
@@ -252,17 +251,17 @@ func (l *looker) listed(d, agent string) bool {
 	return slices.ContainsFunc(l.v.Files, func(f File) bool { return f.Kind == Hooks && path.Dir(f.Path) == path.Join(d, agent) })
 }
 
-// tree takes every file with an ending. Folders that are links are not
+// tree takes every file with one of the endings. Folders that are links are not
 // entered here; the readers of these files do not enter them either.
-func (l *looker) tree(at, ending string, kind Kind, depth int) {
+func (l *looker) tree(at string, endings []string, kind Kind, depth int) {
 	for _, e := range l.names(at, kind) {
 		p := path.Join(at, e.Name())
 		switch {
 		case e.IsDir() && depth > 0:
-			l.tree(p, ending, kind, depth-1)
+			l.tree(p, endings, kind, depth-1)
 		case e.IsDir():
 			l.bad(p, kind, errors.New("too deep"))
-		case ending == "" || strings.Contains(" "+ending+" ", " "+strings.ToLower(path.Ext(e.Name()))+" "):
+		case endings == nil || slices.ContainsFunc(endings, func(end string) bool { return strings.HasSuffix(strings.ToLower(e.Name()), end) }):
 			l.file(p, kind)
 		}
 	}

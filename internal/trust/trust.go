@@ -213,7 +213,7 @@ func inherited(name string) bool {
 func owner(path string) string {
 	segs := strings.Split(path, "/")
 	for i, s := range segs {
-		if slices.Contains([]string{".adze", ".claude", ".agents", ".codex", ".gemini", ".opencode", ".crush", ".mcp.json"}, s) {
+		if slices.Contains([]string{".adze", ".claude", ".agents", ".codex", ".gemini", ".opencode", ".crush", ".github", ".cursor", ".factory", ".mcp.json"}, s) {
 			return strings.Join(segs[:i], "/")
 		}
 	}
