@@ -180,6 +180,7 @@ type Bash struct {
 	MaxMemory    Amount `json:"max_memory"` // of one command and of all of a process together; 0 is no limit
 	MaxProcesses int    `json:"max_processes"`
 	Wake         bool   `json:"wake"` // the end of one in the background begins a turn of an idle session
+	OnTimeout    string `json:"on_timeout"`
 }
 
 // Env are variables for commands, hooks and servers.

@@ -69,6 +69,8 @@ type Config struct {
 	// Crew starts agents that work for the session, and keeps the list of what is to be
 	// done; nil: it has neither.
 	Crew Crew
+	// Ends: what runs in the background ends with the model's last answer.
+	Ends bool
 	// Beside are the kinds of tasks that run beside the turns, besides commands.
 	Beside Sources
 }
@@ -112,7 +114,7 @@ func New(c Config) (Kit, error) {
 		Mask:    func(to io.Writer, values []string) io.Writer { return c.Hide.With(values).Writer(to) },
 		Limits:  proc.Limits{Memory: c.Limits.MaxMemory.Of(proc.Memory()), Processes: c.Limits.MaxProcesses},
 		Account: c.Memory, Guardian: true, Groups: true,
-		World: c.world,
+		World: c.world, EndLate: c.Limits.OnTimeout == "end", Ends: c.Ends,
 	}
 	box, ledger := c.Sandboxes, file.NewLedger()
 	shell.Stays, shell.Excluded = box.Stays, box.Excluded

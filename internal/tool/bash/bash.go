@@ -33,6 +33,13 @@ const (
 	limit          = 30_000 // characters of a result
 )
 
+// How long a command may run in the background, unless its call says otherwise and at
+// most; BashInput of sdk-tools.d.ts.
+const (
+	defaultLasts = 1_800_000 * time.Millisecond
+	maxLasts     = 7_200_000 * time.Millisecond
+)
+
 //go:embed bash.md
 var bashText string
 
@@ -80,6 +87,11 @@ type Config struct {
 	// anything is kept, and with them more values; a Flush() error method, if it has
 	// one, is called at the end. nil hides nothing.
 	Mask func(w io.Writer, values []string) io.Writer
+	// EndLate: a command that runs into its time limit is ended, and does not go on in the
+	// background.
+	EndLate bool
+	// Ends: what runs in the background ends with the model's last answer.
+	Ends bool
 	// Temp is a private folder for output that does not fit elsewhere; "" makes
 	// one. Commands in the sandbox must not be able to write there.
 	Temp string
@@ -112,7 +124,7 @@ func newRunner(c Config) *runner {
 
 type input struct {
 	Command     string `json:"command" jsonschema:"the command to run"`
-	Timeout     int    `json:"timeout,omitempty" jsonschema:"milliseconds; 120000 unless given, at most 600000"`
+	Timeout     int    `json:"timeout,omitempty" jsonschema:"milliseconds; 120000 unless given, at most 600000; in the background 1800000 and 7200000"`
 	Description string `json:"description,omitempty" jsonschema:"what the command does, in 5 to 10 words"`
 	Background  bool   `json:"run_in_background,omitempty" jsonschema:"return an id at once and let it run"`
 	NoSandbox   bool   `json:"dangerously_disable_sandbox,omitempty" jsonschema:"ask to run outside the sandbox, after the sandbox made it fail"`
@@ -153,6 +165,9 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 		return tool.Plan{}, err
 	}
 	s := b.read(in.Command, env)
+	if d := sleeps(s.Actions); d > maxSleep && !in.Background {
+		return tool.Plan{}, fmt.Errorf("sleep alone holds everything up for %s, and nothing can reach you meanwhile. Wait for a task in the background with TaskOutput and block; its end also wakes you", d)
+	}
 	p := tool.Plan{
 		Actions:  s.Actions,
 		View:     view.Terminal{Command: clip.VisibleText(in.Command)},
@@ -188,6 +203,9 @@ func (in input) check() error {
 		return errors.New(`field "command" holds a NUL character, which no shell can read`)
 	case in.Timeout < 0:
 		return fmt.Errorf("field \"timeout\" is %d; give milliseconds from 1 to %d", in.Timeout, maxTimeout.Milliseconds())
+	case in.Background && in.Timeout > int(maxLasts.Milliseconds()):
+		return fmt.Errorf("field \"timeout\" is %d ms; in the background at most %d ms (2 hours) is possible", in.Timeout, maxLasts.Milliseconds())
+	case in.Background:
 	case in.Timeout > int(maxTimeout.Milliseconds()):
 		return fmt.Errorf("field \"timeout\" is %d ms; at most %d ms (10 minutes) is possible. Use run_in_background for a longer command",
 			in.Timeout, maxTimeout.Milliseconds())
@@ -198,6 +216,14 @@ func (in input) check() error {
 func (in input) timeout() time.Duration {
 	if in.Timeout == 0 {
 		return defaultTimeout
+	}
+	return time.Duration(in.Timeout) * time.Millisecond
+}
+
+// lasts is how long the command may run in the background.
+func (in input) lasts() time.Duration {
+	if in.Timeout == 0 || !in.Background {
+		return defaultLasts
 	}
 	return time.Duration(in.Timeout) * time.Millisecond
 }
@@ -249,9 +275,15 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	if in.Background {
 		return j.backgroundResult(in, shut...), nil
 	}
-	how := b.await(ctx, j, in.timeout(), env.Progress)
-	if how == moved {
+	how := b.await(ctx, j, in.timeout(), env.Session == "" || b.EndLate, env.Progress)
+	switch {
+	case how == moved:
 		return j.backgroundResult(in, shut...), nil
+	case how == goesOn:
+		if s.Dir != env.Dir {
+			shut = append(shut, "the working directory is still "+env.Dir+": a command that goes on in the background does not change it")
+		}
+		return j.lateResult(in, shut...), nil
 	}
 	r := j.result(in, how)
 	if how == ended {

@@ -119,6 +119,9 @@ func (t *Tasks) news(j *job, re *regexp.Regexp) tool.Result {
 	default:
 		text = head + "\n(no new output)"
 	}
+	if err := j.out.Kept().FileErr; err != nil {
+		left = append(left, fmt.Sprintf("the output file is not complete: %v", err))
+	}
 	if more > 0 && len(b) >= readMax/2 {
 		text = join(text, []string{clip.Size(more) + " more; read again"})
 	}

@@ -38,7 +38,7 @@ func (b *runner) fetched(ctx context.Context, s shellread.Script, in input, env 
 		if err != nil {
 			return tool.Errorf("the command was not run: %s", err), true
 		}
-		if how := b.await(ctx, j, in.timeout(), env.Progress); how != ended {
+		if how := b.await(ctx, j, in.timeout(), true, env.Progress); how != ended {
 			return j.result(in, how), true
 		}
 		files, _ := changed(p.Dir, p.From, p.To) // git says itself what is wrong

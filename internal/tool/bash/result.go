@@ -112,12 +112,52 @@ func (j *job) backgroundResult(in input, notes ...string) tool.Result {
 	if path != "" {
 		text += " All of its output goes to " + path + "."
 	}
-	if in.Background && in.Timeout > 0 {
-		text += " `timeout` has no effect on it: it runs until it ends or is ended."
-	}
+	text += j.untilWhen()
 	return tool.Result{Text: join(text, notes), View: view.Terminal{Command: clip.VisibleText(in.Command), Note: "in the background as " + id}, Data: func() any {
-		return map[string]any{"stdout": "", "stderr": "", "interrupted": false, "isImage": false, "backgroundTaskId": id}
+		out := map[string]any{"stdout": "", "stderr": "", "interrupted": false, "isImage": false, "backgroundTaskId": id}
+		if !in.Background {
+			out["backgroundedByUser"] = true
+		}
+		if j.tasks.conf.Ends {
+			out["backgroundEndsWithFinalResponse"] = true
+		}
+		return out
 	}}
+}
+
+// untilWhen says how long a command may run in the background.
+func (j *job) untilWhen() string {
+	text := " It may run for " + j.lasts.String() + "."
+	if j.tasks.conf.Ends {
+		text += " It ends with your last answer: where you need what it comes to, wait for it with TaskOutput and block."
+	}
+	return text
+}
+
+// lateResult is what a command printed until it ran into its time limit, and how it goes
+// on. What it prints from here on, the first look shows.
+func (j *job) lateResult(in input, notes ...string) tool.Result {
+	j.tasks.mu.Lock()
+	id, k := j.id, j.out.Kept()
+	j.read = k.Total
+	j.tasks.mu.Unlock()
+	text, dropped := show(k, k.Path)
+	shown := text
+	goes := fmt.Sprintf("it reached its time limit of %s and goes on in the background as %s. You are told when it ends; TaskOutput shows what it writes from here on, TaskStop ends it.", in.timeout(), id)
+	if k.Path != "" {
+		goes += " All of its output goes to " + k.Path + "."
+	}
+	return tool.Result{
+		Text: join(join(text, []string{goes + j.untilWhen()}), notes),
+		View: view.Terminal{Command: clip.VisibleText(in.Command), Output: shown, Dropped: dropped, Note: "time limit of " + in.timeout().String() + "; in the background as " + id},
+		Data: func() any {
+			out := map[string]any{"stdout": shown, "stderr": "", "interrupted": false, "isImage": false, "backgroundTaskId": id, "timedOutAfterMs": in.timeout().Milliseconds()}
+			if j.tasks.conf.Ends {
+				out["backgroundEndsWithFinalResponse"] = true
+			}
+			return out
+		},
+	}
 }
 
 // maxLeftOut bounds the files that are named as left out.

@@ -107,9 +107,11 @@ type job struct {
 	// reported is closed when all that it wrote there was told; nil when nobody is told.
 	reported chan struct{}
 	ended    time.Time
-	note     string   // why it was killed
-	read     int64    // how far it was looked at
-	left     []string // what became of what it left; told with its end
+	lasts    time.Duration // that it may run in the background
+	deadline *time.Timer   // of that, nil in the foreground
+	note     string        // why it was killed
+	read     int64         // how far it was looked at
+	left     []string      // what became of what it left; told with its end
 	// blocked says what the sandbox blocked when it failed; nil once that was told,
 	// and for a command outside.
 	blocked func(exit int, output string) string
@@ -149,16 +151,10 @@ func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env, maske
 	path := filepath.Join(base, "tool-results", fileName(env.Call)+".txt")
 	t.mu.Lock()
 	if in.Background {
-		running := 0
-		for _, x := range t.jobs {
-			if x.id != "" && x.ended.IsZero() {
-				running++
-			}
-		}
-		if running >= maxBackground {
+		if t.running() >= maxBackground {
 			t.mu.Unlock()
 			refuse(c, h)
-			return nil, fmt.Errorf("%d commands run in the background already; end one with TaskStop first", running)
+			return nil, fmt.Errorf("%d commands run in the background already; end one with TaskStop first", maxBackground)
 		}
 		j.id = t.nextID()
 		path = filepath.Join(base, "tasks", j.id+".output")
@@ -199,6 +195,7 @@ func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env, maske
 	t.mu.Lock()
 	j.p = p
 	if in.Background {
+		j.bound(in.lasts())
 		j.announce(0)
 	}
 	t.mu.Unlock()
@@ -309,6 +306,9 @@ func (j *job) watch() {
 		j.state, j.lost = end{}, nil // a shell that was killed wrote nothing
 	}
 	t.mu.Lock()
+	if j.deadline != nil {
+		j.deadline.Stop()
+	}
 	j.ended = t.conf.Now()
 	if over := j.p.Status().Over; j.note == "" && over != "" {
 		j.note = "killed: " + over
@@ -397,25 +397,6 @@ func (t *Tasks) Number(ids iter.Seq[string]) {
 			t.last = max(t.last, n)
 		}
 	}
-}
-
-// Background implements task.Source: the command of a call goes on as a task, and the call
-// returns with its id.
-func (t *Tasks) Background(call string) (id string, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, j := range t.jobs {
-		if j.call != call || j.id != "" || !j.ended.IsZero() || j.note != "" || j.p == nil {
-			continue
-		}
-		j.id = t.nextID()
-		j.p.Keep()
-		j.out.Save()
-		j.announce(j.out.Total())
-		close(j.moved)
-		return j.id, true
-	}
-	return "", false
 }
 
 // Close ends everything and waits until nothing is left: grace is the time

@@ -34,7 +34,7 @@ func TestBackground(t *testing.T) {
 	r.env.Call = "call/1"
 	res := r.call(t.Context(), "Bash", map[string]any{"command": "echo one; echo two >&2; read x <fifo; echo three; exit 2", "run_in_background": true, "description": "count"})
 	path := r.env.Scratch + "/tasks/b1-call_1.output"
-	want := `Running in the background as b1. You are told when it ends. TaskOutput shows what it wrote, TaskStop ends it. All of its output goes to ` + path + "."
+	want := `Running in the background as b1. You are told when it ends. TaskOutput shows what it wrote, TaskStop ends it. All of its output goes to ` + path + ". It may run for 30m0s."
 	if res.Text != want || res.IsErr {
 		t.Fatalf("%+v", res)
 	}
