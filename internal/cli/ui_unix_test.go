@@ -66,7 +66,7 @@ func TestUIAnswersAsksAndResumes(t *testing.T) {
 
 func TestUIInterrupts(t *testing.T) {
 	p := newPlace(t)
-	x := p.ui(80, 24, "> Begin.\n@ Bash {\"command\": \"sleep 1000\"}\n---\n> Never.\n", "--allowed-tools", "Bash(sleep:*)")
+	x := p.ui(80, 24, "> Begin.\n@ Bash {\"command\": \"ls; sleep 1000\"}\n---\n> Never.\n", "--allowed-tools", "Bash(sleep:*)")
 	x.until(`╭─`)
 	x.keys("wait", enter) // perhaps before the session is open
 	x.until(`Esc interrupts`)
@@ -159,7 +159,7 @@ func TestUIIsLeftInOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
-			x := p.ui(80, 24, "> Begin.\n@ Bash {\"command\": \"sleep 1000\"}\n", "--allowed-tools", "Bash(sleep:*)")
+			x := p.ui(80, 24, "> Begin.\n@ Bash {\"command\": \"ls; sleep 1000\"}\n", "--allowed-tools", "Bash(sleep:*)")
 			x.until(`What shall be done here`)
 			if name != "quit" {
 				x.keys("go", enter)
@@ -177,7 +177,7 @@ func TestUIIsLeftInOrder(t *testing.T) {
 // When the terminal goes away, adze ends by itself, and the session is whole.
 func TestUITerminalIsKilled(t *testing.T) {
 	p := newPlace(t)
-	x := p.ui(80, 24, "> Begin.\n@ Bash {\"command\": \"sleep 1000\"}\n", "--allowed-tools", "Bash(sleep:*)")
+	x := p.ui(80, 24, "> Begin.\n@ Bash {\"command\": \"ls; sleep 1000\"}\n", "--allowed-tools", "Bash(sleep:*)")
 	x.until(`What shall be done here`)
 	x.keys("go", enter)
 	x.until(`sleep 1000`)
@@ -377,7 +377,7 @@ func TestUITrustAsksOnce(t *testing.T) {
 
 func TestUIBackground(t *testing.T) {
 	p := newPlace(t)
-	x := p.ui(80, 24, "@ Bash {\"command\": \"sleep 1000\"}\n---\n> It goes on.\n", "--allowed-tools", "Bash(sleep:*)", "go")
+	x := p.ui(80, 24, "@ Bash {\"command\": \"ls; sleep 1000\"}\n---\n> It goes on.\n", "--allowed-tools", "Bash(sleep:*)", "go")
 	x.until(`sleep 1000 +[1-9] s`) // it runs
 	x.keys("\x02")
 	x.until(`● It goes on\.`)

@@ -155,7 +155,7 @@ func TestUIKilledWithAPicture(t *testing.T) {
 // can be dropped, edited and sent.
 func TestUIKilledWithPromptsThatWait(t *testing.T) {
 	p := newPlace(t)
-	x := p.ui(80, 24, "@ Bash {\"command\": \"sleep 1000\"}\n", "--allowed-tools", "Bash(sleep:*)")
+	x := p.ui(80, 24, "@ Bash {\"command\": \"ls; sleep 1000\"}\n", "--allowed-tools", "Bash(sleep:*)")
 	x.until(`╭─`)
 	x.keys("begin", enter)
 	x.until(`sleep 1000`)

@@ -114,7 +114,7 @@ func TestUIReportsOfMistakes(t *testing.T) {
 // the conversation.
 func TestUIAsksOnTheSide(t *testing.T) {
 	p := newPlace(t)
-	x := p.ui(90, 40, "@ Bash {\"command\": \"sleep 1000\"}\n---\n!stall\n---\n? prompt contains \"what does Sum return\"\n> The **sum**, of course.\n---\n> Never.\n", "--allowed-tools", "Bash(sleep:*)")
+	x := p.ui(90, 40, "@ Bash {\"command\": \"ls; sleep 1000\"}\n---\n!stall\n---\n? prompt contains \"what does Sum return\"\n> The **sum**, of course.\n---\n> Never.\n", "--allowed-tools", "Bash(sleep:*)")
 	x.until(`What shall be done here`)
 	x.keys("/btw", enter)
 	x.until(`/btw <question>`)

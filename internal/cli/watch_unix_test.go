@@ -72,9 +72,9 @@ func TestPrintCountsSeconds(t *testing.T) {
 	if s := x.all(); strings.Contains(s, "waits for") {
 		t.Errorf("it still stands there:\n%s", s)
 	}
-	x = p.inTerminal(p.adze("-p", "go", "--model", "script/"+p.put("model.txt", "@ Bash {\"command\": \"sleep 1000\"}\n"), "--sandbox", "off", "--allowed-tools", "Bash(sleep:*)"), 80, 24)
-	x.until(`○ Bash +sleep 1000 +1 s`)
-	x.until(`○ Bash +sleep 1000 +2 s`)
+	x = p.inTerminal(p.adze("-p", "go", "--model", "script/"+p.put("model.txt", "@ Bash {\"command\": \"ls; sleep 1000\"}\n"), "--sandbox", "off", "--allowed-tools", "Bash(sleep:*)"), 80, 24)
+	x.until(`○ Bash +ls; sleep 1000 +1 s`)
+	x.until(`○ Bash +ls; sleep 1000 +2 s`)
 	x.keys(ctrlC)
 	x.ended()
 	if s := x.all(); strings.Contains(s, "○") {
