@@ -158,6 +158,7 @@ func (r *Running) crew() fleet.Crew {
 	} else {
 		r.tree = fleet.New(hosting{r.place.process}, r.ID, func() fleet.Bounds { return bounds(r.place.Config()) }, time.Now)
 	}
+	r.flows = r.newFlows()
 	starts := func(kind string) (string, bool) { return r.plan(r.place.Config()).Starts(kind) }
 	return fleet.Crew{Tree: r.tree, Of: r.ID, Known: r.ext.Agents, Starts: starts, Asker: fanout{r}, Background: func() fleet.Background {
 		return fleet.Background(r.place.Config().Agents.Background)
@@ -187,7 +188,7 @@ func (r *Running) recall() {
 			}
 		}
 		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost, Ends: a.N}
-		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call, Fork: fleet.IsFork(*a.Agent)}
+		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call, Fork: fleet.IsFork(*a.Agent), Run: a.Run, Phase: a.Phase}
 		if a.End != nil {
 			m.Status, m.Text, m.Tally, m.Doubt = cmp.Or(a.End.Status, event.TaskLost), a.End.Text, a.End.Tally, a.End.Doubt
 		}
@@ -318,8 +319,13 @@ func (r *Running) TaskOutput(id string, max int) (b []byte, total int64, err err
 // endAgents ends every agent of the session, and says for a person which ended.
 func (r *Running) endAgents() {
 	works := slices.DeleteFunc(r.tree.List(r.ID), func(m fleet.Member) bool { return !m.Works() })
+	runs := r.flows.Works()
 	if r.spec.Child == nil {
+		r.flows.Close()
 		r.tree.Close()
+	}
+	if len(runs) > 0 {
+		r.place.process.Notef("ended workflows that ran: %s", clip.Line(strings.Join(runs, ", "), 500))
 	}
 	for _, m := range works {
 		r.tree.Stop(m.ID, "the session ended")

@@ -78,6 +78,9 @@ func (r *Running) turns(cfg *config.Config, rules policy.Rules) *agent.Loop {
 // narrowed are the tools that the session has with these settings.
 func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, error) {
 	set, err := r.kit.Narrowed(r.profile, cfg.Tools, rules, r.ext.Contributions()...)
+	if !r.flowing() {
+		set = set.Meant(func(names ...string) bool { return names[0] != workflowTool })
+	}
 	if r.spec.Tools != nil {
 		set = set.Meant(func(names ...string) bool {
 			return names[0] == r.kit.Structured || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.spec.Tools, name) })

@@ -93,6 +93,8 @@ type Running struct {
 	kit       toolkit.Kit
 	todo      string      // tools.task_list as it was when it began
 	tree      *fleet.Tree // of the session that a person began, and of all that work for it
+	flows     *fleet.Flows
+	spoken    atomic.Bool // somebody spoke of workflows
 	sandboxes *confine.Set
 	loop      agent.Loop // what settings do not change
 	closed    sync.Once
@@ -287,8 +289,11 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		},
 		Surroundings: session.Surroundings{Pending: pending, Remind: r.kit.Remind, Situation: where, Resituate: environment.Changed},
 		Hooks:        r.ext.Hooks(),
-		Fresh:        at.live.Fresh,
-		Now:          time.Now,
+		Fresh: func() {
+			at.live.Fresh()
+			r.listen()
+		},
+		Now: time.Now,
 	})
 	begun()
 	if err != nil {
@@ -356,11 +361,11 @@ func namedNow(cfg *config.Config) (out []string) {
 
 // equip makes the tools, and returns those that the session has.
 func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target) (set tool.Set, err error) {
-	at := r.place
+	at, crew := r.place, r.crew()
 	if r.kit, err = toolkit.New(toolkit.Config{
 		Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(at.Paths.State).Notes(sessions.Key(at.Paths.Root)), Temp: at.process.temp.outside, Confined: at.process.temp.inside,
 		Variables: r.variables, Limits: cfg.Bash, Memory: &at.process.memory, Hide: at.process.hide, Sandboxes: r.sandboxes, Person: at.process.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan, Child: r.spec.Child != nil,
-		Resource: at.ext.ResourceTool, Crew: r.crew(), Beside: toolkit.Sources{fleet.Agents{Tree: r.tree}}, Ends: r.spec.Child != nil || at.process.front.Print && !at.process.front.Lasting,
+		Resource: at.ext.ResourceTool, Crew: crew, Flows: r.flows, Beside: toolkit.Sources{fleet.Runs{Flows: r.flows}, fleet.Agents{Tree: r.tree}}, Ends: r.spec.Child != nil || at.process.front.Print && !at.process.front.Lasting,
 	}); err != nil {
 		return set, err
 	}

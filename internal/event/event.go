@@ -276,6 +276,10 @@ type (
 		// N says which start of the task this is, from 1; its end is told with the same number
 		// (op.Sender), once. Of TaskAgent; the others start once.
 		N int `json:"n,omitempty"`
+		// Run and Phase are the workflow that an agent is of, by the ID of its task, and the
+		// part of that.
+		Run   string `json:"run,omitempty"`
+		Phase string `json:"phase,omitempty"`
 	}
 	// TaskEnded says that it does not run any more.
 	TaskEnded struct {
@@ -339,9 +343,10 @@ type (
 
 // Kinds of tasks.
 const (
-	TaskShell   = "shell"   // a command
-	TaskAgent   = "agent"   // a session that works for this one
-	TaskMonitor = "monitor" // what tells of each line, frame or change that it waits for
+	TaskShell    = "shell"    // a command
+	TaskAgent    = "agent"    // a session that works for this one
+	TaskWorkflow = "workflow" // a script that starts agents
+	TaskMonitor  = "monitor"  // what tells of each line, frame or change that it waits for
 )
 
 // A TaskStatus is how an agent ended.

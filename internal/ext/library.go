@@ -99,7 +99,7 @@ func (f *Folder) leftOut() (out []string) {
 	for _, v := range f.added() {
 		n := 0
 		for _, file := range v.Files {
-			if slices.Contains([]trust.Kind{trust.Skill, trust.Command, trust.Agent, trust.Style}, file.Kind) {
+			if slices.Contains([]trust.Kind{trust.Skill, trust.Command, trust.Agent, trust.Style, trust.Workflow}, file.Kind) {
 				n++
 			}
 		}
@@ -246,7 +246,7 @@ func (f *Folder) places() []skill.Place {
 		}
 		g.Added = append(g.Added, added)
 	}
-	return append(g.Places(skill.Skills, skill.Commands, skill.Agents, skill.Styles), f.plugins().places()...)
+	return append(g.Places(skill.Skills, skill.Commands, skill.Agents, skill.Styles, skill.Workflows), f.plugins().places()...)
 }
 
 // within reports of a file below root whether exactly its content is trusted, and of a

@@ -87,6 +87,9 @@ func (f *Folder) settled(a Agent) (*Agent, error) {
 	return &a, nil
 }
 
+// Workflows are what the session knows of workflows.
+func (x *Session) Workflows() *skills.Desk { return x.desk }
+
 // Agents are the definitions that models of the session can start agents by, those of adze first.
 func (x *Session) Agents() []Agent {
 	list := slices.DeleteFunc(slices.Clone(x.desk.Library().Agents()), func(a Agent) bool { return a.NoModel })

@@ -109,7 +109,7 @@ func (c Crew) admit(ctx context.Context, o *Order) error {
 	case k.err != nil:
 		return k.err
 	case no:
-		return &Refused{why}
+		return &Refused{Why: why}
 	}
 	return nil
 }

@@ -58,6 +58,10 @@ type Order struct {
 	Turns  int             // requests that bound its work, 0 for those of the definition
 	USD    float64         // that its work may cost, 0 for any amount that the tree may
 	Schema json.RawMessage // of a structured answer, nil for none
+	// Run is the workflow that it is of, by the ID of its task, and Phase the part of that; ""
+	// for none. What a workflow starts counts among its own, waits for room, and may be
+	// asked the same as others at the same time.
+	Run, Phase string
 	// Fork: it begins with the conversation of the session that starts it.
 	Fork bool
 	// Resume is what Begin returned of it before, where it is to go on; the others but Of
@@ -90,11 +94,14 @@ var Usual = Bounds{Depth: 3, Alive: 20, Spawned: 200}
 const MaxAlive = 64
 
 // A Refused says why an agent is not started. It is for the model.
-type Refused struct{ Why string }
+type Refused struct {
+	Why  string
+	full bool // until another agent ends
+}
 
 func (r *Refused) Error() string { return r.Why }
 
-func refused(format string, args ...any) error { return &Refused{fmt.Sprintf(format, args...)} }
+func refused(format string, args ...any) error { return &Refused{Why: fmt.Sprintf(format, args...)} }
 
 // A Member is an agent of the tree, as it is now.
 type Member struct {
@@ -105,6 +112,7 @@ type Member struct {
 	Status event.TaskStatus // "" while it works
 	Text   string           // what it came to, once it has ended
 	Doubt  string           // why what it did looks suspicious, "" where it does not
+	End    event.TurnEnded  // how its newest turn ended, once it has ended
 	Doing  string           // what it does now, in a few words; "" while it thinks
 	Tally  event.Tally      // since it started or went on
 	Began  time.Time

@@ -141,8 +141,9 @@ func (t *Tree) ended(ctx context.Context, m *member, failed error) {
 	}
 	t.mu.Lock()
 	m.Status, m.Text, m.Doubt = end.Status, end.Text, end.Doubt
-	m.Doing, m.stop = "", nil
+	m.Doing, m.stop, m.End = "", nil, m.last.end
 	m.Ends++
+	t.roomy()
 	told, waits, closed := m.Member, m.Waits, t.closed
 	t.mu.Unlock()
 	if closed { // the next start finds that it worked, and tells the model that it is lost

@@ -30,8 +30,9 @@ type Tree struct {
 	spawned   int
 	closed    bool
 	watching  bool
-	cards     []*card // the newest
-	asked     bool    // a person let many start
+	cards     []*card       // the newest
+	asked     bool          // a person let many start
+	room      chan struct{} // closed when an agent has ended
 }
 
 type member struct {
@@ -58,7 +59,7 @@ type outcome struct {
 
 // New is the tree of a root session. bounds is asked before each start.
 func New(host Host, root string, bounds func() Bounds, now func() time.Time) *Tree {
-	return &Tree{host: host, root: root, bounds: bounds, now: now, members: map[string]*member{}}
+	return &Tree{host: host, root: root, bounds: bounds, now: now, members: map[string]*member{}, room: make(chan struct{})}
 }
 
 // Restore has the tree know agents of earlier processes, which have ended.
@@ -68,7 +69,9 @@ func (t *Tree) Restore(of string, depth int, list []Member) {
 	for _, m := range list {
 		m.Order.Of, m.Order.Depth = of, depth
 		t.members[m.ID] = &member{Member: m}
-		t.spawned++
+		if m.Order.Run == "" {
+			t.spawned++
+		}
 	}
 }
 
@@ -111,19 +114,21 @@ func (t *Tree) reserve(o *Order, prompt string) error {
 		return refused("agents may start agents %d deep, and no deeper: do this work yourself", b.Depth)
 	case t.working() >= b.Alive:
 		return tooMany(b.Alive)
-	case t.spawned >= b.Spawned:
+	case t.spawned >= b.Spawned && o.Run == "":
 		return refused("%d agents were started in this session, and no more may be: do this work yourself", t.spawned)
 	}
 	for _, m := range t.members {
 		switch {
-		case m.Works() && m.Order.Of == o.Of && m.prompt == prompt && m.Order.Type == o.Type:
+		case m.Works() && o.Run == "" && m.Order.Of == o.Of && m.prompt == prompt && m.Order.Type == o.Type:
 			return refused("the agent %s works on exactly this already: wait for it", m.Label())
 		case o.Name != "" && m.Works() && m.Name == o.Name:
 			return refused("an agent with the name %s is there already (%s): give another name", o.Name, m.ID)
 		}
 	}
 	t.starting++
-	t.spawned++
+	if o.Run == "" {
+		t.spawned++
+	}
 	return nil
 }
 
@@ -138,8 +143,14 @@ func (t *Tree) working() int {
 	return n
 }
 
+// roomy has what waits for room look for it. It needs t.mu.
+func (t *Tree) roomy() {
+	close(t.room)
+	t.room = make(chan struct{})
+}
+
 func tooMany(alive int) error {
-	return refused("%d agents work, and no more may at once (agents.max_alive): wait for one to end", alive)
+	return &Refused{Why: fmt.Sprintf("%d agents work, and no more may at once (agents.max_alive): wait for one to end", alive), full: true}
 }
 
 // Label is how an agent is called: its name with its ID, or its ID.
@@ -153,14 +164,32 @@ func (m Member) Label() string {
 // Start begins an agent and gives it its task. waits says that the caller will Wait for
 // it. The error is a *Refused where a bound is in the way.
 func (t *Tree) Start(ctx context.Context, o Order, title, prompt string, waits bool) (Member, error) {
-	if err := t.reserve(&o, prompt); err != nil {
-		return Member{}, err
+	for {
+		t.mu.Lock()
+		room := t.room
+		t.mu.Unlock()
+		err := t.reserve(&o, prompt)
+		if err == nil {
+			break
+		}
+		var no *Refused
+		if o.Run == "" || !errors.As(err, &no) || !no.full {
+			return Member{}, err
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return Member{}, ctx.Err()
+		}
 	}
 	begun, err := t.host.Begin(ctx, o)
 	if err != nil {
 		t.mu.Lock()
 		t.starting-- // an agent that was not started does not count
-		t.spawned--
+		if o.Run == "" {
+			t.spawned--
+		}
+		t.roomy()
 		t.mu.Unlock()
 		return Member{}, err
 	}
@@ -305,7 +334,7 @@ func (t *Tree) Background(call string) (id string, ok bool) {
 // started says that an agent works, and whether a call waits for it.
 func (m Member) started() event.TaskStarted {
 	return event.TaskStarted{
-		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: m.Begun.Session, Model: m.Begun.Model, Waits: m.Waits, N: m.Ends + 1,
+		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: m.Begun.Session, Model: m.Begun.Model, Waits: m.Waits, N: m.Ends + 1, Run: m.Order.Run, Phase: m.Order.Phase,
 	}
 }
 

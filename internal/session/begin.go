@@ -227,6 +227,7 @@ func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loo
 	if tokens > 0 {
 		t.Budget.Tokens = tokens
 	}
+	st.tokens = t.Budget.Tokens
 	if len(st.Queue) > 0 {
 		s.showQueue(st)
 	}

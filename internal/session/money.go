@@ -82,6 +82,13 @@ func (s *Session) Buy(ctx context.Context, request func() event.Spent) error {
 	return err
 }
 
+// Tokens are those that the newest turn with a prompt may write, 0 for any number, and how many
+// it has written.
+func (s *Session) Tokens() (most, written int) {
+	_ = s.do(func(st *state) { most, written = st.tokens, st.Turn.Spent.Usage.Out }) // a session that is over wrote none
+	return most, written
+}
+
 // Made are how many requests the session has made that agent.Budget.Turns counts, in all turns.
 func (s *Session) Made() (n int) {
 	_ = s.do(func(st *state) { n = st.Total.Replies + st.Helpers[event.ForSkill].Helped })

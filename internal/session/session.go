@@ -117,6 +117,7 @@ type state struct {
 	tools     tool.Set  // that the newest request offered
 	offered   bool      // there was such a request in this process
 	budget    agent.Budget
+	tokens    int // that the newest turn with a prompt may write, 0 for any number
 	warnUSD   float64
 	dear      string // what a person is asked before the next request, "" is nothing
 	auto      *auto.Classifier
@@ -176,10 +177,11 @@ func (s *Session) open(ctx context.Context, st *state) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Background)) { // they ended with the process that ran them
 		e, was := event.TaskEnded{ID: id, Killed: "adze ended"}, st.Background[id]
-		if was.Agent != nil {
+		if was.Agent != nil || was.Kind == event.TaskWorkflow {
 			e.Status = event.TaskLost
 		}
-		if n := max(was.N, 1); st.Mail[id] < n { // else its end was told, and not recorded
+		part := was.Agent != nil && was.Run != ""         // of a workflow, that is told as one
+		if n := max(was.N, 1); st.Mail[id] < n && !part { // else its end was told, and not recorded
 			if err := s.prompt(st, task.Lost(was).Prompt(n, true, true), nil); err != nil {
 				return err
 			}

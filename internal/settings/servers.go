@@ -99,7 +99,7 @@ func (p Paths) waiting(cfg *config.Config, seen trust.Verdict, s Sources) (out [
 			continue
 		case trust.SkillFile: // with its skill
 			continue
-		case trust.Skill, trust.Command, trust.Agent, trust.Style, trust.Hooks:
+		case trust.Skill, trust.Command, trust.Agent, trust.Style, trust.Workflow, trust.Hooks:
 		}
 		out = append(out, f)
 	}
@@ -114,7 +114,7 @@ func (p Paths) ignored(cfg *config.Config, seen trust.Verdict, s Sources) []stri
 		case trust.Settings, trust.Script, trust.SkillFile: // cfg.Ignored has its settings
 		case trust.Servers, trust.Hooks:
 			out = append(out, filepath.Join(p.Root, filepath.FromSlash(f.Path)))
-		case trust.Skill, trust.Command, trust.Agent, trust.Style:
+		case trust.Skill, trust.Command, trust.Agent, trust.Style, trust.Workflow:
 			many[f.Kind]++
 		}
 	}

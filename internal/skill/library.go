@@ -217,6 +217,9 @@ func (l Library) Without(taken map[string]string) Library {
 }
 
 func kindOf(s Skill) Kind {
+	if s.Workflow {
+		return Workflows
+	}
 	if s.Command {
 		return Commands
 	}

@@ -131,6 +131,9 @@ func parse(p Place, f found, text []byte) (out any, notes []Problem, bad *Proble
 	if strings.HasSuffix(strings.ToLower(f.path), ".toml") {
 		return parseTOML(p, f, text)
 	}
+	if p.Kind == Workflows {
+		return workflowOf(p, f, text)
+	}
 	h, body, first, bad := readHead(string(text))
 	switch p.Kind {
 	case Agents: // see above
@@ -140,7 +143,7 @@ func parse(p Place, f found, text []byte) (out any, notes []Problem, bad *Proble
 			bad = &Problem{Text: "an output style without a text"}
 		}
 		return s, h.notes, bad
-	case Skills, Commands:
+	case Skills, Commands, Workflows:
 	}
 	s := skillOf(p, f, &h, body)
 	if p.Kind == Commands && p.Of != "" {
@@ -320,15 +323,14 @@ func tomlProblem(err error) *Problem {
 // since it was loaded does not count. A file that is not what a person trusted is
 // an error, and so is one that changed of a library that is Held.
 func (s Skill) Body() (string, error) {
-	text, bad := s.place.read(s.path, false)
-	if bad != nil {
-		return "", problemError{*bad}
-	}
-	if s.held && sha256.Sum256(text) != s.sum {
-		return "", fmt.Errorf("%s changed, and a hook of ConfigChange refused the change: the skill can be used when the file is what it was", s.path)
+	text, err := s.text()
+	if err != nil {
+		return "", err
 	}
 	body := ""
-	if s.toml {
+	if s.Workflow {
+		return s.asked(), nil
+	} else if s.toml {
 		var v struct {
 			Prompt string `toml:"prompt"`
 		}
@@ -337,8 +339,8 @@ func (s Skill) Body() (string, error) {
 		}
 		body = v.Prompt
 	} else {
-		_, body, _, bad = readHead(string(text))
-		if bad != nil {
+		var bad *Problem
+		if _, body, _, bad = readHead(string(text)); bad != nil {
 			bad.File = s.path
 			return "", problemError{*bad}
 		}
@@ -351,6 +353,18 @@ func (s Skill) Body() (string, error) {
 		body = string(r[:maxBody]) + "\n[the text is longer; the rest is in " + s.path + "]"
 	}
 	return body, nil
+}
+
+// text is what stands in the file now.
+func (s Skill) text() ([]byte, error) {
+	text, bad := s.place.read(s.path, false)
+	if bad != nil {
+		return nil, problemError{*bad}
+	}
+	if s.held && sha256.Sum256(text) != s.sum {
+		return nil, fmt.Errorf("%s changed, and a hook of ConfigChange refused the change: the skill can be used when the file is what it was", s.path)
+	}
+	return text, nil
 }
 
 type problemError struct{ p Problem }

@@ -77,6 +77,8 @@ func spots(k Kind) []spot {
 		}
 	case Styles:
 		return []spot{{dir: ".adze/output-styles"}, {dir: ".claude/output-styles"}}
+	case Workflows:
+		return []spot{{dir: ".adze/workflows", flat: true}, {dir: ".claude/workflows", flat: true}}
 	}
 	return nil
 }

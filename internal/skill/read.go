@@ -183,6 +183,8 @@ func endings(k Kind, of Dialect) []string {
 		return []string{agentEnding(of)}
 	case Commands:
 		return []string{".md", ".toml"}
+	case Workflows:
+		return []string{".js"}
 	case Skills, Styles:
 	}
 	return []string{".md"}

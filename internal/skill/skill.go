@@ -28,6 +28,8 @@ const (
 	Commands Kind = "command"
 	Agents   Kind = "agent"
 	Styles   Kind = "output style"
+	// Workflows are scripts (package workflow), which people can call as they call commands.
+	Workflows Kind = "workflow"
 )
 
 // A Place is a folder, or one file, where things of a kind are.
@@ -101,6 +103,7 @@ type Thing struct {
 type Skill struct {
 	Thing
 	Command    bool   // of one file
+	Workflow   bool   // a script, see Script
 	When       string // when to use it; the model reads it behind the description
 	Hint       string // for the arguments
 	Arguments  []string

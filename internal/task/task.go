@@ -62,9 +62,15 @@ func Lost(t event.TaskStarted) Notice {
 		what = "The agent"
 	case event.TaskMonitor:
 		what = "The monitor"
+	case event.TaskWorkflow:
+		what = "The workflow"
+	}
+	more := ""
+	if t.Run != "" && t.Kind == event.TaskWorkflow {
+		more = " If the person wants it to go on: Workflow with resumeFromRunId " + t.Run + "."
 	}
 	return Notice{
 		ID: t.ID, Call: t.Call, Status: string(event.TaskLost),
-		Summary: fmt.Sprintf("%s %s (%s) was cut off when adze ended. It does not run any more, and tells nothing more.", what, t.ID, clip.Line(clip.Clean(t.Text), 200)),
+		Summary: fmt.Sprintf("%s %s (%s) was cut off when adze ended. It does not run any more, and tells nothing more.%s", what, t.ID, clip.Line(clip.Clean(t.Text), 200), more),
 	}
 }

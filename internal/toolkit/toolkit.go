@@ -32,6 +32,7 @@ import (
 	"github.com/adze-agent/adze/internal/tool/bash"
 	"github.com/adze-agent/adze/internal/tool/file"
 	"github.com/adze-agent/adze/internal/tool/find"
+	"github.com/adze-agent/adze/internal/tool/flow"
 	"github.com/adze-agent/adze/internal/tool/plan"
 	"github.com/adze-agent/adze/internal/tool/spawn"
 	"github.com/adze-agent/adze/internal/tool/tasks"
@@ -69,6 +70,8 @@ type Config struct {
 	// Crew starts agents that work for the session, and keeps the list of what is to be
 	// done; nil: it has neither.
 	Crew Crew
+	// Flows runs workflows for the session; nil: it can have none.
+	Flows flow.Runner
 	// Ends: what runs in the background ends with the model's last answer.
 	Ends bool
 	// Beside are the kinds of tasks that run beside the turns, besides commands.
@@ -135,6 +138,9 @@ func New(c Config) (Kit, error) {
 	)
 	if c.Crew != nil {
 		every = append(append(every, spawn.New(c.Crew)), todo.New(c.Crew)...)
+	}
+	if c.Flows != nil {
+		every = append(every, flow.New(c.Flows))
 	}
 	k := Kit{Aliases: map[string]string{}, Tasks: running, Beside: beside, of: of, Facts: auto.Facts{}, conf: c, ledger: ledger}
 	var all []tool.Tool

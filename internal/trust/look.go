@@ -30,6 +30,7 @@ const (
 	Agent    Kind = "agent"
 	Script   Kind = "hook script"
 	Style    Kind = "output style"
+	Workflow Kind = "workflow"
 	Hooks    Kind = "hooks" // in a file of another agent's
 )
 
@@ -75,7 +76,7 @@ func lists() (out []list) {
 	for _, k := range []struct {
 		of   skill.Kind
 		kind Kind
-	}{{skill.Skills, Skill}, {skill.Commands, Command}, {skill.Styles, Style}, {skill.Agents, Agent}} {
+	}{{skill.Skills, Skill}, {skill.Commands, Command}, {skill.Styles, Style}, {skill.Agents, Agent}, {skill.Workflows, Workflow}} {
 		for _, s := range skill.InProject(k.of) {
 			out = append(out, list{s.Dir, s.Endings, k.kind, s.Deep})
 		}
@@ -126,7 +127,7 @@ func (v *Verdict) refuse(path string, err error) {
 // Skills and the like are used when their content is that of a trusted file, and
 // what is left out is none. Settings and what they run make up the folder's trust.
 func (k Kind) apart() bool {
-	return k == Skill || k == SkillFile || k == Command || k == Agent || k == Style || k == Hooks
+	return k == Skill || k == SkillFile || k == Command || k == Agent || k == Style || k == Workflow || k == Hooks
 }
 
 // bad leaves a thing out, or refuses the folder for it.

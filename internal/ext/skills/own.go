@@ -20,6 +20,7 @@ var builtin embed.FS
 // ownPlaces are the places of adze's own skills, agents and output styles.
 func ownPlaces() []skill.Place {
 	return []skill.Place{
+		brought(skill.Workflows, texts(builtin, "builtin/workflows")),
 		brought(skill.Skills, texts(builtin, "builtin/skills")),
 		brought(skill.Agents, texts(agents.Builtin, "builtin")),
 		brought(skill.Styles, texts(builtin, "builtin/output-styles")),

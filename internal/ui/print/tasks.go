@@ -29,11 +29,14 @@ type taskLine struct {
 	Output  *string `json:"output_file,omitempty"`
 	Summary string  `json:"summary,omitempty"`
 	// Of an agent: which one it is, what it used by now, and the tool of its newest call.
-	Agent     string     `json:"subagent_type,omitempty"`
-	Usage     *taskUsage `json:"usage,omitempty"`
-	LastTool  string     `json:"last_tool_name,omitempty"`
-	UUID      string     `json:"uuid"`
-	SessionID string     `json:"session_id"`
+	Agent    string     `json:"subagent_type,omitempty"`
+	Usage    *taskUsage `json:"usage,omitempty"`
+	LastTool string     `json:"last_tool_name,omitempty"`
+	// Of a workflow its run, and of an agent of one the task of that.
+	Run       string `json:"run_id,omitempty"`
+	Parent    string `json:"parent_task_id,omitempty"`
+	UUID      string `json:"uuid"`
+	SessionID string `json:"session_id"`
 }
 
 // taskUsage is what an agent used.
@@ -69,6 +72,8 @@ func taskKind(kind string) string {
 		return "local_bash"
 	case event.TaskAgent:
 		return "local_agent"
+	case event.TaskWorkflow:
+		return "local_workflow"
 	case event.TaskMonitor: // as hosts know it: its output can be asked for like that of a command
 		return "local_bash"
 	}
@@ -107,6 +112,11 @@ func (p *projection) taskStarted(b event.TaskStarted) []any {
 		Type: "system", Subtype: "task_started", ID: b.ID, Call: b.Call, Description: b.Text, Background: &beside, Kind: taskKind(b.Kind),
 		UUID: p.about.NewID(), SessionID: p.about.SessionID,
 	}
+	if b.Kind == event.TaskWorkflow {
+		l.Run = b.Run
+	} else {
+		l.Parent = b.Run
+	}
 	if b.Agent != nil {
 		l.Agent = cmp.Or(b.Agent.Type, "general-purpose")
 	}
@@ -126,10 +136,10 @@ func (p *projection) taskProgress(b event.TaskProgress) []any {
 	}}
 }
 
-// agents reports whether an agent works.
+// agents reports whether an agent or a workflow works.
 func (p *projection) agents() bool {
 	for _, t := range p.tasks {
-		if t.Kind == event.TaskAgent {
+		if t.Kind == event.TaskAgent || t.Kind == event.TaskWorkflow {
 			return true
 		}
 	}
