@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -97,12 +98,18 @@ func (h hosting) ChangeList(ctx context.Context, root string, c fleet.Change) (f
 }
 
 // End implements fleet.Host.
-func (h hosting) End(session string) error {
+func (h hosting) End(session string) (*event.Worktree, error) {
 	r, err := h.session(session)
 	if err != nil {
-		return nil // it has ended
+		return nil, nil // it has ended
 	}
-	return r.Close()
+	err = r.Close()
+	if r.spec.Room == nil {
+		return nil, err
+	}
+	err = errors.Join(err, r.place.Close())
+	left, lost := r.vacate()
+	return left, errors.Join(err, lost)
 }
 
 // Begin implements fleet.Host.
@@ -120,9 +127,6 @@ func (h hosting) Begin(ctx context.Context, o fleet.Order) (fleet.Begun, error) 
 	}
 	if err != nil {
 		return fleet.Begun{}, err
-	}
-	if !o.Fork && c.main != nil && c.main.Isolation != "" {
-		return fleet.Begun{}, fmt.Errorf("the agent %s is to work in a worktree of its own, which this adze cannot make yet: use another agent, or do the work yourself", c.main.Name)
 	}
 	choice := sessions.Choice{None: of.spec.Log.None}
 	if o.Resume != nil {
@@ -144,11 +148,22 @@ func (h hosting) Begin(ctx context.Context, o fleet.Order) (fleet.Begun, error) 
 	if o.Fork {
 		spec = c.like(spec)
 	}
-	r, err := of.place.Start(ctx, spec)
+	where := of.place
+	if c.isolated() {
+		if spec.Room, where, err = c.isolate(ctx); err != nil {
+			return fleet.Begun{}, fmt.Errorf("it cannot have a worktree of its own: %w", err)
+		}
+	}
+	r, err := where.Start(ctx, spec)
 	if err != nil {
+		if spec.Room != nil {
+			err = errors.Join(err, where.Close())
+			_, lost := spec.Room.Leave(context.WithoutCancel(ctx))
+			err = errors.Join(err, lost)
+		}
 		return fleet.Begun{}, err
 	}
-	return fleet.Begun{Session: r.ID, Agent: c.agent, Model: r.Target().ID(), After: r.After}, nil
+	return fleet.Begun{Session: r.ID, Agent: c.agent, Model: r.Target().ID(), After: r.After, Worktree: worktree(spec.Room, "")}, nil
 }
 
 // crew is the tree as the session sees it. A child is in that of the session which started it.
@@ -187,10 +202,10 @@ func (r *Running) recall() {
 				_ = r.Report(e) // a session that cannot record it says so itself
 			}
 		}
-		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model}, Status: event.TaskLost, Ends: a.N}
+		m := fleet.Member{Agent: *a.Agent, Title: a.Text, Begun: fleet.Begun{Session: a.Session, Agent: *a.Agent, Model: a.Model, Worktree: a.Worktree}, Status: event.TaskLost, Ends: a.N}
 		m.Order = fleet.Order{Type: a.Agent.Type, Name: a.Agent.Name, Call: a.Call, Fork: fleet.IsFork(*a.Agent), Run: a.Run, Phase: a.Phase}
 		if a.End != nil {
-			m.Status, m.Text, m.Tally, m.Doubt = cmp.Or(a.End.Status, event.TaskLost), a.End.Text, a.End.Tally, a.End.Doubt
+			m.Status, m.Text, m.Tally, m.Doubt, m.Left = cmp.Or(a.End.Status, event.TaskLost), a.End.Text, a.End.Tally, a.End.Doubt, a.End.Worktree
 		}
 		list = append(list, m)
 	}

@@ -35,6 +35,7 @@ func (r *Running) reload(was, now *config.Config) {
 func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Settings, bad []string) {
 	at := r.place
 	rules, _ := settings.UsableRules(now, at.Paths, func(err error) { bad = append(bad, err.Error()) })
+	rules = r.bounded(rules)
 	if err := r.extendRules(now, &rules); err != nil {
 		bad = append(bad, err.Error())
 	}

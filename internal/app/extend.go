@@ -42,12 +42,12 @@ func (r *Running) extend(cfg *config.Config) {
 		Rules: func() policy.Rules {
 			rules, _ := settings.UsableRules(at.Config(), at.Paths, func(error) {}) // problems are told elsewhere
 			readable(&rules, r)
-			return rules
+			return r.bounded(rules)
 		},
 		Leave: r.leave,
 		Loop: func() *agent.Loop {
 			cfg := at.Config()
-			return r.turns(cfg, settings.ReadingRules(cfg, at.Paths))
+			return r.turns(cfg, r.bounded(settings.ReadingRules(cfg, at.Paths)))
 		},
 	}, Further: r.spec.Hooks, Main: r.main, Parent: r.parent(), Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
 		Session: r.ID, Project: at.Paths.Root, Mask: at.process.hide.Result, Log: at.process.LogFile,

@@ -37,9 +37,15 @@ type Place struct {
 
 // Place opens a folder to work in, an absolute path; one that is open already is the same
 // Place. Close it as often as it was opened.
-func (p *Process) Place(dir string) (*Place, error) {
+func (p *Process) Place(dir string) (*Place, error) { return p.open(dir, false) }
+
+// open is Place. quiet: people were told of what the settings are, in another checkout.
+func (p *Process) open(dir string, quiet bool) (*Place, error) {
 	around := p.Environment
 	around.Dir = dir
+	if quiet {
+		around.Note = nil
+	}
 	real, err := around.Real()
 	if err != nil {
 		return nil, err

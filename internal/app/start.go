@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/fleet"
+	"github.com/adze-agent/adze/internal/isolation"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -57,6 +58,9 @@ type Spec struct {
 	Cleared bool
 	// Child is set where another session starts it, and says which agent it is.
 	Child *Child
+	// Room is the worktree that it has to itself, in whose folder the place is; nil: it works
+	// in the person's checkout.
+	Room *isolation.Room
 
 	// Setup has hooks of the event Setup asked, before those of the start: init or
 	// maintenance; "" for none.
@@ -78,7 +82,8 @@ type Running struct {
 
 	place     *Place
 	spec      Spec
-	main      *ext.Agent // that the session is; nil is the usual one
+	room      atomic.Pointer[isolation.Room] // the worktree that it has to itself, nil for none
+	main      *ext.Agent                     // that the session is; nil is the usual one
 	log       *sessions.Opened
 	public    Transcript  // for hooks and other programs, nil without one
 	written   func()      // waits for it, nil without one
@@ -124,6 +129,9 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 	if c := s.Child; c != nil {
 		mode, rules.List = c.Of.Mode(), append(rules.List, c.granted()...)
 	}
+	if s.Room != nil {
+		rules = s.Room.Rules(rules)
+	}
 	at.unused.Do(func() {
 		tell := settings.Unused(cfg, at.Paths)
 		if at.process.front.Print { // a script is told of errors, and of what is one by its look
@@ -150,6 +158,7 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 		at.process.Notef("%s", plan.Note)
 	}
 	r := &Running{place: at, spec: s, log: log, main: main, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, plan.Mode, log.Mode)}
+	r.room.Store(s.Room)
 	if t := at.process.Transcripts; t != nil && !s.dry && s.Child == nil {
 		r.public = t.Of(at.Paths, cfg, r.ID, r.Kept, cmp.Or(log.Scratch(), at.process.temp.outside))
 	}
@@ -189,7 +198,7 @@ func (r *Running) notesDir() string {
 	if !at.Config().Memory.Auto || r.main != nil && r.main.NoMemory || r.spec.Log.None && !r.spec.dry || at.process.sources.Bare {
 		return ""
 	}
-	return sessions.In(at.Paths.State).Notes(sessions.Key(at.Paths.Root))
+	return sessions.In(at.Paths.State).Notes(sessions.Key(r.project()))
 }
 
 // ownNotes reads the index of the model's own notes, and tells what it leaves out.
@@ -227,7 +236,9 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if err != nil {
 		return err
 	}
-	r.sandboxes = confine.New(at.sandboxes(r.started == policy.Bypass, cfg, rules))
+	boxes := at.sandboxes(r.started == policy.Bypass, cfg, rules)
+	boxes.Apart = r.apart()
+	r.sandboxes = confine.New(boxes)
 	r.sandboxes.Prepare(ctx, cfg, rules.Dirs, true)
 	r.sandboxes.Advance()
 	r.extend(cfg)
@@ -363,7 +374,7 @@ func namedNow(cfg *config.Config) (out []string) {
 func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target) (set tool.Set, err error) {
 	at, crew := r.place, r.crew()
 	if r.kit, err = toolkit.New(toolkit.Config{
-		Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(at.Paths.State).Notes(sessions.Key(at.Paths.Root)), Temp: at.process.temp.outside, Confined: at.process.temp.inside,
+		Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(at.Paths.State).Notes(sessions.Key(r.project())), Apart: r.apart, Temp: at.process.temp.outside, Confined: at.process.temp.inside,
 		Variables: r.variables, Limits: cfg.Bash, Memory: &at.process.memory, Hide: at.process.hide, Sandboxes: r.sandboxes, Person: at.process.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan, Child: r.spec.Child != nil,
 		Resource: at.ext.ResourceTool, Crew: crew, Flows: r.flows, Beside: toolkit.Sources{fleet.Runs{Flows: r.flows}, fleet.Agents{Tree: r.tree}}, Ends: r.spec.Child != nil || at.process.front.Print && !at.process.front.Lasting,
 	}); err != nil {
@@ -396,7 +407,7 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known enviro
 		Replace: cmp.Or(r.plan(cfg).System, cfg.SystemPrompt), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: r.ownNotes(set),
 		Env: prompt.Environment{
 			Dir: at.Paths.Dir, Root: at.Paths.Root, Dirs: at.added(), OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
-			Date: time.Now(), Model: model, Git: known.Git,
+			Date: time.Now(), Model: model, Git: known.Git, Worktree: r.told(),
 		},
 	}
 	r.parts = prompt.Assemble(in)

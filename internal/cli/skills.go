@@ -142,7 +142,7 @@ func agentsList(sys System, f *runFlags) *cobra.Command {
 		}
 		rows := []agentRow{}
 		for _, a := range lib.Agents() {
-			rows = append(rows, agentRow{a.Name, a.Description, a.Tools, a.Model, a.File, a.From, a.Scope, "", doubts(a)})
+			rows = append(rows, agentRow{a.Name, a.Description, a.Tools, a.Model, a.File, a.From, a.Scope, "", a.Unknown()})
 		}
 		for _, h := range lib.Hidden() {
 			if h.Kind == skill.Agents {
@@ -168,15 +168,6 @@ func agentsList(sys System, f *runFlags) *cobra.Command {
 			return nil
 		}}, nil
 	})
-}
-
-// doubts say what of a definition is not used.
-func doubts(a skill.Agent) []string {
-	out := a.Unknown()
-	if idle := a.Idle(); len(idle) > 0 {
-		out = append(out, fmt.Sprintf("the agent %s: this version does nothing with its fields %s", clip.Visible(a.Name), strings.Join(idle, ", ")))
-	}
-	return out
 }
 
 // A checkRow is one thing that Check says.

@@ -34,6 +34,7 @@ type Config struct {
 	Memory      Memory      `json:"memory"`
 	Context     Context     `json:"context"`
 	Sandbox     Sandbox     `json:"sandbox"`
+	Worktree    Worktree    `json:"worktree"`
 	Extensions
 
 	CleanupDays int  `json:"cleanup_days"` // age at which sessions are removed; 0 keeps them
@@ -228,6 +229,14 @@ type Memory struct {
 	Imports   []string `json:"imports"`  // files and folders outside of the repository
 	Auto      bool     `json:"auto"`     // automatic memory
 	Session   bool     `json:"session"`  // notes of each session
+}
+
+// Worktree is how worktrees are made. Paths are relative to the top of the repository.
+type Worktree struct {
+	BaseRef     string   `json:"base_ref"` // "" is head
+	Uncommitted bool     `json:"uncommitted"`
+	Links       []string `json:"symlink_directories"`
+	Sparse      []string `json:"sparse_paths"`
 }
 
 // Sandbox is the confinement of commands. Paths are as written.

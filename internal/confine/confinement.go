@@ -89,7 +89,7 @@ func Settings(o Config, cfg *config.Config, roots []string) (sandbox.Config, err
 		state = append(state, o.Temps)
 	}
 	return sandbox.Config{
-		Dir: o.Dir, Roots: roots, Home: o.Home, State: state,
+		Dir: o.Dir, Roots: roots, Home: o.Home, Apart: o.Apart, State: state,
 		Cache: o.Folders.Cache, Env: o.Env, TempRoot: o.TempRoot, Run: filepath.Join(o.Folders.State, "sandbox"),
 		Secrets: policy.NamedSecrets(o.Dir, o.Home, o.Env, func(name string) string { return cfg.Env[name] }), Denials: fileDenials(o, cfg, roots), Programs: programs(o, cfg, roots),
 		Path: o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),

@@ -21,7 +21,8 @@ import (
 
 // A Config is what sandboxes are made from beside the settings.
 type Config struct {
-	Dir     string // that is worked in: absolute, resolved
+	Dir     string        // that is worked in: absolute, resolved
+	Apart   *policy.Apart // see sandbox.Config
 	Home    string
 	Folders config.Folders
 	Env     func(string) string

@@ -280,6 +280,8 @@ type (
 		// part of that.
 		Run   string `json:"run,omitempty"`
 		Phase string `json:"phase,omitempty"`
+		// Worktree is where an agent works that has one of its own.
+		Worktree *Worktree `json:"worktree,omitempty"`
 	}
 	// TaskEnded says that it does not run any more.
 	TaskEnded struct {
@@ -299,6 +301,8 @@ type (
 		Did   []Deed `json:"did,omitempty"`
 		Left  int    `json:"left,omitempty"`
 		Doubt string `json:"doubt,omitempty"`
+		// Worktree is what an agent left, with work in it; nil where that is nothing.
+		Worktree *Worktree `json:"worktree,omitempty"`
 	}
 	// TodoChanged says what changed on the list of what is to be done, which a session
 	// has in common with the agents that work for it: tasks as they are now, those that
@@ -380,6 +384,14 @@ type Agent struct {
 	Type  string `json:"type,omitempty"` // the name of its definition
 	Name  string `json:"name,omitempty"` // that it was given
 	Color string `json:"color,omitempty"`
+}
+
+// A Worktree is a checkout of the repository that an agent has to itself.
+type Worktree struct {
+	Path   string `json:"path"`             // absolute
+	Branch string `json:"branch,omitempty"` // "" where it is not git's
+	// Work says what was left in it, "" while somebody works there.
+	Work string `json:"work,omitempty"`
 }
 
 // A Child says for whom a session works that another one started.

@@ -42,8 +42,9 @@ type Host interface {
 	// ChangeList makes a change of the list of what is to be done that a session and its
 	// agents have in common, as session.Session.ChangeList. That session is the root.
 	ChangeList(ctx context.Context, root string, c Change) (Outcome, error)
-	// End interrupts what a session does and closes it. Its log stays.
-	End(session string) error
+	// End interrupts what a session does and closes it. Its log stays. left is the worktree
+	// that it had to itself, where work is in it; one without goes.
+	End(session string) (left *event.Worktree, err error)
 }
 
 // An Order is what an agent is to be.
@@ -64,6 +65,8 @@ type Order struct {
 	Run, Phase string
 	// Fork: it begins with the conversation of the session that starts it.
 	Fork bool
+	// Worktree: it works in a worktree of its own, also where its definition does not say so.
+	Worktree bool
 	// Resume is what Begin returned of it before, where it is to go on; the others but Of
 	// and Call do not count then.
 	Resume *Begun
@@ -78,6 +81,8 @@ type Begun struct {
 	Agent   event.Agent
 	Model   string    // provider/model
 	After   event.Seq // the last event before
+	// Worktree is where it works, nil where that is where the session works that started it.
+	Worktree *event.Worktree
 }
 
 // Bounds are what a tree may have. No text of an agent, a skill or a file can raise them.
@@ -119,6 +124,20 @@ type Member struct {
 	Active time.Time // when something of it was heard last
 	Waits  bool      // the call that started it waits for its end
 	Ends   int       // how often it has come to an end
+	// Left is the worktree that it had to itself, where it left work in it; nil else.
+	Left *event.Worktree
+}
+
+// left says where the work is that an agent left in a worktree of its own, "" for none.
+func (m Member) left() string {
+	if m.Left == nil {
+		return ""
+	}
+	where := "the worktree " + m.Left.Path
+	if m.Left.Branch != "" {
+		where += " (branch " + m.Left.Branch + ")"
+	}
+	return fmt.Sprintf("Its work is in %s: %s. Nothing of it is in the files of this session", where, m.Left.Work)
 }
 
 // Works reports whether it has not ended.

@@ -81,9 +81,6 @@ func (c Crew) Run(ctx context.Context, in spawn.Input, env tool.Env) (tool.Resul
 	case BackgroundNever:
 		waits = true
 	}
-	if in.Isolation != "" {
-		return tool.Errorf("this adze cannot give an agent a worktree of its own yet: leave isolation out"), nil
-	}
 	o := c.order(in, env.Call)
 	err := c.admit(ctx, &o)
 	var m Member
@@ -112,7 +109,7 @@ func (c Crew) Run(ctx context.Context, in spawn.Input, env tool.Env) (tool.Resul
 // order is what a call wants.
 func (c Crew) order(in spawn.Input, call string) Order {
 	return Order{
-		Of: c.Of, Call: call, Type: in.Type, Name: in.Name, Model: in.Model, Effort: llm.Effort(in.Effort), Turns: in.Turns, USD: in.USD, Schema: in.Schema, Fork: in.Type == spawn.Fork,
+		Of: c.Of, Call: call, Type: in.Type, Name: in.Name, Model: in.Model, Effort: llm.Effort(in.Effort), Turns: in.Turns, USD: in.USD, Schema: in.Schema, Fork: in.Type == spawn.Fork, Worktree: in.Isolation != "",
 	}
 }
 
@@ -154,10 +151,17 @@ func published(m Member, in spawn.Input) any {
 			stats["otherToolCount"] += n
 		}
 	}
-	return map[string]any{
+	out := map[string]any{
 		"status": "completed", "agentId": m.ID, "agentType": m.Type, "prompt": in.Prompt, "content": []any{map[string]string{"type": "text", "text": m.Text}},
 		"resolvedModel": m.Begun.Model, "modelsUsed": m.Tally.Models, "totalToolUseCount": m.Tally.Calls, "totalDurationMs": m.took().Milliseconds(),
 		"totalTokens": u.Prompt() + u.Out, "toolsUsed": used, "toolStats": stats,
 		"usage": map[string]any{"input_tokens": u.In, "output_tokens": u.Out, "cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite},
 	}
+	if m.Left != nil {
+		out["worktreePath"] = m.Left.Path
+		if m.Left.Branch != "" {
+			out["worktreeBranch"] = m.Left.Branch
+		}
+	}
+	return out
 }

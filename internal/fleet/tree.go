@@ -216,7 +216,8 @@ func (t *Tree) run(m *member, waits bool, from op.Sender, prompt string) (Member
 	t.mu.Unlock()
 	if closed {
 		stop(nil)
-		return m.Member, errors.Join(refused("the session is over"), t.host.End(begun.Session))
+		_, err := t.host.End(begun.Session)
+		return m.Member, errors.Join(refused("the session is over"), err)
 	}
 	events := t.host.Follow(life, begun.Session, begun.After, event.Durable)
 	err := t.host.Report(m.Order.Of, t.snapshot(m).started())
@@ -334,7 +335,7 @@ func (t *Tree) Background(call string) (id string, ok bool) {
 // started says that an agent works, and whether a call waits for it.
 func (m Member) started() event.TaskStarted {
 	return event.TaskStarted{
-		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: m.Begun.Session, Model: m.Begun.Model, Waits: m.Waits, N: m.Ends + 1, Run: m.Order.Run, Phase: m.Order.Phase,
+		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: m.Begun.Session, Model: m.Begun.Model, Waits: m.Waits, N: m.Ends + 1, Run: m.Order.Run, Phase: m.Order.Phase, Worktree: m.Begun.Worktree,
 	}
 }
 

@@ -32,6 +32,7 @@ type host struct {
 	fails    error
 	// review says what is suspicious of what an agent did.
 	review func(ctx context.Context, session, task string, end event.TaskEnded) string
+	left   *event.Worktree
 }
 
 func newHost() *host {
@@ -110,11 +111,11 @@ func (h *host) ChangeList(_ context.Context, root string, c tasklist.Change) (ta
 	return out, nil
 }
 
-func (h *host) End(session string) error {
+func (h *host) End(session string) (*event.Worktree, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = append(h.ended, session)
-	return nil
+	return h.left, nil
 }
 
 // happens adds events to a session.
@@ -166,9 +167,10 @@ func TestBackground(t *testing.T) {
 		if s := strings.Join(kinds, " "); s != "task_started task_progress task_ended" {
 			t.Error(s)
 		}
-		if len(h.ended) != 1 {
-			t.Errorf("closed: %v", h.ended)
+		if len(h.ended) != 1 || got.Left != nil {
+			t.Errorf("closed: %v, left %v", h.ended, got.Left)
 		}
+		h.left = &event.Worktree{Path: "/w", Branch: "adze/a1", Work: "1 commit"}
 
 		// It goes on with what it knows when somebody has more to say.
 		if _, err := tr.Send(t.Context(), "finder", op.Sender{ID: "root", N: 2}, "And that?"); err != nil {
@@ -176,8 +178,11 @@ func TestBackground(t *testing.T) {
 		}
 		h.happens("s1", event.TurnStarted{ID: "t2"}, said("that, too"), ended(event.Done))
 		synctest.Wait()
-		if got, _ := tr.Find("a1"); got.Ends != 2 || got.Text != "that, too" {
+		if got, _ := tr.Find("a1"); got.Ends != 2 || got.Text != "that, too" || got.Left != h.left {
 			t.Errorf("%+v", got)
+		}
+		if p := h.prompts["root"]; len(p) != 2 || !strings.Contains(p[1].Text, "Its work is in the worktree /w (branch adze/a1): 1 commit.") {
+			t.Errorf("what the root is told of the work: %+v", p)
 		}
 		if again, err := tr.Start(t.Context(), fleet.Order{Of: "root", Name: "finder"}, "again", "Again.", false); err != nil {
 			t.Error(err)

@@ -25,6 +25,7 @@ const (
 	CheckOpaque      Check = "opaque"            // a part could not be read exactly
 	CheckSecret      Check = "secret"            // a file that may hold secrets
 	CheckDeniedBelow Check = "denied-below"      // a rule denies something below the folder
+	CheckApart       Check = "worktree"          // another checkout than the session's own worktree
 	CheckOutside     Check = "outside"           // a path outside the folders of the session
 	CheckWrite       Check = "write"             // it changes a file, and no rule covers that
 	CheckNotReadOnly Check = "not-read-only"     // a command that no rule covers

@@ -11,24 +11,25 @@ import (
 // names no action is Ask.
 //
 // The order, per action: the first step that settles it counts (go test -update writes it).
-//  1. a path that code or a flag only names: protected paths, deny rules, secrets; nothing else counts
-//  2. a deny rule denies
-//  3. a deny or ask rule that may mean the command, of which not all words are known, asks
-//  4. a deny or ask rule that means a command which stands in this one decides
-//  5. a deny rule for a path that the command may change asks
-//  6. a path with a NUL character is denied
-//  7. the mode plan denies what does more than read
-//  8. a deny rule for something below a folder of which not all is known asks
-//  9. settings that could not be read ask about everything
-//  10. an ask rule asks
-//  11. what needs a person asks
-//  12. protected paths, devices and what would be lost for good ask
-//  13. what a command only may mean is allowed: nothing forbids it
-//  14. the mode bypassPermissions asks, where a rule denies commands, about one that nobody could read
-//  15. the mode allows: bypassPermissions everything, acceptEdits changes inside the folders
-//  16. where a rule denies commands, one that nobody could read asks
-//  17. allow rules, what provably only reads, and the sandbox allow
-//  18. nothing matched: it asks, and the mode dontAsk denies
+//  1. in a worktree of its own, a session is denied what is of another checkout
+//  2. a path that code or a flag only names: protected paths, deny rules, secrets; nothing else counts
+//  3. a deny rule denies
+//  4. a deny or ask rule that may mean the command, of which not all words are known, asks
+//  5. a deny or ask rule that means a command which stands in this one decides
+//  6. a deny rule for a path that the command may change asks
+//  7. a path with a NUL character is denied
+//  8. the mode plan denies what does more than read
+//  9. a deny rule for something below a folder of which not all is known asks
+//  10. settings that could not be read ask about everything
+//  11. an ask rule asks
+//  12. what needs a person asks
+//  13. protected paths, devices and what would be lost for good ask
+//  14. what a command only may mean is allowed: nothing forbids it
+//  15. the mode bypassPermissions asks, where a rule denies commands, about one that nobody could read
+//  16. the mode allows: bypassPermissions everything, acceptEdits changes inside the folders
+//  17. where a rule denies commands, one that nobody could read asks
+//  18. allow rules, what provably only reads, and the sandbox allow
+//  19. nothing matched: it asks, and the mode dontAsk denies
 //
 // end of the order
 func Decide(r Rules, m Mode, q Request) Verdict {

@@ -202,6 +202,8 @@ type Rules struct {
 	Attended bool
 	// NoBypass reads Bypass as Default.
 	NoBypass bool
+	// Apart: the session works in a worktree of its own; nil for none.
+	Apart *Apart
 	// Unsafe, when set, says why nothing may be allowed without a question
 	// (a permissions block that could not be read).
 	Unsafe string

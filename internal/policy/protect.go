@@ -22,7 +22,14 @@ func protected(r Rules, file string) (why string, ci bool) {
 	// A backslash separates folders on some systems, and in some tools.
 	low := strings.ToLower(strings.ReplaceAll(filepath.ToSlash(file), `\`, "/"))
 	segs := strings.Split(strings.Trim(low, "/"), "/")
+	own := 0 // of the names on the way to a worktree that the session works in, none counts
+	if tree := TreeOf(r.Dir); tree != "" && Within(tree, file, r.FoldCase) {
+		own = strings.Count(strings.Trim(filepath.ToSlash(tree), "/"), "/") + 1
+	}
 	for i, s := range segs {
+		if i < own {
+			continue
+		}
 		s = strings.TrimRight(s, ". ") // what Windows drops from the end of a name
 		if s == mixed && i == len(segs)-2 && inMixed(strings.TrimRight(segs[i+1], ". ")) && !ofHome(r.Home, segs[:i]) {
 			continue
@@ -69,6 +76,7 @@ func ofHome(home string, segs []string) bool {
 // Steered says why all that is in a folder steers programs: it, or one above it,
 // has a name that does (~/.claude, repo/.vscode); "" when it is an ordinary one.
 func Steered(folder string) string {
+	folder = strings.TrimPrefix(folder, TreeOf(folder)) // what is in a worktree is a project's
 	segs := strings.Split(strings.Trim(strings.ToLower(filepath.ToSlash(folder)), "/"), "/")
 	for i, s := range segs {
 		if w := nameWhy(s); w != "" {

@@ -11,6 +11,7 @@ type settling struct {
 // The doc comment of Decide and the table in docs/permissions.md are written from them.
 func settlings() []settling {
 	return []settling{
+		{"in a worktree of its own, a session is denied what is of another checkout", (*call).apart},
 		{"a path that code or a flag only names: protected paths, deny rules, secrets; nothing else counts", (*call).mentioned},
 		{"a deny rule denies", (*call).denied},
 		{"a deny or ask rule that may mean the command, of which not all words are known, asks", (*call).mayBeDenied},

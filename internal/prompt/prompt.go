@@ -73,6 +73,7 @@ type Environment struct {
 	Date      time.Time
 	Model     string
 	Git       Git
+	Worktree  string // what is so of the checkout, where the session has one to itself
 }
 
 // Git is the repository as it was when the session began. Why says why a part
@@ -304,6 +305,7 @@ func environment(e Environment) string {
 	if e.Root != e.Dir {
 		line("Repository root", e.Root)
 	}
+	line("Worktree", e.Worktree)
 	line("Further folders", strings.Join(e.Dirs, ", "))
 	line("System", e.OS)
 	line("Shell", e.Shell)

@@ -90,6 +90,12 @@ func newPolicy(c Config, names *watch.Names) Policy {
 	writable := append([]string{c.Dir}, c.Roots...)
 	writable = append(writable, c.paths(fs.AllowWrite)...)
 	git, outside, guards := repository(c.Dir)
+	if a := c.Apart; a != nil {
+		if a.Alone { // what git needs of the shared folder, and no more of that
+			outside = a.Own()
+		}
+		writable = slices.DeleteFunc(append(writable, a.Tree), func(w string) bool { return othersIn(a, w) })
+	}
 	writable = append(writable, outside...)
 	p.Cache = filepath.Join(c.Temp, "cache")
 	if c.Cache != "" {
@@ -135,6 +141,11 @@ func newPolicy(c Config, names *watch.Names) Policy {
 	p.seen = p.survey()
 	p.seen.names = names
 	return p.with(p.seen.look())
+}
+
+// othersIn reports whether a folder that may be written is of another checkout, or holds one.
+func othersIn(a *policy.Apart, dir string) bool {
+	return a.Beyond(dir, false) || slices.ContainsFunc(append([]string{a.Common}, a.Tops...), func(top string) bool { return paths.Within(dir, top) })
 }
 
 // deniesNear reports that this machine is among the hosts that are denied.

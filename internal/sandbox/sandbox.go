@@ -35,6 +35,9 @@ type Config struct {
 	Dir   string   // where the session started: absolute, resolved
 	Roots []string // further folders a person gave: absolute, resolved
 	Home  string
+	// Apart: the session works in a worktree of its own, and commands write in no other
+	// checkout; nil for none.
+	Apart *policy.Apart
 	// Secrets are files and folders that variables name as holding secrets, hidden inside.
 	Secrets []string
 	// State are adze's own folders, hidden inside.

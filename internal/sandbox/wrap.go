@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -40,6 +41,11 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, needs policy.Needs) (policy
 	}
 	if slices.ContainsFunc(needs.Folders, func(f policy.Folder) bool { return f.Path == "/" }) {
 		return policy.Kept{}, fmt.Errorf("confine %s: it would write all of /", filepath.Base(c.Path))
+	}
+	if a := s.config.Apart; a != nil && a.Alone {
+		for _, own := range a.Own() { // git removes folders of branches that it packs
+			_ = os.MkdirAll(own, 0o755) // git says what it cannot write
+		}
 	}
 	needs, shut := s.policy.openable(s.policy.undenied(needs))
 	r, seen, err := s.auditor.begin(needs)

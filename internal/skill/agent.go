@@ -100,18 +100,6 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 // minWindow is the smallest window in which an agent can work, in tokens.
 const minWindow = 10_000
 
-// Idle are the fields that say something which has no effect yet, but for a colour, which
-// nobody counts on.
-func (a Agent) Idle() (out []string) {
-	for name, set := range map[string]bool{"isolation": a.Isolation != ""} {
-		if set {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // Unknown says which tools in the lists of a definition no agent program has: mistakes
 // in writing. What others have, and adze does not, is none.
 func (a Agent) Unknown() (out []string) {

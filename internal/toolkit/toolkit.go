@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/extension"
 	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/isolation"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -76,6 +77,9 @@ type Config struct {
 	Ends bool
 	// Beside are the kinds of tasks that run beside the turns, besides commands.
 	Beside Sources
+	// Apart says what is beyond the worktree that the session has to itself; nil, or what
+	// returns nil: it has none.
+	Apart func() *policy.Apart
 }
 
 // A Crew starts agents, and keeps the list of what is to be done.
@@ -132,8 +136,13 @@ func New(c Config) (Kit, error) {
 	for i, t := range files {
 		files[i] = box.Openly(t)
 	}
+	files = append(files, find.New()...)
+	if c.Apart != nil {
+		for i, t := range files {
+			files[i] = isolation.Mapped(t, c.Apart)
+		}
+	}
 	every := slices.Concat(shells, tasks.New(func() task.List { return beside }), files,
-		find.New(),
 		[]tool.Tool{toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
 	)
 	if c.Crew != nil {

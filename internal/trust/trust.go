@@ -64,6 +64,10 @@ type Verdict struct {
 	by string // the root of the folder that was trusted: its own, or a worktree's repository
 }
 
+// By is the root of the folder whose trust counts: its own, or, of a worktree, that of the
+// repository; "" for none.
+func (v Verdict) By() string { return v.by }
+
 // A File is one file that needs trust.
 type File struct {
 	Path string // below Folder.Root, with slashes

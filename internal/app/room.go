@@ -1,0 +1,123 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/isolation"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/settings"
+)
+
+// apart says what is beyond the worktree that the session has to itself; nil without one.
+func (r *Running) apart() *policy.Apart {
+	if room := r.room.Load(); room != nil {
+		return room.Apart
+	}
+	return nil
+}
+
+// bounded are rules as they count where the session works.
+func (r *Running) bounded(rules policy.Rules) policy.Rules {
+	if room := r.room.Load(); room != nil {
+		return room.Rules(rules)
+	}
+	return rules
+}
+
+// project is the top of the checkout that the session's work is on: of a worktree, the one
+// that it was made of.
+func (r *Running) project() string {
+	if room := r.room.Load(); room != nil {
+		return room.Of
+	}
+	return r.place.Paths.Root
+}
+
+// isolated reports whether an agent is to work in a worktree of its own.
+func (c *Child) isolated() bool {
+	o := c.Order
+	if o.Resume != nil {
+		return o.Resume.Worktree != nil
+	}
+	return o.Worktree || c.main != nil && c.main.Isolation != ""
+}
+
+// isolate makes the worktree of an agent, or opens the one that it had, and the folder in it
+// as a place. Where that fails no agent begins.
+func (c *Child) isolate(ctx context.Context) (*isolation.Room, *Place, error) {
+	if c.Order.Fork {
+		return nil, nil, errors.New("a fork knows the files of this session and works on them: leave isolation out, or start another agent")
+	}
+	of := c.Of
+	repo, err := isolation.Open(of.paths(), of.place.Config(), of.place.process.Environ)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := c.agent.ID
+	if b := c.Order.Resume; b != nil {
+		name = filepath.Base(b.Worktree.Path)
+	}
+	room, err := repo.Make(ctx, name, "agent "+cmp.Or(c.agent.Name, c.agent.Type, c.agent.ID), true)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, n := range room.Notes {
+		of.place.process.Notef("%s", n)
+	}
+	at, err := of.place.process.open(room.Dir, true)
+	if err != nil {
+		_, lost := room.Leave(context.WithoutCancel(ctx))
+		return nil, nil, errors.Join(err, lost)
+	}
+	return room, at, nil
+}
+
+// worktree is a room in the words of events, nil for none.
+func worktree(room *isolation.Room, work string) *event.Worktree {
+	if room == nil {
+		return nil
+	}
+	return &event.Worktree{Path: room.Path, Branch: room.Branch, Work: work}
+}
+
+// paths are the folders of the session, in the worktree that it works in.
+func (r *Running) paths() (p settings.Paths) {
+	p = r.place.Paths
+	if room := r.room.Load(); room != nil {
+		p.Dir, p.Root = room.Dir, room.Path
+	}
+	return p
+}
+
+// told is what the model is told of the worktree, "" without one.
+func (r *Running) told() string {
+	room := r.room.Load()
+	if room == nil {
+		return ""
+	}
+	return "you have this git worktree to yourself, on the branch " + room.Branch + ". The checkout " + room.Of + " is another one: its paths mean the files here, and git does not work on it. Commit what is to be kept."
+}
+
+// leaveTime bounds the look at a worktree that a session leaves.
+const leaveTime = time.Minute
+
+// vacate gives up the worktree that a session had to itself, once it is closed. It returns
+// what is left of it.
+func (r *Running) vacate() (left *event.Worktree, err error) {
+	room := r.room.Swap(nil)
+	if room == nil {
+		return nil, nil
+	}
+	ctx, stop := context.WithTimeout(context.Background(), leaveTime) // whoever ended the session may be gone
+	defer stop()
+	work, err := room.Leave(ctx)
+	if work != "" {
+		left = worktree(room, work)
+	}
+	return left, err
+}
