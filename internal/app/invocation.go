@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/isolation"
@@ -55,4 +57,21 @@ func (i Invocation) Worktrees() (isolation.Repo, error) {
 		return isolation.Repo{}, err
 	}
 	return isolation.Open(p, cfg, i.Environ)
+}
+
+// Isolate makes a worktree for a session of the person's own, or opens the one with this
+// name; "" is a new name.
+func (i Invocation) Isolate(ctx context.Context, name string) (*isolation.Room, error) {
+	repo, err := i.Quiet().Worktrees()
+	if err != nil {
+		return nil, err
+	}
+	room, err := repo.Make(ctx, name, "adze --worktree", false)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range room.Notes {
+		i.Notef("%s", n)
+	}
+	return room, nil
 }

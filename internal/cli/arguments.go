@@ -217,6 +217,8 @@ func sentence(word string) belongs {
 	return doubtful
 }
 
+var worktreeName = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
 // sometimes reports whether a word is the value of a flag that has one only sometimes. Any
 // other word is the prompt.
 func sometimes(flag, word string) bool {
@@ -225,6 +227,8 @@ func sometimes(flag, word string) bool {
 		return !slices.ContainsFunc(strings.Split(word, ","), func(x string) bool {
 			return x != "all" && !slices.Contains(app.DebugAreas, x)
 		})
+	case "worktree": // a prompt is more than one word
+		return worktreeName().MatchString(word)
 	case "prompt-suggestions":
 		return slices.Contains([]string{"true", "false", "on", "off", "1", "0"}, word)
 	}

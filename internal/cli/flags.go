@@ -46,6 +46,7 @@ type runFlags struct {
 	debug      string
 	logFile    string
 	name       string // of the session
+	worktree   string // to work in, anyWorktree for a new one
 	// init, initOnly and maintenance say which Setup hooks run.
 	init, initOnly, maintenance bool
 
@@ -54,11 +55,8 @@ type runFlags struct {
 	in         *within // the run that a command is given in; nil: it is the whole run
 }
 
-// later are flags of features that this version does not have. They are
-// refused rather than ignored.
-var later = map[string]string{
-	"worktree": "worktrees",
-}
+// anyWorktree is --worktree without a name.
+const anyWorktree = "new worktree"
 
 // settingFlags are flags whose value is a setting: the flag's name is in the
 // table of package config. list marks those that take several values.
@@ -101,12 +99,14 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.name, "name", "n", "", "what the session is called")
 	fs.StringVarP(&f.debug, "debug", "d", "", "write what happens to the log file, or to stderr; areas: session,tool,model,hooks,mcp")
 	fs.Lookup("debug").NoOptDefVal = "all"
+	fs.StringVarP(&f.worktree, "worktree", "w", "", "with --print: work in a git worktree of this name (see adze worktree)")
+	fs.Lookup("worktree").NoOptDefVal = anyWorktree
 	fs.StringVar(&f.logFile, "log-file", "", "where --debug writes; --debug where that is left out")
 	f.clients.add(fs)
 	f.extensions.add(fs)
 	addPublished(fs)
 	for name, k := range settingFlags() {
-		if fs.Lookup(name) != nil || later[name] != "" {
+		if fs.Lookup(name) != nil {
 			continue
 		}
 		usage := lowerFirst(strings.TrimSuffix(k.Doc, "."))
@@ -118,10 +118,6 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 		if k.Kind == config.Bool && name != "sandbox" { // which takes a word: on, off, strict
 			fs.Lookup(name).NoOptDefVal = "true"
 		}
-	}
-	for name := range later {
-		fs.String(name, "", "not in this version")
-		_ = fs.MarkHidden(name)
 	}
 	fs.SortFlags = true
 }
@@ -212,11 +208,6 @@ func switched(value, on string) string {
 
 // checkValues finds flags that have no effect yet, and values that cannot be meant.
 func (f *runFlags) checkValues(fs *pflag.FlagSet) error {
-	for name, what := range later {
-		if fl := fs.Lookup(name); fl != nil && fl.Changed {
-			return usagef("leave it out", "--%s: this version of adze has no %s yet", name, what)
-		}
-	}
 	if err := checkPublished(fs); err != nil {
 		return err
 	}

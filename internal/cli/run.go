@@ -91,7 +91,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	if f.maintenance && (f.init || f.initOnly) {
 		return o, usagef("give one of them", "--init and --maintenance are two triggers of Setup hooks")
 	}
-	o.spec.Setup = f.setup()
+	o.spec.Setup, o.worktree = f.setup(), f.worktree
 	o.spec.Log = sessions.Choice{Continue: f.cont, Resume: f.resume, Fork: f.fork, At: f.clients.resumeAt, ID: f.sessionID, None: f.noSession}
 	if f.schema != "" {
 		if o.spec.Schema, err = schema(f.schema); err != nil {
@@ -182,6 +182,9 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		return f.onlySetUp(ctx, o)
 	}
 	if f.wantsUI(sys, fs) {
+		if f.worktree != "" {
+			return usagef("make one and work in it: git worktree add ../work, then cd ../work; or add --print", "--worktree is for --print in this version")
+		}
 		return runUI(ctx, sys, f, o, text)
 	}
 	o.Print, o.Person, o.Host = true, f.asker != "", f.asker != ""

@@ -18,6 +18,7 @@ type invocation struct {
 	// callbacks are hooks that the program which drives adze answers.
 	callbacks *print.Callbacks
 	unused    []string // members of its initialize that mean nothing here
+	worktree  string   // see runFlags
 }
 
 // quiet is the same for what must not speak.
@@ -55,17 +56,56 @@ func (f *runFlags) opened(sys System, cmd *cobra.Command) (invocation, *settings
 	return o, live, nil
 }
 
-// A running is the one session of a process. Close ends both.
+// A running is the one session of a process. Close ends both, and leaves the worktree that
+// the session had to itself.
 type running struct {
 	*app.Running
 	process *app.Process
+	leave   func() // nil without a worktree
 }
 
-func (r running) Close() error { return r.process.Close() }
+func (r running) Close() error {
+	err := r.process.Close()
+	if r.leave != nil {
+		r.leave()
+	}
+	return err
+}
 
 // start starts the session in a process of its own.
 func (i invocation) start(ctx context.Context) (running, error) {
+	if i.worktree != "" {
+		return i.apart(ctx)
+	}
 	return i.with(ctx, func(at *app.Place) (*app.Running, error) { return at.Start(ctx, i.spec) })
+}
+
+// apart is start in a worktree.
+func (i invocation) apart(ctx context.Context) (running, error) {
+	name := i.worktree
+	if name == anyWorktree {
+		name = ""
+	}
+	room, err := i.Isolate(ctx, name)
+	if err != nil {
+		return running{}, openError(ctx, err)
+	}
+	i.spec.Room = room
+	leave := func() {
+		switch work, err := room.Leave(context.WithoutCancel(ctx)); {
+		case work != "":
+			i.Notef("the worktree %s stays (%s, branch %s): %s", room.Path, room.Name(), room.Branch, work)
+		case err != nil:
+			i.Notef("the worktree %s: %v", room.Path, err)
+		}
+	}
+	r, err := i.with(ctx, func(at *app.Place) (*app.Running, error) { return at.Start(ctx, i.spec) })
+	if err != nil {
+		leave()
+		return r, err
+	}
+	r.leave = leave
+	return r, nil
 }
 
 // dry is start for a session that is not meant to run.
@@ -83,7 +123,7 @@ func (i invocation) with(ctx context.Context, start func(*app.Place) (*app.Runni
 		_ = p.Close() // nothing of it was used
 		return running{}, openError(ctx, err)
 	}
-	return running{r, p}, nil
+	return running{Running: r, process: p}, nil
 }
 
 // place opens the folder that is worked in, in a process of its own.
@@ -92,7 +132,11 @@ func (i invocation) place(ctx context.Context) (*app.Process, *app.Place, error)
 	if err != nil {
 		return nil, nil, openError(ctx, err)
 	}
-	at, err := p.Place(i.Dir)
+	dir := i.Dir
+	if i.spec.Room != nil {
+		dir = i.spec.Room.Dir
+	}
+	at, err := p.Place(dir)
 	if err != nil {
 		_ = p.Close() // nothing of it was used
 		return nil, nil, openError(ctx, err)

@@ -282,7 +282,7 @@ var extensionKeys = []Key{
 	{Name: "blockedMarketplaces", Forbids: true, When: AtOnce, Kind: Anything, CC: true, Guard: Admin, Doc: "Marketplaces that may not be used: a list like that of strictKnownMarketplaces."},
 	{Name: "lsp", When: NextStart, Absent: "language servers", Kind: Objects, Runs: true, Doc: "Language servers by name, beside the built-in list."},
 	{Name: "worktree.base_ref", When: AtOnce, Kind: String, CC: true, Doc: "The commit that a worktree begins at: head (unless set), fresh (what origin has as its main branch), or a branch, a tag or a commit."},
-	{Name: "worktree.uncommitted", When: AtOnce, Kind: Bool, Default: false, Guard: Person, Doc: "A worktree begins with what is not committed in the checkout, as a commit that a merge leaves out."},
+	{Name: "worktree.uncommitted", When: AtOnce, Kind: Bool, Default: false, Guard: Person, Doc: "A worktree begins with what is not committed in the checkout, as a commit of its branch."},
 	{Name: "worktree.symlink_directories", When: AtOnce, Kind: Strings, CC: true, Doc: "Folders that git ignores, such as node_modules, which are links to those of the checkout in a worktree."},
 	{Name: "worktree.sparse_paths", When: AtOnce, Kind: Strings, CC: true, Doc: "The only folders that are checked out in a worktree, with the files of the top."},
 }
