@@ -2,6 +2,8 @@ package app
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -34,6 +36,12 @@ func (r *Running) newFlows() *fleet.Flows {
 		f.Refused = "agents run no workflows: do this work yourself"
 	}
 	return f
+}
+
+// RunWorkflow runs a workflow without the session's model, and returns what it came to. tell
+// hears what happens in it, a line each.
+func (r *Running) RunWorkflow(ctx context.Context, s fleet.Script, args json.RawMessage, tell func(line string)) (json.RawMessage, error) {
+	return r.flows.Do(ctx, s, args, tell)
 }
 
 // flowing reports whether the session lists the tool that runs workflows: where there are

@@ -25,6 +25,9 @@ import (
 	"github.com/adze-agent/adze/internal/workflow"
 )
 
+// A Script is that of a workflow.
+type Script = workflow.Script
+
 // Flows are the workflows of a session. They are in the background; a run is a task of it.
 // What a run has started and what that came to is in files, in a folder for each run:
 // script.js, args.json, journal.jsonl, and result.json once it has ended.
@@ -72,6 +75,7 @@ type flowRun struct {
 	lines []string // what it said last
 	file  *os.File // the journal
 	wrong error    // why the journal is not whole
+	heard func(workflow.Event)
 }
 
 // Saved implements flow.Runner.
@@ -168,12 +172,7 @@ func (f *Flows) Launch(_ context.Context, in flow.Input, s workflow.Script, call
 		f.going.Done()
 		return tool.Result{}, errors.Join(err, r.file.Close())
 	}
-	total, before := f.Budget()
-	go f.run(life, r, workflow.Config{ // ends with the run; Close waits for it
-		Script: s, Args: in.Args, Total: total, Before: before, Earlier: earlier, Find: f.find,
-		Agent: func(ctx context.Context, c workflow.Call) workflow.Outcome { return f.agent(ctx, r, c) },
-		Tell:  func(e workflow.Event) { f.tell(r, e) },
-	})
+	go func() { f.end(r, f.play(life, r, in, s, earlier), true) }() // ends with the run; Close waits for it
 	summary := fmt.Sprintf("The workflow %s runs in the background as %s (run %s). Its result comes as a task notification: end your turn now, and neither wait nor look.", s.Name, r.task, r.id)
 	return tool.Result{
 		Text: summary + "\nscriptPath: " + filepath.Join(r.dir, scriptFile) + "\ntranscriptDir: " + r.dir,
@@ -181,6 +180,53 @@ func (f *Flows) Launch(_ context.Context, in flow.Input, s workflow.Script, call
 			return map[string]any{"status": "async_launched", "taskId": r.task, "taskType": "local_workflow", "workflowName": s.Name, "runId": r.id, "summary": s.Description, "transcriptDir": r.dir, "scriptPath": filepath.Join(r.dir, scriptFile)}
 		},
 	}, nil
+}
+
+// Do runs a workflow for a person, without the session's model, and returns when it has ended.
+// tell hears what happens in it, a line each.
+func (f *Flows) Do(ctx context.Context, s workflow.Script, args json.RawMessage, tell func(line string)) (json.RawMessage, error) {
+	life, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r, _, err := f.begin(flow.Input{}, s, "", stop)
+	if err != nil {
+		return nil, err
+	}
+	r.heard = func(e workflow.Event) {
+		if line := told(e); line != "" {
+			tell(line)
+		}
+	}
+	res := f.play(life, r, flow.Input{Args: args}, s, nil)
+	f.end(r, res, false)
+	return res.Value, res.Err
+}
+
+// told is a line for a person on what happens in a run, "" for none.
+func told(e workflow.Event) string {
+	switch e := e.(type) {
+	case workflow.Entered:
+		return "# " + e.Title
+	case workflow.Said:
+		return e.Text
+	case workflow.Ended:
+		line := fmt.Sprintf("%s: %s", e.Call.Title(), e.Status)
+		if e.Err != "" {
+			line += ": " + clip.Line(clip.Visible(e.Err), 200)
+		}
+		return line
+	case workflow.Began:
+	}
+	return ""
+}
+
+// play runs a script to its end.
+func (f *Flows) play(ctx context.Context, r *flowRun, in flow.Input, s workflow.Script, earlier []workflow.Entry) workflow.Result {
+	total, before := f.Budget()
+	return workflow.Run(ctx, workflow.Config{
+		Script: s, Args: in.Args, Total: total, Before: before, Earlier: earlier, Find: f.find,
+		Agent: func(ctx context.Context, c workflow.Call) workflow.Outcome { return f.agent(ctx, r, c) },
+		Tell:  func(e workflow.Event) { f.tell(r, e) },
+	})
 }
 
 // begin takes the place of a run, and makes its files.
@@ -294,6 +340,9 @@ const noAnswer = "structured_output_retries"
 
 // tell takes what happens in a run.
 func (f *Flows) tell(r *flowRun, e workflow.Event) {
+	if r.heard != nil {
+		r.heard(e)
+	}
 	r.mu.Lock()
 	if line := workflow.Line(e); line != nil {
 		if _, err := r.file.WriteString(f.Mask(string(line))); err != nil {
@@ -340,10 +389,9 @@ func (r *flowRun) doing() string {
 	return clip.Line(fmt.Sprintf("%s%d of %s ended%s", phase, r.ended, clip.Count(r.made, "agent"), last), 200)
 }
 
-// run runs a workflow to its end, and tells the session.
-func (f *Flows) run(ctx context.Context, r *flowRun, c workflow.Config) {
+// end records what a run came to, and tells the session where that is to hear of it.
+func (f *Flows) end(r *flowRun, res workflow.Result, told bool) {
 	defer f.going.Done()
-	res := workflow.Run(ctx, c)
 	r.mu.Lock()
 	end := event.TaskEnded{ID: r.task, Took: f.Tree.now().Sub(r.began), Status: event.TaskCompleted, Output: filepath.Join(r.dir, resultFile), Tally: r.tally}
 	wrong := errors.Join(r.wrong, r.file.Close())
@@ -367,7 +415,7 @@ func (f *Flows) run(ctx context.Context, r *flowRun, c workflow.Config) {
 	f.mu.Lock()
 	closed := f.closed
 	f.mu.Unlock()
-	if !closed { // else the next start finds that it ran, and tells the model that it is lost
+	if !closed && told { // else the next start finds that it ran, and tells the model that it is lost
 		// It is delivered before its end is recorded, as that of an agent is.
 		_ = f.Tree.host.Submit(context.Background(), f.Of, f.notice(r, end, res).Prompt(1, true, end.Status == event.TaskStopped))
 		_ = f.Tree.host.Report(f.Of, end)

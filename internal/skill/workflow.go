@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/workflow"
 )
 
@@ -72,4 +74,21 @@ func (l Library) Script(name string) (workflow.Script, error) {
 		names = append(names, w.Name)
 	}
 	return workflow.Script{}, fmt.Errorf("there is no workflow %q%s", clip.Line(clip.Visible(name), 80), near.Hint(name, names))
+}
+
+// ScriptOf is the script of a file, where that is what is named, or else of the workflow of a
+// name.
+func (l Library) ScriptOf(named string) (s workflow.Script, err error) {
+	if !strings.HasSuffix(named, ".js") {
+		return l.Script(named)
+	}
+	raw, err := regular.Read(named, maxFile)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", clip.Visible(named), paths.Cause(err))
+	}
+	if s, err = workflow.Read(string(raw)); err != nil {
+		return s, fmt.Errorf("%s: %w", clip.Visible(named), err)
+	}
+	s.File = named
+	return s, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/order"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 //go:embed prelude.js
@@ -324,8 +325,18 @@ func (s Script) Check(ctx context.Context) error {
 		return err
 	}
 	defer vm.Close()
-	return vm.Compile(ctx, s.program(0, 0, nil), s.called())
+	err = vm.Compile(ctx, s.program(0, 0, nil), s.called())
+	var wrong *js.Error
+	if errors.As(err, &wrong) {
+		if at := inStack().FindString(wrong.Stack); at != "" {
+			return fmt.Errorf("%w (%s)", err, at)
+		}
+	}
+	return err
 }
+
+// inStack finds a line of a script in the stack of an error.
+var inStack = pattern.Lazy(`[\w-]+\.js:\d+`)
 
 // host answers what scripts ask at once.
 func (r *run) host(op, arg string) string {

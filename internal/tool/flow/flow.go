@@ -178,8 +178,8 @@ func (c *caller) run(ctx context.Context, in Input, env tool.Env) (tool.Result, 
 		return tool.Result{}, ctx.Err()
 	}
 	if err != nil {
-		why := err.Error()
-		return tool.Result{Text: "The workflow was not started: " + why, IsErr: true, Data: func() any {
+		why := err.Error() // a mistake in a script is no failed call: hosts know it by the field
+		return tool.Result{Text: "The workflow was not started: " + why, Data: func() any {
 			return map[string]any{"status": "async_launched", "taskId": "", "taskType": "local_workflow", "workflowName": s.Name, "error": why}
 		}}, nil
 	}
