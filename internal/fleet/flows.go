@@ -294,10 +294,7 @@ func (f *Flows) agent(ctx context.Context, r *flowRun, c workflow.Call) workflow
 	if c.Schema != nil {
 		last = "The script gets what you answer by the tool for that, and nothing else that you say."
 	}
-	if c.Isolation != "" {
-		return workflow.Outcome{Status: "refused", Err: "this adze cannot give an agent a worktree of its own yet: leave isolation out", Throws: true}
-	}
-	o := Order{Of: f.Of, Type: c.Type, Model: c.Model, Effort: llm.Effort(c.Effort), Schema: c.Schema, Run: r.task, Phase: c.Phase}
+	o := Order{Of: f.Of, Type: c.Type, Model: c.Model, Effort: llm.Effort(c.Effort), Schema: c.Schema, Run: r.task, Phase: c.Phase, Worktree: c.Isolation != ""}
 	m, err := f.Tree.Start(ctx, o, c.Title(), framing+last+"\n\n"+c.Prompt, true)
 	if err == nil {
 		m, _, err = f.Tree.Wait(ctx, m.ID)
@@ -305,7 +302,7 @@ func (f *Flows) agent(ctx context.Context, r *flowRun, c workflow.Call) workflow
 	r.mu.Lock()
 	r.tally = r.tally.Add(m.Tally)
 	r.mu.Unlock()
-	out := workflow.Outcome{Agent: m.ID, Ran: m.Begun.Model, Out: m.Tally.Usage.Out}
+	out := workflow.Outcome{Agent: m.ID, Ran: m.Begun.Model, Out: m.Tally.Usage.Out, Left: m.left()}
 	switch {
 	case ctx.Err() != nil:
 		out.Status, out.Err = string(event.TaskStopped), "the run was stopped"
@@ -433,7 +430,7 @@ func errorText(err error) string {
 // summary are the calls of a run, without what agents said.
 func summary(calls []workflow.Ended) (out []map[string]any) {
 	for _, c := range calls {
-		out = append(out, map[string]any{"index": c.Index, "title": c.Title(), "phase": c.Phase, "status": c.Status, "agent": c.Agent, "again": c.Again, "error": c.Err, "tokens": c.Out})
+		out = append(out, map[string]any{"index": c.Index, "title": c.Title(), "phase": c.Phase, "status": c.Status, "agent": c.Agent, "again": c.Again, "error": c.Err, "tokens": c.Out, "left": c.Left})
 	}
 	return out
 }
@@ -456,6 +453,15 @@ func (f *Flows) notice(r *flowRun, end event.TaskEnded, res workflow.Result) tas
 		}
 	} else if end.Status == event.TaskFailed {
 		b.WriteString("\nNo agent failed: the script itself did.")
+	}
+	left := 0
+	for _, c := range res.Calls {
+		if c.Left != "" {
+			left++
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\n%s left work in worktrees of their own; the journal says where each is (left).", clip.Count(left, "agent"))
 	}
 	if len(res.Calls) > 0 {
 		fmt.Fprintf(&b, "\nWhat each agent returned is in %s, a line for each: read it before you explain an empty or unexpected result.", filepath.Join(r.dir, journalFile))

@@ -60,8 +60,9 @@ type Outcome struct {
 	Value  json.RawMessage `json:"value,omitempty"` // what agent() returns, nil for null
 	Err    string          `json:"error,omitempty"` // why it returns null, or what it throws
 	Throws bool            `json:"throws,omitempty"`
-	Ran    string          `json:"ran,omitempty"` // the model that it asked
-	Out    int             `json:"out,omitempty"` // tokens that its model wrote
+	Left   string          `json:"left,omitempty"` // where the work is that it left in a worktree of its own
+	Ran    string          `json:"ran,omitempty"`  // the model that it asked
+	Out    int             `json:"out,omitempty"`  // tokens that its model wrote
 }
 
 // Completed is the status of a call that returns what its agent said.
