@@ -800,6 +800,69 @@ test('agent: model, initialPrompt, skills, mcpServers, maxTurns', async (p) => {
   assert.equal(out.result.subtype, 'error_max_turns')
 })
 
+test('agents: what they do is told, with their tasks', async (p) => {
+  p.put('a.txt', 'a')
+  p.script('@ Agent {"description": "find it", "prompt": "Find the text.", "subagent_type": "finder", "run_in_background": false}\n---\n> told\n' +
+    '=== prompt contains "Find the text." && system contains "You find."\n@ Glob {"pattern": "*.txt"}\n---\n> It is a.txt.\n')
+  const agents = { finder: { description: 'finds', prompt: 'You find.', tools: ['Glob'] } }
+  const out = await p.says('go', { agents })
+  const of = (m, type) => m.filter((x) => x.type === type && x.parent_tool_use_id !== null && x.parent_tool_use_id !== undefined)
+  const started = out.messages.find((m) => m.subtype === 'task_started')
+  assert.equal(started.subagent_type, 'finder')
+  assert.equal(started.spawn_depth, 1)
+  assert.equal(started.is_backgrounded, false)
+  assert.ok(started.run_id && !started.parent_task_id)
+  const does = of(out.messages, 'assistant')
+  assert.deepEqual(does.map((m) => m.message.content.map((b) => b.type + ':' + (b.name ?? ''))), [['tool_use:Glob']])
+  assert.equal(does[0].parent_tool_use_id, started.tool_use_id)
+  assert.equal(does[0].agent_id, started.task_id)
+  assert.equal(does[0].subagent_type, 'finder')
+  assert.equal(does[0].task_description, 'find it')
+  assert.match(JSON.stringify(of(out.messages, 'user')), /a\.txt/)
+  const progress = out.messages.filter((m) => m.subtype === 'task_progress')
+  assert.ok(progress.some((m) => m.last_tool_name === 'Glob' && m.run_id === started.run_id))
+  const ended = out.messages.find((m) => m.subtype === 'task_notification')
+  assert.equal(ended.status, 'completed')
+  assert.equal(ended.run_id, started.run_id)
+  assert.ok(ended.usage.tool_uses === 1 && ended.usage.total_tokens > 0)
+  assert.ok(out.messages.some((m) => m.subtype === 'task_updated' && m.patch.status === 'completed' && m.run_id === started.run_id))
+  const whole = await p.says('go', { agents, forwardSubagentText: true })
+  assert.deepEqual(of(whole.messages, 'assistant').flatMap((m) => m.message.content.map((b) => b.text ?? b.name)), ['Glob', 'It is a.txt.'])
+  assert.ok(of(whole.messages, 'user').some((m) => m.message.content === 'Find the text.'))
+})
+
+test('agents: of agents', async (p) => {
+  p.script('@ Agent {"description": "one", "prompt": "Level one.", "run_in_background": false}\n---\n> told\n' +
+    '=== prompt contains "Level one"\n@ Agent {"description": "two", "prompt": "Level two.", "run_in_background": false}\n---\n> one\n' +
+    '=== prompt contains "Level two"\n@ Glob {"pattern": "*"}\n---\n> two\n')
+  const out = await p.says('go')
+  const [one, two] = out.messages.filter((m) => m.subtype === 'task_started')
+  assert.ok(one.spawn_depth === 1 && two.spawn_depth === 2 && two.parent_task_id === one.task_id, JSON.stringify([one, two]))
+  const by = (id) => out.messages.filter((m) => m.type === 'assistant' && m.agent_id === id).flatMap((m) => m.message.content.map((b) => b.name))
+  assert.deepEqual([by(one.task_id), by(two.task_id)], [['Agent'], ['Glob']])
+  assert.equal(out.messages.filter((m) => m.subtype === 'task_notification').length, 2)
+})
+
+test('agents: a fan-out is one question', async (p) => {
+  const call = (i) => `@ Agent {"description": "part ${i}", "prompt": "Part ${i}."}\n`
+  p.script([1, 2, 3, 4].map(call).join('') + '---\n> started\n---\n> one\n---\n> two\n' + [1, 2, 3, 4].map((i) => `=== prompt contains "Part ${i}."\n> done ${i}\n`).join(''))
+  const asked = []
+  const out = await p.says('go', {
+    canUseTool: async (name, input) => {
+      asked.push(name)
+      const q = input.questions[0]
+      assert.match(q.question, /Start 4 agents/)
+      return { behavior: 'allow', updatedInput: { ...input, answers: { [q.question]: q.options.find((o) => o.label.startsWith('Start only')).label } } }
+    },
+  })
+  assert.deepEqual(asked, ['AskUserQuestion'])
+  assert.equal(out.messages.filter((m) => m.subtype === 'task_started').length, 2)
+  assert.match(JSON.stringify(results(out)), /wants only the first 2 of these 4 agents/)
+  const none = await p.all('go', { canUseTool: async () => ({ behavior: 'deny', message: 'not now' }) })
+  assert.equal(none.messages.filter((m) => m.subtype === 'task_started').length, 0)
+  assert.match(JSON.stringify(results(none)), /wants none of these agents, and says: not now/)
+})
+
 test('agents: what a definition cannot have yet', (p) => refused(p, { agents: { a: { description: 'd', prompt: 'x', observer: 'b' } } }, /the agent a: .*observer/))
 
 test('toolAliases', async (p) => {
@@ -1005,7 +1068,6 @@ for (const [name, options, words] of [
 for (const [name, options, member] of [
   ['promptSuggestions', { promptSuggestions: true }, 'promptSuggestions'],
   ['agentProgressSummaries', { agentProgressSummaries: true }, 'agentProgressSummaries'],
-  ['forwardSubagentText', { forwardSubagentText: true }, 'forwardSubagentText'],
   ['supportedDialogKinds and onUserDialog', { supportedDialogKinds: ['x'], onUserDialog: async () => ({ behavior: 'cancelled' }) }, 'supportedDialogKinds'],
   ['perTaskStopAffordance', { perTaskStopAffordance: true }, 'perTaskStopAffordance'],
   ['excludeDynamicSections', { systemPrompt: { type: 'preset', preset: 'claude_code', excludeDynamicSections: true } }, 'excludeDynamicSections'],

@@ -163,7 +163,8 @@ func (h hosting) Begin(ctx context.Context, o fleet.Order) (fleet.Begun, error) 
 		}
 		return fleet.Begun{}, err
 	}
-	return fleet.Begun{Session: r.ID, Agent: c.agent, Model: r.Target().ID(), After: r.After, Worktree: worktree(spec.Room, "")}, nil
+	t := r.Target()
+	return fleet.Begun{Session: r.ID, Agent: c.agent, Model: t.ID(), Effort: string(t.Effort), After: r.After, Worktree: worktree(spec.Room, "")}, nil
 }
 
 // crew is the tree as the session sees it. A child is in that of the session which started it.

@@ -227,7 +227,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	d := desk.Around(desk.Config{Surroundings: o.Surroundings, Sources: o.Sources, Front: o.Front}, a.Running)
 	opts := print.Options{
 		Format: print.Format(f.output), Partial: f.partial, Replay: f.replay, Hooks: f.clients.hookEvents, About: a.about(d), After: a.After,
-		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
+		Out: sys.Stdout, Err: sys.Stderr, Agents: a.FollowAgent, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
 	}
 	own := ownCommands{running: a, desk: d, programs: f.output != "text"}
 	if opts.PDF = a.PDFText; !o.Extensions.NoCommands {

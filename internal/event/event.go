@@ -268,10 +268,13 @@ type (
 		Text string `json:"text,omitempty"` // the command, or what else it does
 		// Agent is who does it, Model what it asks, and Waits says that the call waits for
 		// its end; of TaskAgent.
-		// Session is the ID of its own session.
+		// Session is the ID of its own session, and After the last event there before it
+		// began, or went on.
 		Agent   *Agent `json:"agent,omitempty"`
 		Session string `json:"session,omitempty"`
+		After   Seq    `json:"after,omitempty"`
 		Model   string `json:"model,omitempty"`
+		Effort  string `json:"effort,omitempty"` // how hard it thinks, "" as the model does
 		Waits   bool   `json:"waits,omitempty"`
 		// N says which start of the task this is, from 1; its end is told with the same number
 		// (op.Sender), once. Of TaskAgent; the others start once.

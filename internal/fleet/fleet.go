@@ -80,6 +80,7 @@ type Begun struct {
 	Session string // its ID
 	Agent   event.Agent
 	Model   string    // provider/model
+	Effort  string    // how hard it thinks, "" as the model does
 	After   event.Seq // the last event before
 	// Worktree is where it works, nil where that is where the session works that started it.
 	Worktree *event.Worktree

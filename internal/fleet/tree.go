@@ -335,7 +335,7 @@ func (t *Tree) Background(call string) (id string, ok bool) {
 // started says that an agent works, and whether a call waits for it.
 func (m Member) started() event.TaskStarted {
 	return event.TaskStarted{
-		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: m.Begun.Session, Model: m.Begun.Model, Waits: m.Waits, N: m.Ends + 1, Run: m.Order.Run, Phase: m.Order.Phase, Worktree: m.Begun.Worktree,
+		ID: m.ID, Call: m.Order.Call, Kind: event.TaskAgent, Text: m.Title, Agent: &m.Agent, Session: m.Begun.Session, After: m.Begun.After, Model: m.Begun.Model, Effort: m.Begun.Effort, Waits: m.Waits, N: m.Ends + 1, Run: m.Order.Run, Phase: m.Order.Phase, Worktree: m.Begun.Worktree,
 	}
 }
 
@@ -421,7 +421,7 @@ func (t *Tree) Send(ctx context.Context, who string, from op.Sender, text string
 		return m.Member, err
 	}
 	t.mu.Lock()
-	m.Begun.After, m.Begun.Model = begun.After, begun.Model
+	m.Begun.After, m.Begun.Model, m.Begun.Effort = begun.After, begun.Model, begun.Effort
 	t.mu.Unlock()
 	return t.run(m, false, from, text)
 }

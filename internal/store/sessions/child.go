@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/store/seal"
@@ -36,6 +38,19 @@ func (s Store) Child(of store.Info, id string) (store.Info, error) {
 		err = store.ErrNone
 	}
 	return i, err
+}
+
+// ReadChild reads the log of a child of a child … of a session behind an event. path are
+// their IDs, from the session's own child on.
+func (s Store) ReadChild(ctx context.Context, of store.Info, path []string, after event.Seq) iter.Seq2[event.Event, error] {
+	for _, id := range path {
+		next, err := s.Child(of, id)
+		if err != nil {
+			return func(yield func(event.Event, error) bool) { yield(event.Event{}, err) }
+		}
+		of = next
+	}
+	return s.Read(ctx, of, after)
 }
 
 // Info is what a catalogue knows this session by.

@@ -58,6 +58,7 @@ type initialize struct {
 	Skills  json.RawMessage            `json:"skills"` // a list of names, or "all"
 	InPlan  string                     `json:"planModeInstructions"`
 	Title   string                     `json:"title"`
+	Texts   bool                       `json:"forwardSubagentText"`
 	Inner   map[string]struct {
 		Timeout float64         `json:"timeout"`
 		Tools   json.RawMessage `json:"tools"`
@@ -65,13 +66,12 @@ type initialize struct {
 }
 
 // known are the members of initialize that count, and harmless those that mean
-// nothing here and that a host can do without: suggestions, summaries and texts of
-// agents that there are not, dialogs that are never opened, caches, and how the
-// instructions are split.
+// nothing here and that a host can do without: suggestions, summaries of what agents
+// do, dialogs that are never opened, caches, and how the instructions are split.
 var (
 	known = []string{"subtype", "systemPrompt", "appendSystemPrompt", "jsonSchema", "hooks", "agents", "sdkMcpServers", "sdkMcpServerConfigs", "mcpServers",
-		"plugins", "toolAliases", "skills", "planModeInstructions", "title"}
-	harmless = []string{"promptSuggestions", "agentProgressSummaries", "forwardSubagentText", "supportedDialogKinds", "perTaskStopAffordance",
+		"plugins", "toolAliases", "skills", "planModeInstructions", "title", "forwardSubagentText"}
+	harmless = []string{"promptSuggestions", "agentProgressSummaries", "supportedDialogKinds", "perTaskStopAffordance",
 		"excludeDynamicSections", "systemPromptSnapshot", "sdkMcpServerManifests", "sdkMcpServerManifestsOrigin"}
 )
 
@@ -200,7 +200,7 @@ func (r *runner) since(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &members) != nil {
 		return raw
 	}
-	for _, name := range harmless {
+	for _, name := range append([]string{"forwardSubagentText"}, harmless...) {
 		delete(members, name)
 	}
 	if r.reset {
@@ -226,6 +226,7 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 	if q.taken {
 		r.begun = q.raw
 	}
+	r.kids.texts = in.Texts
 	// A host that comes back after a gap sends the same again.
 	taken := q.taken || r.begun != nil && !rewritten(r.since(r.begun), r.since(q.raw))
 	if (in.setup().any() || len(in.Hooks) > 0) && !taken {

@@ -73,6 +73,9 @@ type Options struct {
 	// none; why says so. An error ends the run, nil takes it for plain words.
 	// An answer, when there is one, is given in the place of a model's.
 	NoCommand func(text string, why error) (answer string, err error)
+	// Agents follows the session of an agent of this one, for lines of what it says and
+	// does; nil: there are none.
+	Agents func(ctx context.Context, session string, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
 	// Own is what slash commands of adze's own come to; ok is false for another name.
 	// nil: they are words for the model.
 	Own func(ctx context.Context, name, args string) (d Done, ok bool)
@@ -107,7 +110,7 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 	r := &runner{
 		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream, o.Hooks),
 		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, seen: o.After, goal: o.About.Goal, asked: map[string]bool{}, mail: map[string]bool{}, running: map[string]bool{},
-		host: host{open: map[string]event.Asked{}}, callbacks: callbacks{open: map[string]callback{}}, ready: o.Ready, answers: make(chan any), approved: make(chan reply),
+		host: host{open: map[string]event.Asked{}}, kids: children{of: map[string]*child{}, heard: make(chan childEvent, 16)}, callbacks: callbacks{open: map[string]callback{}}, ready: o.Ready, answers: make(chan any), approved: make(chan reply),
 	}
 	follow := c.Follow(ctx, o.After, r.detail()) // before anything is submitted, so that nothing is missed
 	events := make(chan event.Event, 16)
@@ -151,6 +154,7 @@ type runner struct {
 	seen    event.Seq       // the newest event that was looked at
 	res     Outcome
 	host    host
+	kids    children
 	// did says what an event tells of the command that is waited for, and whether
 	// that is the end of it. nil: none is.
 	did       func(event.Body) (text string, done bool)
@@ -212,12 +216,23 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 		case <-late:
 			r.forget()
 			r.flush()
+		case in := <-r.kids.heard:
+			r.overhear(ctx, in)
+			if len(r.kids.heard) == 0 {
+				r.flush()
+			}
 		case e, ok := <-events:
 			if !ok {
 				return r.res, r.gone(ctx)
 			}
 			r.seen = max(r.seen, e.Seq)
+			if b, ended := e.Body.(event.TaskEnded); ended {
+				r.settle(ctx, b.ID)
+			}
 			r.see(e)
+			if b, begins := e.Body.(event.TaskStarted); begins {
+				r.adopt(ctx, b)
+			}
 			r.unfit(ctx, e.Body)
 			if err := r.next(ctx); err != nil {
 				return r.res, err

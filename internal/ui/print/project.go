@@ -73,7 +73,7 @@ type projection struct {
 	models  map[string]modelUsage
 	results map[string]event.ToolFinished // that wait for their reply or their turn in it
 	ids     map[string]string             // of those results
-	tasks   map[string]event.TaskStarted  // that run in the background, by ID
+	tasks   map[string]liveTask           // that run, by ID
 	prompts map[string]string             // by their names on the wire
 	waiting []string                      // calls of the last reply, in order, without a printed result
 	last    event.Replied
@@ -115,7 +115,7 @@ func (t totals) refused() []event.ToolFinished {
 }
 
 func newProjection(a About, withPartial, withHooks bool) *projection {
-	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, tasks: map[string]event.TaskStarted{}, prompts: map[string]string{}, replays: map[string]replay{}}
+	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, tasks: map[string]liveTask{}, prompts: map[string]string{}, replays: map[string]replay{}}
 	if withPartial {
 		p.partial = &partial{}
 	}
@@ -230,7 +230,7 @@ func (p *projection) apply(e event.Event) []any {
 	case event.Extended:
 		return p.extended(b)
 	case event.TaskStarted:
-		return p.taskStarted(b)
+		return p.taskStarted(e.Time, b, "")
 	case event.TaskProgress:
 		return p.taskProgress(b)
 	case event.TaskEnded:

@@ -208,16 +208,16 @@ var fields = map[string]string{
 	"system/informational":     "type subtype content uuid session_id | level",
 	"system/compact_boundary":  "type subtype compact_metadata uuid session_id",
 	"system/permission_denied": "type subtype tool_name tool_use_id tool_input decision_reason message uuid session_id",
-	"system/task_started":      "type subtype task_id description is_backgrounded task_type uuid session_id | tool_use_id subagent_type",
-	"system/task_notification": "type subtype task_id status output_file summary uuid session_id | tool_use_id usage",
+	"system/task_started":      "type subtype task_id description is_backgrounded task_type run_id uuid session_id | tool_use_id subagent_type spawn_depth parent_task_id",
+	"system/task_notification": "type subtype task_id run_id status output_file summary uuid session_id | tool_use_id usage",
 
-	"system/task_updated": "type subtype task_id patch uuid session_id",
+	"system/task_updated": "type subtype task_id run_id patch uuid session_id",
 
 	"system/background_tasks_changed": "type subtype tasks uuid session_id",
 
 	"system/status": "type subtype status permissionMode uuid session_id | compact_result",
-	"assistant":     "type uuid session_id message parent_tool_use_id | error aborted timestamp",
-	"user":          "type uuid session_id message parent_tool_use_id | isSynthetic tool_use_result timestamp isReplay",
+	"assistant":     "type uuid session_id message parent_tool_use_id | error aborted timestamp agent_id subagent_type task_description",
+	"user":          "type uuid session_id message parent_tool_use_id | isSynthetic tool_use_result timestamp isReplay agent_id subagent_type task_description",
 	"stream_event":  "type event parent_tool_use_id uuid session_id | ttft_ms",
 	"result": "type subtype duration_ms duration_api_ms is_error num_turns stop_reason total_cost_usd usage modelUsage permission_denials terminal_reason uuid session_id" +
 		" | api_error_status result errors ttft_ms structured_output",

@@ -62,6 +62,15 @@ type messageLine struct {
 	Error     string  `json:"error,omitempty"`
 	Timestamp string  `json:"timestamp,omitempty"`
 	Replay    bool    `json:"isReplay,omitempty"`
+	ofAgent
+}
+
+// ofAgent says which agent a message is of, by the names of its task; the zero value is
+// the session itself.
+type ofAgent struct {
+	ID   string `json:"agent_id,omitempty"`
+	Type string `json:"subagent_type,omitempty"`
+	Task string `json:"task_description,omitempty"`
 }
 
 type apiMessage struct {

@@ -29,14 +29,14 @@ type taskLine struct {
 	Output  *string `json:"output_file,omitempty"`
 	Summary string  `json:"summary,omitempty"`
 	// Of an agent: which one it is, what it used by now, and the tool of its newest call.
-	Agent    string     `json:"subagent_type,omitempty"`
-	Usage    *taskUsage `json:"usage,omitempty"`
-	LastTool string     `json:"last_tool_name,omitempty"`
-	// Of a workflow its run, and of an agent of one the task of that.
-	Run       string `json:"run_id,omitempty"`
-	Parent    string `json:"parent_task_id,omitempty"`
-	UUID      string `json:"uuid"`
-	SessionID string `json:"session_id"`
+	Agent     string     `json:"subagent_type,omitempty"`
+	Run       string     `json:"run_id,omitempty"`
+	Depth     int        `json:"spawn_depth,omitempty"`    // 1 of an agent of the session
+	Parent    string     `json:"parent_task_id,omitempty"` // the agent or workflow that started it
+	Usage     *taskUsage `json:"usage,omitempty"`
+	LastTool  string     `json:"last_tool_name,omitempty"`
+	UUID      string     `json:"uuid"`
+	SessionID string     `json:"session_id"`
 }
 
 // taskUsage is what an agent used.
@@ -61,9 +61,32 @@ type tasksLine struct {
 
 type taskOfLine struct {
 	ID          string `json:"task_id"`
+	Run         string `json:"run_id,omitempty"`
 	Kind        string `json:"task_type"`
+	Agent       string `json:"subagent_type,omitempty"`
 	Description string `json:"description"`
+	Parent      string `json:"parent_task_id,omitempty"`
 }
+
+// A liveTask is one that runs: which run of it, and of an agent, how deep in the tree it
+// is and which agent started it.
+type liveTask struct {
+	event.TaskStarted
+	run    string
+	depth  int
+	parent string
+}
+
+// kind is what hosts call the agent, "" of a command.
+func (t liveTask) kind() string {
+	if t.Agent == nil {
+		return ""
+	}
+	return cmp.Or(t.Agent.Type, "general-purpose")
+}
+
+// runOf names a run of a task: of two of one task, the later one is greater.
+func runOf(at time.Time, id string) string { return fmt.Sprintf("%016x-%s", at.UnixNano(), id) }
 
 // taskKind is what hosts call a kind of task.
 func taskKind(kind string) string {
@@ -85,6 +108,7 @@ type taskUpdate struct {
 	Type      string    `json:"type"`    // system
 	Subtype   string    `json:"subtype"` // task_updated
 	ID        string    `json:"task_id"`
+	Run       string    `json:"run_id,omitempty"`
 	Patch     taskPatch `json:"patch"`
 	UUID      string    `json:"uuid"`
 	SessionID string    `json:"session_id"`
@@ -97,28 +121,34 @@ type taskPatch struct {
 	Background bool   `json:"is_backgrounded,omitempty"`
 }
 
-func (p *projection) updated(id string, patch taskPatch) taskUpdate {
-	return taskUpdate{Type: "system", Subtype: "task_updated", ID: id, Patch: patch, UUID: p.about.NewID(), SessionID: p.about.SessionID}
+func (p *projection) updated(t liveTask, patch taskPatch) taskUpdate {
+	return taskUpdate{Type: "system", Subtype: "task_updated", ID: t.ID, Run: t.run, Patch: patch, UUID: p.about.NewID(), SessionID: p.about.SessionID}
 }
 
-func (p *projection) taskStarted(b event.TaskStarted) []any {
-	was, moved := p.tasks[b.ID]
-	p.tasks[b.ID] = b
-	if moved = moved && was.Waits && !b.Waits; moved { // nobody waits for it any more
-		return []any{p.updated(b.ID, taskPatch{Background: true}), p.tasksNow()}
+// taskStarted is a task of the session, or of one of its agents: parent, where that is
+// not "".
+func (p *projection) taskStarted(at time.Time, b event.TaskStarted, parent string) []any {
+	t, there := p.tasks[b.ID]
+	moved := there && t.Waits && !b.Waits
+	if t.TaskStarted = b; !there {
+		t.run, t.parent = runOf(at, b.ID), parent
+		if b.Kind == event.TaskWorkflow {
+			t.run = b.Run
+		} else if b.Run != "" {
+			t.parent = b.Run
+		}
+		if b.Agent != nil {
+			t.depth = p.tasks[parent].depth + 1
+		}
+	}
+	p.tasks[b.ID] = t
+	if moved { // nobody waits for it any more
+		return []any{p.updated(t, taskPatch{Background: true}), p.tasksNow()}
 	}
 	beside := !b.Waits
 	l := taskLine{
-		Type: "system", Subtype: "task_started", ID: b.ID, Call: b.Call, Description: b.Text, Background: &beside, Kind: taskKind(b.Kind),
+		Type: "system", Subtype: "task_started", ID: b.ID, Run: t.run, Agent: t.kind(), Depth: t.depth, Parent: t.parent, Call: b.Call, Description: b.Text, Background: &beside, Kind: taskKind(b.Kind),
 		UUID: p.about.NewID(), SessionID: p.about.SessionID,
-	}
-	if b.Kind == event.TaskWorkflow {
-		l.Run = b.Run
-	} else {
-		l.Parent = b.Run
-	}
-	if b.Agent != nil {
-		l.Agent = cmp.Or(b.Agent.Type, "general-purpose")
 	}
 	return []any{l, p.tasksNow()}
 }
@@ -131,7 +161,7 @@ func (p *projection) taskProgress(b event.TaskProgress) []any {
 	}
 	tool, _, _ := strings.Cut(b.Doing, " ")
 	return []any{taskLine{
-		Type: "system", Subtype: "task_progress", ID: b.ID, Call: was.Call, Description: cmp.Or(b.Doing, was.Text), Usage: used(b.Tally, b.Took), LastTool: tool,
+		Type: "system", Subtype: "task_progress", ID: b.ID, Run: was.run, Agent: was.kind(), Call: was.Call, Description: cmp.Or(b.Doing, was.Text), Usage: used(b.Tally, b.Took), LastTool: tool,
 		UUID: p.about.NewID(), SessionID: p.about.SessionID,
 	}}
 }
@@ -160,7 +190,7 @@ func (p *projection) taskEnded(at time.Time, b event.TaskEnded) []any {
 		status, how = "failed", fmt.Sprintf("exited with code %d", b.Exit)
 	}
 	l := taskLine{
-		Type: "system", Subtype: "task_notification", ID: b.ID, Call: was.Call, Status: status, Output: &b.Output,
+		Type: "system", Subtype: "task_notification", ID: b.ID, Run: was.run, Call: was.Call, Status: status, Output: &b.Output,
 		UUID: p.about.NewID(), SessionID: p.about.SessionID,
 	}
 	if b.Status != "" {
@@ -185,14 +215,14 @@ func (p *projection) taskEnded(at time.Time, b event.TaskEnded) []any {
 	case "failed":
 		patch.Error = how
 	}
-	return []any{p.updated(b.ID, patch), l, p.tasksNow()}
+	return []any{p.updated(was, patch), l, p.tasksNow()}
 }
 
 func (p *projection) tasksNow() tasksLine {
 	l := tasksLine{Type: "system", Subtype: "background_tasks_changed", Tasks: []taskOfLine{}, UUID: p.about.NewID(), SessionID: p.about.SessionID}
 	for _, id := range slices.Sorted(maps.Keys(p.tasks)) {
 		t := p.tasks[id]
-		l.Tasks = append(l.Tasks, taskOfLine{t.ID, taskKind(t.Kind), t.Text})
+		l.Tasks = append(l.Tasks, taskOfLine{t.ID, t.run, taskKind(t.Kind), t.kind(), t.Text, t.parent})
 	}
 	return l
 }

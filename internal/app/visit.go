@@ -1,0 +1,29 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/store/sessions"
+)
+
+// FollowAgent yields what happens in the session of an agent that works in the tree of this
+// session, behind an event. Of one that has ended it yields what the log says.
+func (r *Running) FollowAgent(ctx context.Context, id string, after event.Seq, d event.Detail) iter.Seq2[event.Event, error] {
+	if of, err := (hosting{r.place.process}).session(id); err == nil && of.tree == r.tree {
+		return of.Follow(ctx, after, d)
+	}
+	var path []string // from the root down
+	for at := id; at != r.ID; {
+		m, ok := r.tree.Find(at)
+		if !ok || m.Begun.Session != at {
+			err := &op.Refusal{Code: op.NoSession, Text: fmt.Sprintf("no agent of this session has the session %s", id)}
+			return func(yield func(event.Event, error) bool) { yield(event.Event{}, err) }
+		}
+		path, at = append([]string{at}, path...), m.Order.Of
+	}
+	return sessions.In(r.place.Paths.State).ReadChild(ctx, r.log.Info(), path, after)
+}
