@@ -38,6 +38,7 @@ func Commands() []Command {
 		{Name: "cost", About: "what the session cost"},
 		{Name: "status", About: "session, model, settings"},
 		{Name: "tasks", About: "what runs in the background"},
+		{Name: "workflows", About: "runs of workflows, with their agents"},
 		{Name: "bashes", About: "what runs in the background"},
 		{Name: "todos", About: "show or hide the todo list"},
 		{Name: "rewind", Args: "[undo]", About: "go back to before a prompt: conversation, code or both"},

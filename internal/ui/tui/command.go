@@ -88,6 +88,7 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 		"cost":       func(m *Model, _ string) []effect { return m.report("cost", m.cost()) },
 		"status":     (*Model).statusCommand,
 		"tasks":      (*Model).tasksCommand,
+		"workflows":  (*Model).workflowsCommand,
 		"bashes":     (*Model).tasksCommand,
 		"todos":      (*Model).todosCommand,
 		"vim":        (*Model).vimCommand,

@@ -193,6 +193,12 @@ var scenes = []scene{
 	{"tasks", func(r *rig) {
 		r.open().event(event.TaskStarted{ID: "b1", Call: "1", Text: "make watch"}).keys("'/tasks", "enter")
 	}},
+	{"workflows", func(r *rig) {
+		runOf(r).keys("'/workflows", "enter")
+	}},
+	{"workflow", func(r *rig) {
+		runOf(r).keys("'/workflows", "enter", "enter")
+	}},
 	{"rewind", func(r *rig) { spoken(r).keys("esc", "esc") }},
 	{"rewind-plan", func(r *rig) { spoken(r).keys("'/rewind", "enter", "up", "enter").event(planOf("p1")) }},
 	{"rewind-command", func(r *rig) { // typed at once behind the prompt that is in the box again
