@@ -203,6 +203,7 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 	if l := m.spinner(p); l != nil {
 		out = append(out, l)
 	}
+	out = append(out, m.agents(p, max(rows/4, 1))...)
 	out = append(out, m.todos(p, rows/3)...)
 	out = append(out, m.waiting(p, clampLow(rows/4), m.awaited())...)
 	box, cur := m.typing(p, min(max(rows/3, 1), 12))

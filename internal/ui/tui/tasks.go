@@ -1,9 +1,12 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
@@ -21,6 +24,7 @@ type task struct {
 	heard []byte           // what it wrote last
 	doing string           // of an agent, in a few words
 	tally event.Tally      // of an agent
+	took  time.Duration    // of an agent, when it was heard of last
 }
 
 // maxHeard bounds what is kept of the output of a task that runs; all of it is in
@@ -46,7 +50,40 @@ func (v *conversation) progress(b event.TaskProgress) {
 	if b.Doing != "" && b.Doing != t.doing {
 		v.hear(event.TaskOutput{ID: b.ID, S: b.Doing + "\n"})
 	}
-	t.doing, t.tally = b.Doing, b.Tally
+	t.doing, t.tally, t.took = b.Doing, b.Tally, b.Took
+}
+
+// agents draws a line for each agent that works, at most so many: what it does, its model,
+// how hard that thinks, and what it took by now.
+func (m *Model) agents(p dialog.Paper, most int) (out []draw.Line) {
+	more := 0
+	for _, t := range m.tasks {
+		if t.end != nil || t.start.Agent == nil {
+			continue
+		}
+		if len(out) >= most {
+			more++
+			continue
+		}
+		left := draw.L(p.Mark(draw.Radio, draw.Accent), draw.Span{Text: story.Subject(cmp.Or(t.start.Agent.Name, t.start.Text)), Style: draw.Style{Attr: draw.Bold}})
+		if t.doing != "" {
+			left = append(left, draw.S("  "+story.Subject(t.doing), draw.Quiet))
+		}
+		facts := []string{shortModel(t.start.Model)}
+		if t.start.Effort != "" {
+			facts = append(facts, draw.String(t.start.Effort))
+		}
+		facts = append(facts, count(t.tally.Usage.Prompt()+t.tally.Usage.Out)+" tokens")
+		if t.tally.Cost > 0 {
+			facts = append(facts, fmt.Sprintf("$%.2f", t.tally.Cost))
+		}
+		facts = append(facts, story.Seconds(t.took))
+		out = append(out, draw.Beside(left, draw.L(draw.S(strings.Join(facts, " "+p.Sign(draw.Middot)+" "), draw.Quiet)), p.Cols(), p.O))
+	}
+	if more > 0 {
+		out = append(out, draw.L(draw.S(fmt.Sprintf("  %s %s (/tasks)", p.Sign(draw.Ellipsis), clip.Count(more, "more agent")), draw.Quiet)))
+	}
+	return out
 }
 
 // now says in a few words how a task that runs is.
