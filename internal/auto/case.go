@@ -96,6 +96,11 @@ func describe(a policy.Action) map[string]any {
 		return map[string]any{"calls_tool": a.Tool, "of_server": a.Server}
 	case policy.Spawn:
 		return map[string]any{"starts_agent": a.Agent}
+	case policy.Tell:
+		if a.Own {
+			return map[string]any{"tells_own_agent": a.To}
+		}
+		return map[string]any{"sends_message_to_other_session": a.To}
 	case policy.Workflow:
 		return map[string]any{"runs_workflow": a.Name, "written_for_this_call": a.Inline}
 	case policy.Skill:

@@ -305,7 +305,7 @@ func (r *Recorder) scope(actions []policy.Action) (files []string, whole bool) {
 				files = append(files, a.Path)
 				files = unmade(files, a.Path)
 			}
-		case policy.Read, policy.Net, policy.Skill, policy.Person, policy.None:
+		case policy.Read, policy.Net, policy.Tell, policy.Skill, policy.Person, policy.None:
 		}
 	}
 	if whole {

@@ -83,7 +83,7 @@ func (c confined) covers(a policy.Action) (path string, ok bool) {
 		return a.Path, !a.Tree && !a.Remove && c.Write(a.Path)
 	case policy.None:
 		return "", true
-	case policy.Exec, policy.Opaque, policy.Net, policy.Call, policy.Spawn, policy.Workflow, policy.Skill, policy.Person:
+	case policy.Exec, policy.Opaque, policy.Net, policy.Call, policy.Spawn, policy.Tell, policy.Workflow, policy.Skill, policy.Person:
 	}
 	return "this", false
 }

@@ -145,6 +145,12 @@ type (
 	}
 	// Spawn starts an agent of this type.
 	Spawn struct{ Agent string }
+	// Tell gives a text to another model: that of an agent, or of another session by its ID or
+	// title. Own means that it works for the same person's session as who says it.
+	Tell struct {
+		To  string
+		Own bool
+	}
 	// Workflow runs a script that starts agents. Inline: the model wrote it for this call, so
 	// that its name says nothing of what it does.
 	Workflow struct {
@@ -351,6 +357,7 @@ func (Write) action()    {}
 func (Net) action()      {}
 func (Call) action()     {}
 func (Spawn) action()    {}
+func (Tell) action()     {}
 func (Workflow) action() {}
 func (Skill) action()    {}
 func (Person) action()   {}

@@ -43,7 +43,7 @@ func (c *call) inPlan(a Action) (Verdict, bool) {
 		if !a.ReadOnly {
 			return denied("the tool may change things")
 		}
-	case Read, Net, Spawn, Workflow, Skill, Person, None:
+	case Read, Net, Spawn, Tell, Workflow, Skill, Person, None:
 	}
 	return Verdict{}, false
 }
@@ -62,6 +62,10 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		}
 	case Spawn:
 		return Verdict{Effect: Allow, Reason: "what the agent does is decided call by call", Check: CheckSpawn, Part: a.Agent}, true
+	case Tell:
+		if a.Own {
+			return Verdict{Effect: Allow, Reason: "it is said to an agent of this session", Check: CheckNone, Part: a.To}, true
+		}
 	case Exec:
 		if c.mixed && a.Unpinned != "" {
 			break
@@ -213,6 +217,8 @@ func (c *call) nothing(a Action) Verdict {
 		v.Reason = "no rule allows this tool of the MCP server " + a.Server
 	case Skill:
 		v.Reason = "no rule allows the skill " + a.Name
+	case Tell:
+		v.Reason = "no rule allows messages to the session " + a.To
 	case Workflow:
 		v.Reason = "no rule allows the workflow " + a.Name + ", which starts agents as often as its script says"
 		if a.Inline {

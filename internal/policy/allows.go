@@ -302,7 +302,7 @@ func (c *call) spelledOut(a Action) bool {
 				if c.allowsOpaque(rule, a) {
 					return true
 				}
-			case Read, Write, Net, Call, Spawn, Workflow, Skill, Person, None:
+			case Read, Write, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 			}
 		}
 	}

@@ -76,7 +76,7 @@ func (j Judged) loses(r Rules) bool {
 	case Write:
 		takes := a.Remove && a.Tree && !a.Moved && (filepath.Base(a.Path) == ".git" || a.repository() != "")
 		return j.Check == CheckRemoval || takes || vital(r, a) != "" || device(a.Path) != ""
-	case Read, Opaque, Net, Call, Spawn, Workflow, Skill, Person, None:
+	case Read, Opaque, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 	}
 	return false
 }
@@ -149,7 +149,7 @@ type memoKey struct {
 // memo is judge of a path once: a long script touches the same files over and over.
 func (c *call) memo(seen map[memoKey]Verdict, a Action) Verdict {
 	switch a.(type) {
-	case Exec, Opaque, Net, Call, Spawn, Workflow, Skill, Person, None:
+	case Exec, Opaque, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 		return c.judge(a)
 	case Read, Write:
 	}
@@ -286,7 +286,7 @@ func (c *call) unseen(a Action) (Verdict, bool) {
 		if !c.spelledOut(a) {
 			why = a.Unseen
 		}
-	case Read, Write, Net, Call, Spawn, Workflow, Skill, Person, None:
+	case Read, Write, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 	}
 	if why == "" {
 		return Verdict{}, false
@@ -308,7 +308,7 @@ func maybe(a Action) bool {
 		return a.Sure >= Possible
 	case Read:
 		return a.Sure >= Possible
-	case Opaque, Net, Call, Spawn, Workflow, Skill, Person, None:
+	case Opaque, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 	}
 	return false
 }
@@ -344,7 +344,7 @@ func (c *call) ruled() bool {
 			commands = true
 		case Opaque:
 			return false
-		case Read, Write, Net, Call, Spawn, Workflow, Skill, Person, None:
+		case Read, Write, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 		}
 	}
 	return commands
@@ -358,7 +358,7 @@ func (c *call) malformed(a Action) (Verdict, bool) {
 		p = a.Path
 	case Write:
 		p = a.Path
-	case Exec, Opaque, Net, Call, Spawn, Workflow, Skill, Person, None:
+	case Exec, Opaque, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 	}
 	if strings.ContainsRune(p, 0) {
 		return Verdict{Effect: Deny, Reason: "a path cannot hold a NUL character", Check: CheckPath}, true
@@ -400,7 +400,7 @@ func (c *call) immune(a Action) (Verdict, bool) {
 			return Verdict{Effect: Ask, Reason: "this would write to the device " + name + ", and what is on it would be lost", Check: CheckRemoval, Part: a.Path}, true
 		}
 		return c.protectedWrite(a)
-	case Opaque, Net, Call, Spawn, Workflow, Skill, Person, None:
+	case Opaque, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 	}
 	return Verdict{}, false
 }

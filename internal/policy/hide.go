@@ -56,7 +56,7 @@ func hiding(r Rules, m Mode, q Request) Hide {
 			shows = shows || !a.List && a.Sure < Possible && (a.Tree || a.Elsewhere)
 		case Write:
 			writes = writes || a.Sure < Possible && r.holdsSecrets(a.Path)
-		case Net, Call, Spawn, Workflow, Skill, Person, None:
+		case Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 		}
 	}
 	switch {
@@ -123,7 +123,7 @@ func Shows(as []Action) (named []string, masks bool) {
 			}
 		case Call, Net:
 			masks = true
-		case Spawn, Workflow, Skill, Person, None:
+		case Spawn, Tell, Workflow, Skill, Person, None:
 		}
 	}
 	return named, masks

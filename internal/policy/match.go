@@ -53,6 +53,8 @@ func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 		return matchMCP(rule.Rule, e, a)
 	case Spawn:
 		return rule.family() == "Agent" && (rule.Spec == "" || slices.ContainsFunc(AgentNames(a.Agent), func(name string) bool { return wordMatch(rule.Spec, name) }))
+	case Tell:
+		return rule.Tool == "SendMessage" && (rule.Spec == "" || wordMatch(rule.Spec, a.To))
 	case Workflow:
 		return rule.Tool == "Workflow" && (rule.Spec == "" || wordMatch(rule.Spec, a.Name) && (e != Allow || !a.Inline))
 	case Skill:

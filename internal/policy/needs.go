@@ -190,7 +190,7 @@ func foreignProgram(a Action) bool {
 		return a.Sure < Possible && !(a.ReadOnly && a.Beyond == "" && a.Unpinned == "") && (len(a.Argv) == 0 || a.Argv[0] != "git" || a.Unseen != "")
 	case Opaque:
 		return true
-	case Read, Write, Net, Call, Spawn, Workflow, Skill, Person, None:
+	case Read, Write, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 	}
 	return false
 }
@@ -208,7 +208,7 @@ func readOrEdits(as []Action) bool {
 			commands = true
 		case Opaque:
 			return false
-		case Read, Write, Net, Call, Spawn, Workflow, Skill, Person, None:
+		case Read, Write, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 		}
 	}
 	return commands

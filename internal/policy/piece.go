@@ -19,6 +19,7 @@ const (
 	PieceAgent    PieceKind = "agent"
 	PieceSkill    PieceKind = "skill"
 	PieceWorkflow PieceKind = "workflow"
+	PieceTell     PieceKind = "tell"
 )
 
 // OfFile reports whether Text and Path are of a file.
@@ -106,6 +107,8 @@ func piece(a Action) (p Piece, ok bool) {
 		return Piece{Kind: PieceTool, Text: part(a)}, true
 	case Spawn:
 		return Piece{Kind: PieceAgent, Text: a.Agent}, true
+	case Tell:
+		return Piece{Kind: PieceTell, Text: a.To}, true
 	case Workflow:
 		return Piece{Kind: PieceWorkflow, Text: a.Name}, true
 	case Skill:

@@ -37,6 +37,8 @@ func (c *call) suggest(a Action) []string {
 		return []string{"mcp__" + a.Server + "__" + a.Tool}
 	case Spawn:
 		return []string{"Agent(" + a.Agent + ")"}
+	case Tell:
+		return []string{"SendMessage(" + a.To + ")"}
 	case Workflow:
 		if a.Inline {
 			return nil

@@ -13,8 +13,8 @@ import (
 // (SandboxNetworkAccess, SandboxKeep), and those of other agents whose settings are
 // read. MCP tools cannot be known before their servers are asked.
 var known = []string{
-	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListMcpResources", "ListMcpResourcesTool",
-	"McpElicitation", "McpSampling", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
+	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListAgents", "ListMcpResources", "ListMcpResourcesTool",
+	"McpElicitation", "McpSampling", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "SendMessage", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
 	"TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
 }
 
@@ -57,7 +57,7 @@ func Dead(r Rule) string {
 		}
 	case strings.HasPrefix(r.Tool, "mcp__"):
 		return deadMCP(r)
-	case r.Spec != "" && !slices.Contains([]string{"Read", "Edit", "Agent", "Skill", "WebSearch", "Workflow", "SlashCommand"}, family(r.Tool)):
+	case r.Spec != "" && !slices.Contains([]string{"Read", "Edit", "Agent", "SendMessage", "Skill", "WebSearch", "Workflow", "SlashCommand"}, family(r.Tool)):
 		return "this rule can never match: " + r.Tool + " takes nothing in parentheses"
 	}
 	return ""
@@ -171,8 +171,8 @@ func (r Rule) names(tool string) bool {
 // BUILTIN_TOOL_NAMES, 2026-11), and older names of them: a list that names one is about a tool
 // that nobody can call here. A rule can name it: a deny rule for it holds.
 var elsewhere = []string{
-	"Artifact", "Brief", "ClaudeDesign", "Config", "CronCreate", "CronDelete", "CronList", "EnterWorktree", "ExitWorktree", "KillBash", "LSP", "ListAgents", "ListPeers", "Monitor",
+	"Artifact", "Brief", "ClaudeDesign", "Config", "CronCreate", "CronDelete", "CronList", "EnterWorktree", "ExitWorktree", "KillBash", "LSP", "ListPeers", "Monitor",
 	"ObserverReport", "Projects", "ProposeGoal", "ProposeSkills", "PushNotification", "REPL", "ReadMcpResourceDir", "ReadNotifications", "RefreshMcpTools", "RemoteTrigger", "ReportFindings",
-	"ScheduleWakeup", "SendFeedback", "SendMessage", "SendUserFile", "SendUserMessage", "Sleep", "SubagentHandback", "TeamCreate",
+	"ScheduleWakeup", "SendFeedback", "SendUserFile", "SendUserMessage", "Sleep", "SubagentHandback", "TeamCreate",
 	"TeamDelete", "WaitForMcpServers",
 }

@@ -46,7 +46,7 @@ func (c *call) tree(a Action) (v Verdict, ok bool) {
 		case a.Moved && a.Tree && a.Sure == Certain:
 			return c.moveUnseen(a), true
 		}
-	case Exec, Opaque, Net, Call, Spawn, Workflow, Skill, Person, None:
+	case Exec, Opaque, Net, Call, Spawn, Tell, Workflow, Skill, Person, None:
 	}
 	return Verdict{}, false
 }

@@ -162,6 +162,8 @@ func part(a Action) string {
 		return "mcp__" + a.Server + "__" + a.Tool
 	case Spawn:
 		return a.Agent
+	case Tell:
+		return a.To
 	case Workflow:
 		return a.Name
 	case Skill:

@@ -145,7 +145,7 @@ func (r *reader) supposing(read func()) {
 			return a
 		case policy.Read:
 			return a
-		case policy.Opaque, policy.Net, policy.Call, policy.Spawn, policy.Workflow, policy.Skill, policy.Person, policy.None:
+		case policy.Opaque, policy.Net, policy.Call, policy.Spawn, policy.Tell, policy.Workflow, policy.Skill, policy.Person, policy.None:
 		}
 		return nil
 	})

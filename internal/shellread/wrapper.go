@@ -165,7 +165,7 @@ func (r *reader) keepForRules(read func()) {
 				a.Sure, a.MayWrite = policy.Possible, false
 				return a
 			}
-		case policy.Opaque, policy.Net, policy.Call, policy.Spawn, policy.Workflow, policy.Skill, policy.Person, policy.None:
+		case policy.Opaque, policy.Net, policy.Call, policy.Spawn, policy.Tell, policy.Workflow, policy.Skill, policy.Person, policy.None:
 		}
 		return nil
 	})

@@ -418,7 +418,7 @@ func (r *Recorder) note(a policy.Action) {
 	case policy.Write:
 		r.Unsafe = true
 		r.Wrote = append(r.Wrote, a.Path)
-	case policy.Read, policy.Net, policy.Call, policy.Spawn, policy.Workflow, policy.Skill, policy.Person, policy.None:
+	case policy.Read, policy.Net, policy.Call, policy.Spawn, policy.Tell, policy.Workflow, policy.Skill, policy.Person, policy.None:
 	}
 }
 

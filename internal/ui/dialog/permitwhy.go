@@ -107,7 +107,7 @@ func (x deed) reasons() []string {
 func told(x policy.Piece) draw.Line {
 	verb := map[policy.PieceKind]string{
 		policy.PieceRead: "reads", policy.PieceWrite: "changes", policy.PieceRemove: "removes", policy.PieceName: "names", policy.PieceConnect: "connects to",
-		policy.PieceTool: "uses", policy.PieceAgent: "starts the agent", policy.PieceSkill: "uses the skill", policy.PieceWorkflow: "runs the workflow",
+		policy.PieceTool: "uses", policy.PieceAgent: "starts the agent", policy.PieceSkill: "uses the skill", policy.PieceWorkflow: "runs the workflow", policy.PieceTell: "sends a message to",
 	}[x.Kind]
 	if verb == "" {
 		return draw.Exact(x.Text, draw.Plain)
