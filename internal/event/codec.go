@@ -67,6 +67,8 @@ var (
 		asStruct[TaskStarted]("task_started"),
 		asStruct[TaskEnded]("task_ended"),
 		asStruct[TodoChanged]("todo_changed"),
+		asStruct[MessageSent]("message_sent"),
+		asStruct[MessageSettled]("message_settled"),
 		asStruct[FilesChanged]("files_changed"),
 		asStruct[Noted]("noted"),
 		asStruct[SettingsChanged]("settings_changed"),

@@ -83,6 +83,7 @@ func samples() []event.Body {
 		event.Extended{Commands: []event.Offer{{Name: "n", Args: "a", About: "b", From: "f", Path: "p"}}, Skills: []event.Offer{{Name: "n"}}, Agents: []event.Offer{{Name: "n"}}, Plugins: []event.Offer{{Name: "n", Version: "1"}}, PluginErrors: []event.PluginError{{Plugin: "p", Kind: "k", Text: "t", Path: "/p"}}, Styles: []event.Offer{{Name: "n"}}, Style: "s"},
 		event.ServerChanged{Name: "n", State: event.ServerFailed, Why: "w", From: "f", Tools: 3},
 		event.Titled{Title: "t", By: "b"},
+		event.MessageSent{To: "s", Name: "n", Text: "t", Summary: "s", Typed: op.Span{To: 1}, Call: "c", Input: "p1", Idle: true}, event.MessageSettled{N: 3, How: event.MessageReturned, Why: "w"},
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Bounded{Results: []event.Cut{{Call: "a", Text: "the beginning\n[…]\nthe end", Spill: "/r/1"}, {Call: "b", Text: "x"}}},
 		event.Stripped{Cause: event.CauseMedia, Why: "w"},

@@ -315,6 +315,24 @@ type (
 		Order []string        `json:"order,omitempty"`
 		By    string          `json:"by,omitempty"` // the agent that changed it, "" is the session itself
 	}
+	// MessageSent is what the session has to say to an agent or to another session. It is on
+	// disk before it is delivered; its number in the log is that of the message (op.Sender).
+	MessageSent struct {
+		To      string  `json:"to"`             // the ID of the receiver's session
+		Name    string  `json:"name,omitempty"` // of the receiver, for people
+		Text    string  `json:"text"`
+		Summary string  `json:"summary,omitempty"` // of Text, for people
+		Typed   op.Span `json:"typed,omitzero"`    // what of Text a person typed
+		Call    string  `json:"call,omitempty"`    // that sends it
+		Input   string  `json:"input,omitempty"`   // the ID of the prompt that it came in, of a person
+		Idle    bool    `json:"idle,omitempty"`    // the session wants to be told when the receiver has nothing more to do
+	}
+	// MessageSettled says what became of a message: the receiver has it, or it was returned.
+	MessageSettled struct {
+		N   Seq      `json:"n"` // of its MessageSent
+		How Delivery `json:"how"`
+		Why string   `json:"why,omitempty"` // of one that was returned
+	}
 	// FilesChanged says what changed on disk while no call ran, and something that calls had
 	// left running may have done it, or anybody else meanwhile.
 	FilesChanged struct {
@@ -367,6 +385,17 @@ const (
 	TaskBudget    TaskStatus = "budget"  // a bound on money, tokens or requests was reached
 	TaskBlocked   TaskStatus = "blocked" // what it asked, nobody was there to answer
 	TaskLost      TaskStatus = "lost"    // the process ended, and nothing of it can be taken up
+)
+
+// A Delivery is what became of a message.
+type Delivery string
+
+// What can become of a message.
+const (
+	MessageBegins   Delivery = "read"     // the receiver begins a turn with it
+	MessageQueued   Delivery = "queued"   // a turn of the receiver runs, which reads it after its step
+	MessageResumes  Delivery = "resumed"  // the receiver had ended, and goes on with it
+	MessageReturned Delivery = "returned" // it was not delivered, and will not be
 )
 
 // A Tally is what an agent has done: its requests with their usage, and its calls.
@@ -533,6 +562,8 @@ func (ServerChanged) body()  {}
 func (TaskStarted) body()    {}
 func (TaskEnded) body()      {}
 func (TodoChanged) body()    {}
+func (MessageSent) body()    {}
+func (MessageSettled) body() {}
 func (FilesChanged) body()   {}
 func (Noted) body()          {}
 func (TurnEnded) body()      {}

@@ -197,9 +197,12 @@ type (
 type Sender struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
-	// N numbers what it sends to a session, from 1. What has come already does not come a
-	// second time. 0 has no number.
+	// N numbers what it sends to a session, in rising order. What has come already does not
+	// come a second time, and neither does what has a smaller number. 0 has no number.
 	N int `json:"n,omitempty"`
+	// As says of a message who sent it, in words that the model reads with it ("the agent
+	// finder (a1)"). "": it is none.
+	As string `json:"as,omitempty"`
 	// End: it says how the sender's work ended.
 	End bool `json:"end,omitempty"`
 	// Task: the sender is a task beside the turns, and this is its notice.

@@ -179,7 +179,7 @@ func (s *Session) admitAttached(ctx context.Context, q *event.InputQueued, a *Ad
 func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool) error {
 	e := event.InputAccepted{
 		ID: q.ID, Text: q.Text, Typed: q.Typed, From: q.From, Images: append(slices.Clip(q.Images), a.read.Images...), ImagesAt: q.ImagesAt, Attached: q.Attached, Steer: steer,
-		Read: a.read.Text, Skill: a.read.Skill,
+		Read: cmp.Or(a.read.Text, letter(q)), Skill: a.read.Skill,
 	}
 	if a.read.Changed.Any() {
 		e.Changed = &a.read.Changed
@@ -254,6 +254,9 @@ func (s *Session) turn(st *state) (t agent.Turn, err error) {
 	if t.ID, err = s.started(st); err == nil && st.onBegin != nil {
 		st.onBegin()
 		st.onBegin = nil
+	}
+	if err == nil && s.cfg.Began != nil {
+		s.cfg.Began()
 	}
 	return t, err
 }

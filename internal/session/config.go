@@ -59,6 +59,8 @@ type Turns struct {
 	// AskDear: a turn during which a person is told so waits before its next
 	// request until they say that it shall go on.
 	AskDear bool
+	// Began is called when a turn has begun. It must not block. nil is fine.
+	Began func()
 }
 
 // Hands are what a session can do beside talking to its model.

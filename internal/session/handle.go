@@ -144,12 +144,11 @@ func (s *Session) setMode(ctx context.Context, st *state, m policy.Mode) error {
 // prompt makes the input durable. It waits for the turn, which takes it when
 // it begins, or after its current step.
 func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) error {
-	switch {
-	case o.From == nil:
-	case o.From.N > 0 && o.From.N <= st.Mail[o.From.ID]:
-		return nil // it came before
-	case st.ending && !o.From.Notice():
+	if o.From != nil && st.ending && !o.From.Notice() {
 		return ErrClosed
+	}
+	if s.came(st, o.From) {
+		return nil
 	}
 	if err := s.calm(st, &o); err != nil {
 		return err

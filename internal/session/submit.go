@@ -125,8 +125,8 @@ func (s *Session) fitted(ctx context.Context, p op.Prompt) (op.Prompt, error) {
 }
 
 // Report tells readers what becomes of a background task, and records its start
-// and end, and what helpers beside the session cost and wrote down. b is an
-// event.TaskStarted, TaskOutput, TaskProgress or TaskEnded, HookStarted, HookEnded, Spent, NotesKept, Noted, Extended or ServerChanged; any
+// and end, what the session says to others, and what helpers beside it cost and wrote down. b is an
+// event.TaskStarted, TaskOutput, TaskProgress or TaskEnded, HookStarted, HookEnded, Spent, NotesKept, Noted, MessageSent, MessageSettled, Extended or ServerChanged; any
 // other is an error.
 func (s *Session) Report(b event.Body) error {
 	switch b := b.(type) {
@@ -147,7 +147,7 @@ func (s *Session) Report(b event.Body) error {
 			s.fan.send(e)
 		})
 		return errors.Join(err, res)
-	case event.TaskStarted, event.TaskEnded, event.Spent, event.NotesKept, event.Noted:
+	case event.TaskStarted, event.TaskEnded, event.Spent, event.NotesKept, event.Noted, event.MessageSent, event.MessageSettled:
 		var res error
 		err := s.do(func(st *state) { res = s.record(context.Background(), st, b) })
 		if _, ended := b.(event.TaskEnded); ended {

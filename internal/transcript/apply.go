@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
 )
 
 // Apply returns s after e. A live event changes nothing. Every event has a case
@@ -23,6 +24,7 @@ func (s State) Apply(e event.Event) State {
 	switch b := e.Body.(type) {
 	case event.SessionStarted:
 		s.Root, s.Start, s.Dir = b.Root, b.Dir, cmp.Or(s.Dir, b.Dir) // a fork begins where its conversation is
+		s.Copied = b.At
 	case event.Resumed:
 		s = s.resumed(b)
 	case event.Situated:
@@ -92,6 +94,12 @@ func (s State) Apply(e event.Event) State {
 		s.Tasks = s.List.All()
 	case event.GoalSet, event.GoalChanged:
 		s = s.goal(e)
+	case event.MessageSent:
+		if e.Seq > s.Copied {
+			s.Outbox = append(slices.Clip(s.Outbox), Letter{e.Seq, b})
+		}
+	case event.MessageSettled:
+		s.Outbox = slices.DeleteFunc(slices.Clone(s.Outbox), func(l Letter) bool { return l.N == b.N })
 	case event.FilesChanged:
 		s = s.touched(b.Changed.Files)
 	case event.Noted:
@@ -245,7 +253,7 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 	if b.Text == "" && len(b.Images) == 0 {
 		b.Text, b.Images, b.ImagesAt, b.Attached = queued.Text, queued.Images, queued.ImagesAt, queued.Attached
 	}
-	if !b.Hidden && !b.From.Notice() {
+	if !b.Hidden && (b.From == nil || b.Typed != (op.Span{}) || !b.From.Notice() && b.From.As == "") {
 		if s.First == "" {
 			s.First = b.Text
 		}

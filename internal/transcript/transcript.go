@@ -59,8 +59,12 @@ type State struct {
 	// number of the newest prompt of each sender that came, so that none comes twice.
 	Agents map[string]Agent `json:",omitempty"`
 	Mail   map[string]int   `json:",omitempty"`
-	Rules  []string         // granted for the session, in order
-	Gone   []string         // tools that were taken away and did not come back, in order
+	// Outbox are the messages that were not settled, in order. Copied is up to which event
+	// the log repeats that of another session: what is said there is not this session's.
+	Outbox []Letter  `json:",omitempty"`
+	Copied event.Seq `json:",omitempty"`
+	Rules  []string  // granted for the session, in order
+	Gone   []string  // tools that were taken away and did not come back, in order
 	// Listed are the tools that the newest request listed; see event.Replied.
 	Listed []llm.Spec `json:",omitempty"`
 	// Loaded are the tools that the model loaded, as it was told of them, in order.
@@ -123,6 +127,12 @@ type Agent struct {
 type Past struct {
 	event.TaskStarted
 	End event.TaskEnded
+}
+
+// A Letter is a message with its number.
+type Letter struct {
+	N event.Seq
+	event.MessageSent
 }
 
 // A Said is a prompt of a person.

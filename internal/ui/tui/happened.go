@@ -199,7 +199,7 @@ func (m *Model) happened(e event.Event) []effect {
 			return m.call("adze: " + story.FirstLine(b.Text))
 		}
 	case event.SessionStarted, event.Resumed, event.Situated, event.ToolsChanged, event.Extended, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
-		event.NotesKept, event.FilesChanged, event.RewindBegan, event.Compacting, event.Unknown, event.Retracted, event.ToolOutput, event.Queued:
+		event.NotesKept, event.MessageSent, event.MessageSettled, event.FilesChanged, event.RewindBegan, event.Compacting, event.Unknown, event.Retracted, event.ToolOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil
