@@ -172,7 +172,7 @@ func (r *Running) crew() fleet.Crew {
 	if c := r.spec.Child; c != nil {
 		r.tree = c.Of.tree
 	} else {
-		r.tree = fleet.New(hosting{r.place.process}, r.ID, func() fleet.Bounds { return bounds(r.place.Config()) }, time.Now)
+		r.tree = fleet.New(hosting{r.place.process}, r.near(), r.ID, func() fleet.Bounds { return bounds(r.place.Config()) }, time.Now)
 	}
 	r.flows = r.newFlows()
 	starts := func(kind string) (string, bool) { return r.plan(r.place.Config()).Starts(kind) }
@@ -190,11 +190,11 @@ func bounds(cfg *config.Config) fleet.Bounds {
 	return b
 }
 
-// recall has the tree know the agents of earlier processes. What one of them came to and
-// nobody was told, is told now.
+// recall has the tree and the model know the agents of earlier processes.
 func (r *Running) recall() {
 	var list []fleet.Member
-	for _, a := range r.State().Agents {
+	st := r.State()
+	for _, a := range st.Agents {
 		if a.Agent == nil {
 			continue
 		}
@@ -214,7 +214,7 @@ func (r *Running) recall() {
 	if c := r.spec.Child; c != nil {
 		depth = c.Order.Depth + 1
 	}
-	r.tree.Restore(r.ID, depth, list)
+	fresh := r.tree.Restore(r.ID, depth, list)
 	if r.spec.Child == nil {
 		var names []string
 		for _, m := range list {
@@ -223,6 +223,9 @@ func (r *Running) recall() {
 		for _, name := range r.State().List.Left(names) {
 			r.leave(name)
 		}
+	}
+	if r.spec.Child == nil || len(fresh) > 0 {
+		r.resumedWith(fresh)
 	}
 }
 

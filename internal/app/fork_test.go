@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/fleet"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 )
@@ -247,7 +247,7 @@ func TestForks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := again.tree.Send(t.Context(), "f3", op.Sender{ID: again.ID, N: 9}, "What did you do?"); err != nil {
+	if _, err := again.tree.Send(t.Context(), again.ID, fleet.Letter{To: "f3", Text: "What did you do?"}); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the fork has gone on", func() bool { f, _ := again.tree.Find("f3"); return !f.Works() })

@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/confine"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
+	"github.com/adze-agent/adze/internal/fleet"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -41,6 +42,9 @@ type Surroundings struct {
 	// Extensions are those that flags name.
 	Extensions ext.Flags
 	LogFile    string // absolute; where --debug writes, "" for nowhere that lasts
+	// Near are the sessions of other processes of this person, by the state folder; nil: they
+	// cannot be reached.
+	Near func(state string) fleet.Neighbours
 	// Transcripts are those that other programs read; nil: there are none.
 	Transcripts Transcripts
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/desk"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/live"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -41,7 +42,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	o := invocation{Invocation: app.Invocation{Surroundings: app.Surroundings{
 		Environment: settings.Environment{Env: sys.Env, Note: func(s string) { tell(sys.Stderr, "adze: ", s) }},
 		Version:     sys.Version, Environ: sys.Environ,
-		Record: sys.Record, Memory: &choose.Memory{},
+		Record: sys.Record, Memory: &choose.Memory{}, Near: live.Near,
 	}}}
 	if err := f.fill(sys, fs); err != nil {
 		return o, err

@@ -17,6 +17,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -24,7 +25,9 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool/spawn"
+	"github.com/adze-agent/adze/internal/transcript"
 )
 
 // A Host runs sessions. Its methods may be called by several goroutines.
@@ -45,6 +48,63 @@ type Host interface {
 	// End interrupts what a session does and closes it. Its log stays. left is the worktree
 	// that it had to itself, where work is in it; one without goes.
 	End(session string) (left *event.Worktree, err error)
+	// Look says how a session is, if it is open.
+	Look(session string) (Look, bool)
+}
+
+// A Look is how a session is.
+type Look struct {
+	Seq    event.Seq           // of its newest event
+	Title  string              // or its first prompt, "" for none
+	Turns  bool                // a turn runs
+	Asks   bool                // a question is open
+	Waits  int                 // prompts that wait
+	Outbox []transcript.Letter // messages of its own that were not settled
+	Mail   map[string]int      // as in transcript.State
+}
+
+// Peer is the session as others see it.
+func (l Look) Peer(id, dir string) Peer {
+	p := Peer{ID: id, Title: l.Title, Dir: dir, Doing: "idle", Turns: l.Turns || l.Waits > 0, Last: l.Seq}
+	switch {
+	case l.Asks:
+		p.Doing = "asking"
+	case p.Turns:
+		p.Doing = "working"
+	}
+	return p
+}
+
+// Neighbours are the sessions of the same person that have trees of their own, in this
+// process or another one. Their methods may be called by several goroutines.
+type Neighbours interface {
+	// Open lists those that are open in a process, and this tree's root.
+	Open(ctx context.Context) ([]Peer, error)
+	// Closed is the one that a word names and that cannot be reached.
+	Closed(ctx context.Context, word string) (p Peer, ok bool)
+	// Submit and Follow are as in client.Client. The error of Submit is ErrUnsure where
+	// nobody knows whether the session took the op.
+	Submit(ctx context.Context, session string, o op.Op) error
+	Follow(ctx context.Context, session string, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
+}
+
+// ErrUnsure says that a session may have taken an op.
+var ErrUnsure = errors.New("the connection broke: whether it arrived is not known")
+
+// A Peer is a session of the same person.
+type Peer struct {
+	ID, Title, Dir string
+	Doing          string    // idle, working, or asking a person
+	Turns          bool      // a turn runs, or a prompt waits; of one that is not open here: it is open in a process that does not answer
+	Last           event.Seq // the newest event
+}
+
+// Label is how a session is called.
+func (p Peer) Label() string {
+	if p.Title == "" {
+		return p.ID
+	}
+	return fmt.Sprintf("%q (%s)", clip.Line(clip.Clean(p.Title), 60), p.ID)
 }
 
 // An Order is what an agent is to be.

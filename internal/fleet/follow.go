@@ -54,6 +54,7 @@ func (t *Tree) see(m *member, e event.Event) (done bool) {
 	m.Active, m.said = t.now(), false
 	news := m.take(e.Body)
 	done = m.done()
+	m.going = m.going || done
 	progress := event.TaskProgress{ID: m.ID, Doing: m.Doing, Tally: m.Tally, Took: m.Active.Sub(m.Began)}
 	t.mu.Unlock()
 	if news && !done {
@@ -73,10 +74,14 @@ func (m *member) take(b event.Body) (news bool) {
 		if !b.Rests {
 			m.queued[b.ID] = b.From.Notice()
 		}
+		delete(m.coming, b.ID)
 	case event.InputAccepted:
 		delete(m.queued, b.ID)
+		delete(m.coming, b.ID)
+		m.turns = m.turns || !b.Steer // its turn begins with it
 	case event.InputRemoved:
 		delete(m.queued, b.ID)
+		delete(m.coming, b.ID)
 	case event.TurnStarted:
 		m.turns = true
 	case event.Replied:
@@ -96,6 +101,7 @@ func (m *member) take(b event.Body) (news bool) {
 	case event.TaskStarted:
 		if b.Kind == event.TaskAgent {
 			m.tasks[b.ID] = true
+			delete(m.coming, b.ID)
 		}
 	case event.TaskEnded:
 		delete(m.tasks, b.ID)
@@ -123,7 +129,7 @@ func (m *member) take(b event.Body) (news bool) {
 // done reports whether nothing is left that the agent would do by itself.
 func (m *member) done() bool {
 	ended := m.last.end.ID != "" && !m.turns
-	return ended && len(m.queued) == 0 && (len(m.tasks) == 0 || m.last.end.How != event.Done)
+	return ended && len(m.queued)+len(m.coming)+m.hopes == 0 && (len(m.tasks) == 0 || m.last.end.How != event.Done)
 }
 
 // ended has an agent be one that has ended, and says so to the session that started it. ctx
@@ -131,6 +137,7 @@ func (m *member) done() bool {
 func (t *Tree) ended(ctx context.Context, m *member, left *event.Worktree, failed error) {
 	t.stopBelow(m.Begun.Session, "the agent that started it ended")
 	t.mu.Lock()
+	m.going = true
 	end := event.TaskEnded{ID: m.ID, Took: t.now().Sub(m.Began), Tally: m.Tally, Worktree: left}
 	end.Status, end.Text = m.result(failed)
 	end.Did, end.Left = m.deeds.List()
@@ -146,8 +153,13 @@ func (t *Tree) ended(ctx context.Context, m *member, left *event.Worktree, faile
 	t.roomy()
 	told, waits, closed := m.Member, m.Waits, t.closed
 	t.mu.Unlock()
-	if closed { // the next start finds that it worked, and tells the model that it is lost
+	defer func() { // it does not go on before its end is recorded
+		t.mu.Lock()
+		m.going = false
 		close(m.over)
+		t.mu.Unlock()
+	}()
+	if closed { // the next start finds that it worked, and tells the model that it is lost
 		return
 	}
 	t.left(told.called())
@@ -157,7 +169,6 @@ func (t *Tree) ended(ctx context.Context, m *member, left *event.Worktree, faile
 		_ = t.host.Submit(context.Background(), of, notice(told).Prompt(told.Ends, true, told.Status == event.TaskStopped))
 	}
 	_ = t.host.Report(of, end) // a session that is over has recorded that it ended its agents
-	close(m.over)
 }
 
 // result is how an agent ended, and what it says.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 )
 
@@ -19,14 +20,18 @@ import (
 // other. All of its methods may be called by several goroutines.
 type Tree struct {
 	host   Host
+	near   Neighbours // nil: there are none
 	root   string
 	bounds func() Bounds
 	now    func() time.Time
+	life   context.Context // of what hopes for the end of somebody's work
+	end    context.CancelFunc
 
-	following sync.WaitGroup // of agents that work
+	following sync.WaitGroup // of agents that work, and of what hopes
 	mu        sync.Mutex     // guards the rest
 	members   map[string]*member
-	starting  int // reserved, and not members yet
+	posting   map[string]chan struct{} // has a place for the one who delivers what a session says, by its ID
+	starting  int                      // reserved, and not members yet
 	spawned   int
 	closed    bool
 	watching  bool
@@ -38,11 +43,16 @@ type Tree struct {
 type member struct {
 	Member
 	prompt string
-	stop   context.CancelCauseFunc // ends its following, nil when it has ended
+	stop   context.CancelCauseFunc // ends it, nil when it has ended
+	rest   context.CancelFunc      // ends its following, because it has nothing more to do
 	over   chan struct{}           // closed when it has ended
 	moved  chan struct{}           // closed when nobody waits for it any more
+	ready  chan struct{}           // closed when it is in the log that it works, or was not begun; nil when either is so
+	going  bool                    // it has nothing more to do, and is being closed
 	tasks  map[string]bool         // agents of its own that work
 	queued map[string]bool         // prompts that wait, and whether each is a notice of a task
+	coming map[string]bool         // prompts, and agents of its own, that are on their way
+	hopes  int                     // it is to be told that somebody has nothing more to do
 	turns  bool                    // a turn runs
 	block  string                  // what nobody was there to answer
 	asks   map[string]string       // open questions, by call
@@ -57,22 +67,32 @@ type outcome struct {
 	text string
 }
 
-// New is the tree of a root session. bounds is asked before each start.
-func New(host Host, root string, bounds func() Bounds, now func() time.Time) *Tree {
-	return &Tree{host: host, root: root, bounds: bounds, now: now, members: map[string]*member{}, room: make(chan struct{})}
+// New is the tree of a root session. bounds is asked before each start. near may be nil.
+// Close it.
+func New(host Host, near Neighbours, root string, bounds func() Bounds, now func() time.Time) *Tree {
+	t := &Tree{host: host, near: near, root: root, bounds: bounds, now: now, members: map[string]*member{}, posting: map[string]chan struct{}{}, room: make(chan struct{})}
+	t.life, t.end = context.WithCancel(context.Background())
+	return t
 }
 
-// Restore has the tree know agents of earlier processes, which have ended.
-func (t *Tree) Restore(of string, depth int, list []Member) {
+// Restore has the tree know agents of earlier processes, which have ended, and returns those
+// that it did not know.
+func (t *Tree) Restore(of string, depth int, list []Member) (fresh []Member) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, m := range list {
+		if t.members[m.ID] != nil {
+			continue
+		}
 		m.Order.Of, m.Order.Depth = of, depth
 		t.members[m.ID] = &member{Member: m}
 		if m.Order.Run == "" {
 			t.spawned++
 		}
+		fresh = append(fresh, m)
 	}
+	order.By(fresh, func(a, b Member) int { return cmp.Compare(a.Begun.Session, b.Begun.Session) }) // their IDs sort by time
+	return fresh
 }
 
 // depth is how deep a session is in the tree: 0 is the root. It needs t.mu.
@@ -107,9 +127,11 @@ func (t *Tree) reserve(o *Order, prompt string) error {
 	o.Depth = t.depth(o.Of) + 1
 	switch {
 	case t.closed:
-		return refused("the session is over")
+		return errOver
 	case o.Fork && t.forks(o.Of):
 		return refused("you are a fork yourself, and forks do not fork: do this work yourself, or start another agent with a prompt that stands alone")
+	case !usable(o.Name):
+		return refused("an agent cannot be called %q: a name is one word, not longer than %d bytes, and none that means somebody else (%s)", clip.Visible(o.Name), maxName, strings.Join(reserved, ", "))
 	case o.Depth > b.Depth:
 		return refused("agents may start agents %d deep, and no deeper: do this work yourself", b.Depth)
 	case t.working() >= b.Alive:
@@ -142,6 +164,9 @@ func (t *Tree) working() int {
 	}
 	return n
 }
+
+// errOver says that nothing is begun any more.
+var errOver = refused("the session is over")
 
 // roomy has what waits for room look for it. It needs t.mu.
 func (t *Tree) roomy() {
@@ -193,22 +218,27 @@ func (t *Tree) Start(ctx context.Context, o Order, title, prompt string, waits b
 		t.mu.Unlock()
 		return Member{}, err
 	}
-	m := &member{Member: Member{Agent: begun.Agent, Order: o, Begun: begun, Title: title}, prompt: prompt}
+	m := &member{Member: Member{Agent: begun.Agent, Order: o, Begun: begun, Title: title}, prompt: prompt, ready: make(chan struct{})}
 	t.mu.Lock()
 	t.members[m.ID] = m // which counts as working from here on
 	t.starting--
 	t.mu.Unlock()
-	return t.run(m, waits, op.Sender{ID: cmp.Or(o.Of, t.root), N: 1}, prompt)
+	return t.run(m, waits, &op.Prompt{Text: prompt, Verbatim: true, From: &op.Sender{ID: cmp.Or(o.Of, t.root), N: 1}})
 }
 
-// run has an agent whose session is open work on a prompt.
-func (t *Tree) run(m *member, waits bool, from op.Sender, prompt string) (Member, error) {
+// run has an agent whose session is open work on a prompt; nil: it waits for what comes.
+func (t *Tree) run(m *member, waits bool, prompt *op.Prompt) (Member, error) {
 	life, stop := context.WithCancelCause(context.Background())
+	watched, rest := context.WithCancel(life)
 	t.mu.Lock()
 	m.Status, m.Text, m.Doubt, m.Doing, m.Tally, m.Waits, m.deeds = "", "", "", "", event.Tally{}, waits, event.Deeds{}
-	m.Began, m.Active, m.prompt = t.now(), t.now(), prompt
-	m.stop, m.over, m.moved = stop, make(chan struct{}), make(chan struct{})
-	m.tasks, m.queued, m.asks, m.block, m.said, m.last = map[string]bool{}, map[string]bool{}, map[string]string{}, "", false, outcome{}
+	m.Began, m.Active, m.prompt = t.now(), t.now(), ""
+	if prompt != nil {
+		m.prompt = prompt.Text
+	}
+	m.stop, m.rest, m.over, m.moved = stop, rest, make(chan struct{}), make(chan struct{})
+	m.tasks, m.queued, m.coming, m.asks, m.block, m.said, m.last = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, "", false, outcome{}
+	m.turns, m.going, m.hopes = false, false, 0
 	begun, closed := m.Begun, t.closed
 	if !closed {
 		t.following.Add(1)
@@ -216,13 +246,15 @@ func (t *Tree) run(m *member, waits bool, from op.Sender, prompt string) (Member
 	t.mu.Unlock()
 	if closed {
 		stop(nil)
+		t.begun(m)
 		_, err := t.host.End(begun.Session)
-		return m.Member, errors.Join(refused("the session is over"), err)
+		return m.Member, errors.Join(errOver, err)
 	}
-	events := t.host.Follow(life, begun.Session, begun.After, event.Durable)
+	events := t.host.Follow(watched, begun.Session, begun.After, event.Durable)
 	err := t.host.Report(m.Order.Of, t.snapshot(m).started())
-	if err == nil {
-		err = t.host.Submit(life, begun.Session, op.Prompt{Text: prompt, Verbatim: true, From: &from})
+	t.begun(m)
+	if err == nil && prompt != nil {
+		err = t.host.Submit(life, begun.Session, *prompt)
 	}
 	if err != nil {
 		stop(err)
@@ -230,6 +262,14 @@ func (t *Tree) run(m *member, waits bool, from op.Sender, prompt string) (Member
 	go t.follow(life, m, events, err) // ends with the agent; Close waits for it
 	t.watch()
 	return t.snapshot(m), err
+}
+
+// begun says that an agent is in the log of the session that started it, or was not begun.
+func (t *Tree) begun(m *member) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	close(m.ready)
+	m.ready = nil
 }
 
 func (t *Tree) snapshot(m *member) Member {
@@ -371,59 +411,11 @@ func (t *Tree) Close() {
 		}
 	}
 	t.mu.Unlock()
+	t.end()
 	for _, stop := range stops {
 		stop(errStopped{"the session ended"})
 	}
 	t.following.Wait()
-}
-
-// Send gives an agent something more to do, whether or not it works. One that has ended
-// goes on with all that it knows.
-func (t *Tree) Send(ctx context.Context, who string, from op.Sender, text string) (Member, error) {
-	bounds := t.bounds()
-	t.mu.Lock()
-	m := t.find(who)
-	switch {
-	case m == nil:
-		known := t.names()
-		t.mu.Unlock()
-		return Member{}, refused("there is no agent %q; there are: %s", who, cmp.Or(known, "none"))
-	case t.closed:
-		t.mu.Unlock()
-		return m.Member, refused("the session is over")
-	case m.Works() && m.stop != nil:
-		session, id := m.Begun.Session, fmt.Sprintf("m-%s-%d", from.ID, from.N)
-		m.queued[id] = false // it does not end before it has read this
-		t.mu.Unlock()
-		err := t.host.Submit(ctx, session, op.Prompt{ID: id, Text: text, Verbatim: true, From: &from})
-		if err != nil {
-			t.mu.Lock()
-			delete(m.queued, id)
-			t.mu.Unlock()
-		}
-		return t.snapshot(m), err
-	case m.Works():
-		t.mu.Unlock()
-		return m.Member, refused("the agent %s is just being started", m.Label())
-	case t.working() >= bounds.Alive:
-		t.mu.Unlock()
-		return m.Member, tooMany(bounds.Alive)
-	}
-	m.Status, m.stop = "", nil // nobody else takes it up
-	o := m.Order
-	o.Resume = &m.Begun
-	t.mu.Unlock()
-	begun, err := t.host.Begin(ctx, o)
-	if err != nil {
-		t.mu.Lock()
-		m.Status = event.TaskFailed
-		t.mu.Unlock()
-		return m.Member, err
-	}
-	t.mu.Lock()
-	m.Begun.After, m.Begun.Model, m.Begun.Effort = begun.After, begun.Model, begun.Effort
-	t.mu.Unlock()
-	return t.run(m, false, from, text)
 }
 
 // names lists the agents for the model. It needs t.mu.

@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/task"
 	"github.com/adze-agent/adze/internal/tasklist"
+	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -118,6 +119,16 @@ func (h *host) End(session string) (*event.Worktree, error) {
 	return h.left, nil
 }
 
+func (h *host) Look(session string) (l fleet.Look, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var st transcript.State
+	for i, b := range h.reports[session] {
+		st = st.Apply(event.Event{Seq: event.Seq(i + 2), Body: b})
+	}
+	return fleet.Look{Outbox: st.Outbox}, true
+}
+
 // happens adds events to a session.
 func (h *host) happens(session string, bodies ...event.Body) {
 	h.mu.Lock()
@@ -135,7 +146,7 @@ func said(text string) event.Body {
 func ended(how event.End) event.Body { return event.TurnEnded{ID: "t1", How: how, Reason: string(how)} }
 
 func tree(h *host, b fleet.Bounds) *fleet.Tree {
-	return fleet.New(h, "root", func() fleet.Bounds { return b }, time.Now)
+	return fleet.New(h, nil, "root", func() fleet.Bounds { return b }, time.Now)
 }
 
 // An agent in the background is told to whoever started it: what it costs, that it ended,
@@ -173,8 +184,8 @@ func TestBackground(t *testing.T) {
 		h.left = &event.Worktree{Path: "/w", Branch: "adze/a1", Work: "1 commit"}
 
 		// It goes on with what it knows when somebody has more to say.
-		if _, err := tr.Send(t.Context(), "finder", op.Sender{ID: "root", N: 2}, "And that?"); err != nil {
-			t.Fatal(err)
+		if got, err := tr.Send(t.Context(), "root", fleet.Letter{To: "finder", Text: "And that?"}); err != nil || len(got) != 1 || got[0].How != event.MessageResumes {
+			t.Fatal(got, err)
 		}
 		h.happens("s1", event.TurnStarted{ID: "t2"}, said("that, too"), ended(event.Done))
 		synctest.Wait()

@@ -94,7 +94,7 @@ func (c *call) apart(a Action) (Verdict, bool) {
 		if at.Alone && !a.Listed && c.mode == Bypass && !c.req.Sandboxed {
 			return Verdict{Effect: Ask, Reason: "an agent that works in a worktree of its own must not change others, and what this does could not be read: " + a.Why, Check: CheckOpaque, Part: part(a)}, true
 		}
-	case Net, Call, Spawn, Skill, Workflow, Person, None:
+	case Net, Call, Spawn, Tell, Skill, Workflow, Person, None:
 	}
 	return Verdict{}, false
 }

@@ -37,6 +37,7 @@ import (
 	"github.com/adze-agent/adze/internal/tool/plan"
 	"github.com/adze-agent/adze/internal/tool/spawn"
 	"github.com/adze-agent/adze/internal/tool/tasks"
+	"github.com/adze-agent/adze/internal/tool/team"
 	"github.com/adze-agent/adze/internal/tool/todo"
 	"github.com/adze-agent/adze/internal/tool/toolsearch"
 )
@@ -82,9 +83,10 @@ type Config struct {
 	Apart func() *policy.Apart
 }
 
-// A Crew starts agents, and keeps the list of what is to be done.
+// A Crew starts agents, speaks with them, and keeps the list of what is to be done.
 type Crew interface {
 	spawn.Starter
+	team.Post
 	todo.Keeper
 }
 
@@ -146,7 +148,7 @@ func New(c Config) (Kit, error) {
 		[]tool.Tool{toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
 	)
 	if c.Crew != nil {
-		every = append(append(every, spawn.New(c.Crew)), todo.New(c.Crew)...)
+		every = append(append(every, spawn.New(c.Crew)), slices.Concat(team.New(c.Crew), todo.New(c.Crew))...)
 	}
 	if c.Flows != nil {
 		every = append(every, flow.New(c.Flows))
@@ -207,7 +209,13 @@ func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules, more
 }
 
 // Always are tools that no list of a definition takes away.
-func (k Kit) Always() []string { return []string{k.Structured, toolsearch.Name} }
+func (k Kit) Always() []string {
+	out := []string{k.Structured, toolsearch.Name}
+	if k.conf.Child {
+		out = append(out, team.Send, team.List)
+	}
+	return out
+}
 
 // here reports whether a run has a tool. What asks a person is there where one is.
 // Where nobody can approve a plan, the plan is the answer of a run that was started

@@ -1,0 +1,144 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/fleet"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// Look implements fleet.Host.
+func (h hosting) Look(session string) (l fleet.Look, ok bool) {
+	r, err := h.session(session)
+	if err != nil {
+		return l, false
+	}
+	st := r.State()
+	return fleet.Look{Seq: st.Seq, Title: clip.Line(clip.Clean(cmp.Or(st.Title, st.First)), 200), Asks: len(st.Pending) > 0, Turns: st.Running != "", Waits: len(st.Queue), Outbox: st.Outbox, Mail: st.Mail}, true
+}
+
+// neighbours are the sessions of people, in this process and in others. It implements
+// fleet.Neighbours for the one at the root of a tree.
+type neighbours struct {
+	hosting
+	fleet.Neighbours // those of other processes
+}
+
+// near are the sessions beside this one, nil where there can be none.
+func (r *Running) near() fleet.Neighbours {
+	p := r.place.process
+	if p.Near == nil {
+		return nil
+	}
+	return neighbours{hosting{p}, p.Near(r.place.Paths.State)}
+}
+
+// Open implements fleet.Neighbours.
+func (n neighbours) Open(ctx context.Context) (out []fleet.Peer, err error) {
+	for _, r := range n.p.sessions(nil) {
+		if look, open := n.Look(r.ID); open && r.spec.Child == nil && !r.spec.dry {
+			out = append(out, look.Peer(r.ID, r.place.Paths.Dir))
+		}
+	}
+	others, err := n.Neighbours.Open(ctx)
+	return append(out, others...), err
+}
+
+// Submit implements fleet.Neighbours.
+func (n neighbours) Submit(ctx context.Context, session string, o op.Op) error {
+	if _, err := n.session(session); err == nil {
+		return n.hosting.Submit(ctx, session, o)
+	}
+	return n.Neighbours.Submit(ctx, session, o)
+}
+
+// Follow implements fleet.Neighbours.
+func (n neighbours) Follow(ctx context.Context, session string, after event.Seq, d event.Detail) iter.Seq2[event.Event, error] {
+	if _, err := n.session(session); err == nil {
+		return n.hosting.Follow(ctx, session, after, d)
+	}
+	return n.Neighbours.Follow(ctx, session, after, d)
+}
+
+// undelivered has what the session said in an earlier process, and nobody got, be delivered
+// when its first turn begins. begins says that it does, and end waits for it.
+func (r *Running) undelivered() (begins, end func()) {
+	var work sync.WaitGroup
+	if r.State().Outbox == nil {
+		return func() {}, func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	once := sync.OnceFunc(func() {
+		work.Go(func() { // ends when all that can be delivered is, or with end
+			if err := r.tree.Deliver(ctx, r.ID); err != nil && ctx.Err() == nil {
+				r.place.process.Notef("messages of this session were not delivered: %v", err)
+			}
+		})
+	})
+	return once, func() { cancel(); work.Wait() }
+}
+
+// resumedWith tells the model what there is of earlier processes: its agents, and the
+// messages that did not arrive or that nobody has read.
+func (r *Running) resumedWith(list []fleet.Member) {
+	var b strings.Builder
+	st := r.State()
+	if len(list) > 0 {
+		b.WriteString("Agents that worked for you before adze was started again; SendMessage has one go on with all that it knows:\n")
+		for _, m := range list[max(0, len(list)-maxRecalled):] {
+			fmt.Fprintf(&b, "- %s: %s: %s", m.Label(), clip.Line(clip.Clean(m.Title), 80), m.Status)
+			if n := r.unread(m); n > 0 {
+				fmt.Fprintf(&b, "; %s to it that it has not read", clip.Count(n, "message"))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	if len(st.Outbox) > 0 {
+		b.WriteString("Messages of yours that had not arrived when adze ended. They are delivered now; do not send them again:\n")
+		for _, l := range st.Outbox {
+			fmt.Fprintf(&b, "- to %s: %s\n", l.Name, clip.Line(clip.Clean(cmp.Or(l.Summary, l.Text)), 120))
+		}
+	}
+	if b.Len() > 0 {
+		_ = r.Note(strings.TrimSpace(b.String())) // a session that has ended needs none
+	}
+}
+
+// maxRecalled bounds the agents that a session is told of when it is gone on with.
+const maxRecalled = 20
+
+// unread is how many prompts wait in the log of an agent that was cut off.
+func (r *Running) unread(m fleet.Member) (n int) {
+	if m.Status != event.TaskLost || !r.Kept {
+		return 0
+	}
+	st := sessions.In(r.place.Paths.State)
+	i, err := st.Child(r.log.Info(), m.Begun.Session)
+	if err != nil {
+		return 0
+	}
+	waits := map[string]bool{}
+	for e, err := range st.Read(context.Background(), i, 0) {
+		if err != nil {
+			return len(waits)
+		}
+		switch b := e.Body.(type) {
+		case event.InputQueued:
+			waits[b.ID] = true
+		case event.InputAccepted:
+			delete(waits, b.ID)
+		case event.InputRemoved:
+			delete(waits, b.ID)
+		default: // changes nothing of what waits
+		}
+	}
+	return len(waits)
+}
