@@ -335,6 +335,9 @@ func (r *Running) TaskOutput(id string, max int) (b []byte, total int64, err err
 	return r.kit.Beside.Tail(id, max)
 }
 
+// StopAgents stops every agent of the session's tree, and does not wait until they have ended.
+func (r *Running) StopAgents() { r.tree.StopAll("interrupted") }
+
 // endAgents ends every agent of the session, and says for a person which ended.
 func (r *Running) endAgents() {
 	works := slices.DeleteFunc(r.tree.List(r.ID), func(m fleet.Member) bool { return !m.Works() })

@@ -15,6 +15,8 @@ import (
 type submitter struct {
 	from  time.Time
 	taken int
+
+	stopped bool
 }
 
 func (s *submitter) Submit(context.Context, op.Op) error {
@@ -24,6 +26,8 @@ func (s *submitter) Submit(context.Context, op.Op) error {
 	s.taken++
 	return nil
 }
+
+func (s *submitter) StopAgents() { s.stopped = true }
 
 // An interrupt that comes before the turn has begun is not forgotten.
 func TestInterruptWaitsForTheTurn(t *testing.T) {
@@ -36,8 +40,8 @@ func TestInterruptWaitsForTheTurn(t *testing.T) {
 		synctest.Wait()
 		stop()
 		synctest.Wait()
-		if s.taken != 1 {
-			t.Errorf("taken %d times", s.taken)
+		if s.taken != 1 || !s.stopped {
+			t.Errorf("taken %d times; agents stopped: %v", s.taken, s.stopped)
 		}
 	})
 }

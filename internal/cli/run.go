@@ -326,11 +326,13 @@ func setUp(ctx context.Context, sys System, o *invocation, in <-chan print.Input
 // because a signal may come at any moment. The returned function ends it.
 func interrupting(ctx context.Context, a interface {
 	Submit(context.Context, op.Op) error
+	StopAgents()
 }) func() {
 	over := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { // ends with over
 		for {
 			_ = a.Submit(context.WithoutCancel(ctx), op.Interrupt{}) // nothing runs, or it is interrupted
+			a.StopAgents()
 			select {
 			case <-over:
 				return

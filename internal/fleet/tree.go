@@ -404,6 +404,14 @@ func (e errStopped) Error() string { return cmp.Or(e.why, "stopped") }
 func (t *Tree) Close() {
 	t.mu.Lock()
 	t.closed = true
+	t.mu.Unlock()
+	t.StopAll("the session ended")
+	t.following.Wait()
+}
+
+// StopAll ends every agent that works, and does not wait until they have ended.
+func (t *Tree) StopAll(why string) {
+	t.mu.Lock()
 	var stops []context.CancelCauseFunc
 	for _, m := range t.members {
 		if m.Works() && m.stop != nil {
@@ -413,9 +421,8 @@ func (t *Tree) Close() {
 	t.mu.Unlock()
 	t.end()
 	for _, stop := range stops {
-		stop(errStopped{"the session ended"})
+		stop(errStopped{why})
 	}
-	t.following.Wait()
 }
 
 // names lists the agents for the model. It needs t.mu.
