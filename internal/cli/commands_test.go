@@ -57,7 +57,7 @@ func TestEverydayIsAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others := []string{"attach", "config edit", "demo", "login", "logout", "mcp login", "mcp serve", "record", "replay", "sandbox check", "send", "tail"}
+	others := []string{"attach", "config edit", "demo", "login", "logout", "mcp login", "mcp serve", "record", "replay", "sandbox check", "send", "tail", "workflow run"}
 	commands(func(c *cobra.Command) {
 		if !c.HasParent() || c.HasSubCommands() {
 			return

@@ -86,6 +86,8 @@ skills new made
 stats
 trust
 version
+workflow check batch
+workflow list
 worktree clean
 worktree list
 --version

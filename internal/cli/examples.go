@@ -11,6 +11,8 @@ var examples = map[string][]string{
 	"config set":                  {"adze config set model sonnet", "adze config set permissions.deny 'Read(.env*),Bash(curl:*)' --scope project"},
 	"config unset":                {"adze config unset model"},
 	"config edit":                 {"adze config edit --scope local"},
+	"workflow check":              {"adze workflow check .adze/workflows/audit.js"},
+	"workflow run":                {"adze workflow run audit internal/policy", `adze workflow run audit.js '["a.go", "b.go"]'`},
 	"context":                     {"adze context", "adze context --model anthropic/claude-sonnet-4-6"},
 	"diff":                        {"adze diff", "adze diff 'mend the parser' --stat"},
 	"export":                      {"adze export -o session.md", "adze export 'mend the parser' --format html -o session.html"},

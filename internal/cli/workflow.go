@@ -67,9 +67,10 @@ func workflowCheck(sys System, f *runFlags) *cobra.Command {
 func workflowRun(sys System, f *runFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "run NAME|FILE.js [ARGS]", Short: "Run a workflow, and print its result", Args: cobra.RangeArgs(1, 2),
-		Long: `run has a workflow run without a conversation: no model decides whether it runs. Its
-agents work in this folder with the permissions that a run with -p has. ARGS is JSON, or else a
-text. What the script says goes to stderr, and its result as JSON to stdout.`,
+		Long: `run has a workflow run without a conversation: no model decides whether it
+runs. Its agents work in this folder with the permissions of a run with -p.
+ARGS is JSON, or else a text. What the script says goes to stderr, and its
+result as JSON to stdout.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lib, err := f.library(sys, cmd, trust.Workflow)
 			if err != nil {
