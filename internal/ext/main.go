@@ -73,7 +73,7 @@ func (x *Session) Agent(name string) (*Agent, error) {
 	case !ok:
 		return nil, errors.New(lib.NoAgent(name))
 	case d.NoModel:
-		return nil, fmt.Errorf("the agent %s is for people only (disable-model-invocation): adze --agent %s begins a session as it", d.Name, d.Name)
+		return nil, fmt.Errorf("the agent %s is for people only (disable-model-invocation): adze --agent %s begins a session as it", d.Name, hint.Shell(d.Name))
 	}
 	return x.conf.Folder.settled(d)
 }

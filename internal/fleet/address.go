@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/order"
 )
 
@@ -163,7 +164,7 @@ func unopened(p Peer) error {
 	if p.Turns {
 		return refused("the session %s is open in a process that does not answer, so that nothing can be delivered to it", p.Label())
 	}
-	return refused("the session %s is open in no process, so that nothing can be delivered to it; a person opens it with: adze --resume %s", p.Label(), p.ID)
+	return refused("the session %s is open in no process, so that nothing can be delivered to it; a person opens it with: adze --resume %s", p.Label(), hint.Shell(p.ID))
 }
 
 // shut says that the receiver of a message is not there any more.
