@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -176,9 +177,15 @@ func (r *Running) crew() fleet.Crew {
 	}
 	r.flows = r.newFlows()
 	starts := func(kind string) (string, bool) { return r.plan(r.place.Config()).Starts(kind) }
-	return fleet.Crew{Tree: r.tree, Of: r.ID, Known: r.ext.Agents, Starts: starts, Asker: fanout{r}, Background: func() fleet.Background {
+	return fleet.Crew{Tree: r.tree, Of: r.ID, Known: r.startable, Starts: starts, Asker: fanout{r}, Background: func() fleet.Background {
 		return fleet.Background(r.place.Config().Agents.Background)
 	}}
+}
+
+// startable are the definitions that models of the session can start agents by: none that a rule denies.
+func (r *Running) startable() []ext.Agent {
+	rules := settings.ReadingRules(r.place.Config(), r.place.Paths)
+	return slices.DeleteFunc(r.ext.Agents(), func(a ext.Agent) bool { return rules.DeniesAgent(a.Name) })
 }
 
 // bounds are those of a tree with these settings.

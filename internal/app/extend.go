@@ -157,6 +157,9 @@ func (n notRun) Error() string { return "The tool did not run: " + n.why }
 // Hooks are those that the session has now.
 func (r *Running) Hooks() []ext.Hook { return r.ext.Counting() }
 
+// Definitions are those of agents that the session has.
+func (r *Running) Definitions() []ext.Agent { return r.ext.Definitions() }
+
 // Began is closed when the hooks of the session's start have answered.
 func (r *Running) Began() <-chan struct{} { return r.ext.Began() }
 

@@ -116,6 +116,14 @@ type (
 	Offers struct {
 		Of OfferKind `json:"of,omitempty"`
 	}
+	// Definitions: Data is a list of Definition, those of agents, the person's first. With Do,
+	// something is done with the one of the Name, and Text says what came of that; Names has
+	// the file that was begun.
+	Definitions struct {
+		Name  string       `json:"name,omitempty"`
+		Do    DefinitionDo `json:"do,omitempty"`
+		Scope policy.Scope `json:"scope,omitempty"` // of a new one: "user" or "project"
+	}
 	// Style has an output style count from the next session on: Text says so. ask.Pick lists
 	// them.
 	Style struct {
@@ -205,47 +213,48 @@ type (
 	}
 )
 
-func (Status) query()     {}
-func (Open) query()       {}
-func (Models) query()     {}
-func (Sessions) query()   {}
-func (Find) query()       {}
-func (Search) query()     {}
-func (Preview) query()    {}
-func (Rename) query()     {}
-func (Diff) query()       {}
-func (Context) query()    {}
-func (Files) query()      {}
-func (Resources) query()  {}
-func (Arguments) query()  {}
-func (Memory) query()     {}
-func (Remembered) query() {}
-func (Note) query()       {}
-func (Rules) query()      {}
-func (Forget) query()     {}
-func (Save) query()       {}
-func (Hooks) query()      {}
-func (Servers) query()    {}
-func (Offers) query()     {}
-func (Style) query()      {}
-func (Folders) query()    {}
-func (Cost) query()       {}
-func (Settings) query()   {}
-func (Serve) query()      {}
-func (Deliver) query()    {}
-func (Reload) query()     {}
-func (Call) query()       {}
-func (Resource) query()   {}
-func (Read) query()       {}
-func (Output) query()     {}
-func (Seen) query()       {}
-func (Within) query()     {}
-func (Title) query()      {}
-func (Report) query()     {}
-func (Pick) query()       {}
-func (Aside) query()      {}
-func (Trust) query()      {}
-func (Decide) query()     {}
+func (Status) query()      {}
+func (Open) query()        {}
+func (Models) query()      {}
+func (Sessions) query()    {}
+func (Find) query()        {}
+func (Search) query()      {}
+func (Preview) query()     {}
+func (Rename) query()      {}
+func (Diff) query()        {}
+func (Context) query()     {}
+func (Files) query()       {}
+func (Resources) query()   {}
+func (Arguments) query()   {}
+func (Memory) query()      {}
+func (Remembered) query()  {}
+func (Note) query()        {}
+func (Rules) query()       {}
+func (Forget) query()      {}
+func (Save) query()        {}
+func (Hooks) query()       {}
+func (Servers) query()     {}
+func (Offers) query()      {}
+func (Definitions) query() {}
+func (Style) query()       {}
+func (Folders) query()     {}
+func (Cost) query()        {}
+func (Settings) query()    {}
+func (Serve) query()       {}
+func (Deliver) query()     {}
+func (Reload) query()      {}
+func (Call) query()        {}
+func (Resource) query()    {}
+func (Read) query()        {}
+func (Output) query()      {}
+func (Seen) query()        {}
+func (Within) query()      {}
+func (Title) query()       {}
+func (Report) query()      {}
+func (Pick) query()        {}
+func (Aside) query()       {}
+func (Trust) query()       {}
+func (Decide) query()      {}
 
 // A Reply answers a Query; which of its parts, the query says. A change is answered with
 // the zero Reply, or a Text that tells of it.
@@ -315,6 +324,7 @@ var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
 	op.KindOf[Query, Hooks]("hooks"),
 	op.KindOf[Query, Servers]("servers"),
 	op.KindOf[Query, Offers]("offers"),
+	op.KindOf[Query, Definitions]("definitions"),
 	op.KindOf[Query, Style]("style"),
 	op.KindOf[Query, Folders]("folders"),
 	op.KindOf[Query, Cost]("cost"),

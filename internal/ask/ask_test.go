@@ -21,7 +21,7 @@ var every = []ask.Query{
 	ask.Rename{ID: "1", Title: "a \"title\""}, ask.Diff{}, ask.Context{}, ask.Files{Near: "m", Max: 9}, ask.Resources{Part: "s:", Max: 9},
 	ask.Arguments{Command: "model", Args: "op"}, ask.Memory{}, ask.Remembered{}, ask.Note{File: "/a", Line: "b"}, ask.Rules{},
 	ask.Forget{Rule: ask.Rule{Effect: policy.Deny, Text: "Bash(rm *)", Scope: "user", Source: "f:1"}}, ask.Save{Scope: policy.Local, Key: "ui.theme", Value: json.RawMessage(`"dark"`)},
-	ask.Servers{Name: "db", Do: ask.Enable}, ask.Offers{Of: ask.Agents}, ask.Style{Name: "concise"}, ask.Folders{Add: "../lib", Keep: true},
+	ask.Servers{Name: "db", Do: ask.Enable}, ask.Offers{Of: ask.Agents}, ask.Definitions{Name: "a", Do: ask.BeginDefinition, Scope: policy.User}, ask.Style{Name: "concise"}, ask.Folders{Add: "../lib", Keep: true},
 	ask.Cost{}, ask.Settings{}, ask.Serve{Servers: map[string]json.RawMessage{"a": json.RawMessage(`{}`)}}, ask.Deliver{Server: "a", Message: json.RawMessage(`1`)},
 	ask.Reload{}, ask.Call{Tool: "mcp__a__b", Input: json.RawMessage(`{"a":1}`), Strict: true}, ask.Resource{Server: "a", URI: "x:y"},
 	ask.Output{Task: "b1", Max: 9}, ask.Read{Path: "/a", Max: 9}, ask.Seen{Path: "/a", At: 1}, ask.Within{Folder: "/a"}, ask.Title{About: "x"},

@@ -150,6 +150,30 @@ const (
 	Agents OfferKind = "agents"
 )
 
+// A Definition is that of an agent.
+type Definition struct {
+	Name  string   `json:"name"`
+	About string   `json:"about"`
+	Model string   `json:"model,omitempty"` // "" is that of the session
+	Tools []string `json:"tools,omitempty"` // none is all
+	From  string   `json:"from"`
+	Scope string   `json:"scope"`
+	File  string   `json:"file,omitempty"` // "" where no file of a person's is it
+	// Denied: a rule has no model start it. Person: no model is offered it.
+	Denied bool `json:"denied,omitzero"`
+	Person bool `json:"person,omitzero"`
+}
+
+// DefinitionDo is what is done with a definition.
+type DefinitionDo string
+
+// Values of DefinitionDo.
+const (
+	BeginDefinition DefinitionDo = "begin" // writes a file to fill in
+	AllowDefinition DefinitionDo = "allow" // takes back what DenyDefinition did
+	DenyDefinition  DefinitionDo = "deny"  // a rule of the person's settings has no model start it
+)
+
 // ServersChanged are the names of servers that came with Serve, and that went: its Data.
 type ServersChanged struct {
 	Added   []string `json:"added"`

@@ -48,6 +48,11 @@ func Needs(q Query) Scope {
 			return Admin
 		}
 		return Watch
+	case Definitions:
+		if q.Do != "" {
+			return Admin
+		}
+		return Watch
 	case Folders:
 		if q.Add != "" {
 			return Admin

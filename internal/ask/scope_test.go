@@ -24,6 +24,10 @@ func TestNeeds(t *testing.T) {
 			if q.Do != "" {
 				want = ask.Admin
 			}
+		case ask.Definitions:
+			if q.Do != "" {
+				want = ask.Admin
+			}
 		case ask.Folders:
 			if q.Add != "" {
 				want = ask.Admin

@@ -15,7 +15,9 @@ import (
 // nothing to a model, and asks nobody. TestEverydayIsAll holds it to the commands
 // there are.
 var everyday = strings.Split(strings.TrimSpace(`
+agents check
 agents list
+agents new made
 auth status --json
 completion bash
 config check

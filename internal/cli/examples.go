@@ -54,6 +54,8 @@ var examples = map[string][]string{
 	"sessions search":             {"adze sessions search walrus operator", "adze sessions search --all walrus"},
 	"sessions show":               {"adze sessions show", "adze sessions show 'mend the parser'"},
 	"skills check":                {"adze skills check", "adze skills check ./skills/release"},
+	"agents check":                {"adze agents check", "adze agents check .claude/agents"},
+	"agents new":                  {`adze agents new reviewer --description "Reviews a change. Use it before a commit."`},
 	"skills new":                  {`adze skills new changelog --description "Writes the changelog entry of a change."`},
 	"stats":                       {"adze stats --days 30", "adze stats --by project", "adze stats --html stats.html"},
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/skill"
@@ -23,10 +22,6 @@ import (
 
 func newSkills(sys System, f *runFlags) *cobra.Command {
 	return group("skills", "List, check and begin skills and slash commands", skillsList(sys, f), skillsCheck(sys, f), skillsNew(sys, f))
-}
-
-func newAgents(sys System, f *runFlags) *cobra.Command {
-	return group("agents", "List the definitions of agents", agentsList(sys, f))
 }
 
 // library reads what there is here, and says on stderr what of it cannot be used,
@@ -119,57 +114,6 @@ func skillsList(sys System, f *runFlags) *cobra.Command {
 	})
 }
 
-// An agentRow is a definition in a list.
-type agentRow struct {
-	Name        string   `json:"name"`
-	Description string   `json:"description"`
-	Tools       []string `json:"tools,omitempty"`
-	Model       string   `json:"model,omitempty"`
-	File        string   `json:"file,omitempty"`
-	From        string   `json:"from"`
-	Scope       string   `json:"scope"`
-	HiddenBy    string   `json:"hidden_by,omitempty"`
-	Problems    []string `json:"problems,omitempty"`
-}
-
-func agentsList(sys System, f *runFlags) *cobra.Command {
-	return answering(sys, &cobra.Command{
-		Use: "list", Short: "List the definitions of agents, and where they are from", Args: cobra.NoArgs,
-	}, func(cmd *cobra.Command, _ []string) (answer, error) {
-		lib, err := f.library(sys, cmd, trust.Agent)
-		if err != nil {
-			return nil, err
-		}
-		rows := []agentRow{}
-		for _, a := range lib.Agents() {
-			rows = append(rows, agentRow{a.Name, a.Description, a.Tools, a.Model, a.File, a.From, a.Scope, "", a.Unknown()})
-		}
-		for _, h := range lib.Hidden() {
-			if h.Kind == skill.Agents {
-				rows = append(rows, agentRow{Name: h.Name, Description: h.Description, File: h.File, From: h.From, Scope: h.Scope, HiddenBy: h.By})
-			}
-		}
-		list := listing[agentRow]{rows: rows, none: "no agents are defined", row: func(t *table, r agentRow) {
-			about := clip.Line(r.Description, 60)
-			if r.HiddenBy != "" {
-				about = "hidden by " + r.HiddenBy
-			}
-			t.row(r.Name, about, cmp.Or(r.File, r.From))
-		}}
-		return both{rows, func() error {
-			if err := list.print(sys, false); err != nil {
-				return err
-			}
-			for _, r := range rows {
-				for _, x := range r.Problems {
-					fmt.Fprintln(sys.Stderr, "adze: "+x)
-				}
-			}
-			return nil
-		}}, nil
-	})
-}
-
 // A checkRow is one thing that Check says.
 type checkRow struct {
 	File   string `json:"file"`
@@ -230,19 +174,11 @@ Advice alone is no failure.`,
 				}
 			}
 		}
-		said := both{rows, func() error {
-			for _, r := range rows {
-				text := skill.Problem{File: r.File, Line: r.Line, Text: r.Text}.String()
-				if r.Advice {
-					text += " (advice)"
-				}
-				fmt.Fprintln(sys.Stdout, clip.Visible(text))
-			}
-			if wrong == 0 && (len(n) > 0 || len(args) == 0) {
-				fmt.Fprintf(sys.Stdout, "%s, nothing wrong\n", checked(n))
-			}
-			return nil
-		}}
+		all := ""
+		if len(n) > 0 || len(args) == 0 {
+			all = checked(n)
+		}
+		said := checks(sys, rows, wrong, all)
 		switch {
 		case wrong > 0:
 			return failing{said, failf("mend them, and look again with: adze skills check", "%s to mend in %s", clip.Count(wrong, "thing"), checked(n))}, nil
@@ -251,6 +187,23 @@ Advice alone is no failure.`,
 		}
 		return said, nil
 	})
+}
+
+// checks prints what was found; all is what was looked at, "" for nothing.
+func checks(sys System, rows []checkRow, wrong int, all string) both {
+	return both{rows, func() error {
+		for _, r := range rows {
+			text := skill.Problem{File: r.File, Line: r.Line, Text: r.Text}.String()
+			if r.Advice {
+				text += " (advice)"
+			}
+			fmt.Fprintln(sys.Stdout, clip.Visible(text))
+		}
+		if wrong == 0 && all != "" {
+			fmt.Fprintf(sys.Stdout, "%s, nothing wrong\n", all)
+		}
+		return nil
+	}}
 }
 
 // checked is what was looked at.
@@ -266,63 +219,52 @@ func checked(n map[skill.Kind]int) string {
 }
 
 func skillsNew(sys System, f *runFlags) *cobra.Command {
+	return begins(sys, f, skill.Skills, &cobra.Command{Use: "new NAME", Short: "Begin a skill: a folder with a SKILL.md to fill in", Args: cobra.ExactArgs(1)})
+}
+
+// begins has a command begin a file of a kind, for a person to fill in.
+func begins(sys System, f *runFlags, k skill.Kind, cmd *cobra.Command) *cobra.Command {
 	about := ""
-	c := scoped("", "user", "user (all folders) or project (this repository)", &cobra.Command{
-		Use: "new NAME", Short: "Begin a skill: a folder with a SKILL.md to fill in", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name := args[0]
-			if why := skill.BadName(name); why != "" {
-				return usagef("a name like release-notes: a-z, 0-9 and -", "the name %q %s", clip.Visible(clip.Line(name, 80)), why)
-			}
-			p, _, err := loadSettings(sys, f, cmd)
-			if err != nil {
-				return err
-			}
-			base, scope := p.Folders.Config, scopeOf(cmd)
-			switch scope {
-			case "user":
-			case "project":
-				base = filepath.Join(p.Root, ".adze")
-			default:
-				return usagef("one of user, project", "there is no scope %q", clip.Visible(scope))
-			}
-			dir := filepath.Join(base, "skills", name)
-			file, err := beginSkill(base, p.Root, scope == "project", name, about)
-			switch {
-			case errors.Is(err, fs.ErrExist):
-				return failf("choose another name, or change that one", "there is a skill %s already: %s", name, clip.Visible(dir))
-			case err != nil:
-				return failf("make the folder writable", "begin %s: %v", clip.Visible(dir), err)
-			}
-			fmt.Fprintf(sys.Stdout, "began %s\n", clip.Visible(file))
-			fmt.Fprintf(sys.Stdout, "write what it is for and what to do, then: adze skills check %s\n", hint.Shell(dir))
-			if scope == "project" {
-				fmt.Fprintln(sys.Stdout, "it counts once this folder is trusted with it: adze trust")
-			}
-			return nil
-		},
-	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		name := args[0]
+		if why := skill.BadName(name); why != "" {
+			return usagef("a name like release-notes: a-z, 0-9 and -", "the name %q %s", clip.Visible(clip.Line(name, 80)), why)
+		}
+		p, _, err := loadSettings(sys, f, cmd)
+		if err != nil {
+			return err
+		}
+		scope := scopeOf(cmd)
+		d, err := skill.DraftOf(k, scope, p.Folders.Config, p.Root, name, about)
+		if err != nil {
+			return usagef("one of user, project", "%v", err)
+		}
+		file := d.File()
+		what, look := file, "adze agents check "+hint.Shell(file)
+		if k == skill.Skills {
+			what, look = filepath.Dir(file), "adze skills check "+hint.Shell(filepath.Dir(file))
+		}
+		switch err := d.Begin(); {
+		case errors.Is(err, fs.ErrExist):
+			return failf("choose another name, or change that one", "there is %s %s already: %s", article(k), name, clip.Visible(what))
+		case err != nil:
+			return failf("make the folder writable", "begin %s: %v", clip.Visible(what), err)
+		}
+		fmt.Fprintf(sys.Stdout, "began %s\n", clip.Visible(file))
+		fmt.Fprintf(sys.Stdout, "write what it is for and what to do, then: %s\n", look)
+		if scope == "project" {
+			fmt.Fprintln(sys.Stdout, "it counts once this folder is trusted with it: adze trust")
+		}
+		return nil
+	}
+	c := scoped("", "user", "user (all folders) or project (this repository)", cmd)
 	c.Flags().StringVar(&about, "description", "", "what it does and when to use it")
 	return c
 }
 
-// beginSkill makes the folder and the file of a new skill. Of a project, no link
-// leads out of its root.
-func beginSkill(base, root string, project bool, name, about string) (file string, err error) {
-	top, below := base, filepath.Join("skills", name)
-	if project {
-		top, below = root, filepath.Join(".adze", "skills", name)
-	} else if err := os.MkdirAll(base, 0o700); err != nil {
-		return "", err
+func article(k skill.Kind) string {
+	if k == skill.Agents {
+		return "an agent"
 	}
-	r, err := os.OpenRoot(top)
-	if err != nil {
-		return "", err
-	}
-	defer r.Close()
-	if err := r.MkdirAll(below, 0o755); err != nil {
-		return "", err
-	}
-	at := filepath.Join(below, "SKILL.md")
-	return filepath.Join(top, at), safe.Make(r, safe.File{Name: at, Mode: 0o644, Text: []byte(skill.Template(name, about))})
+	return "a " + string(k)
 }

@@ -43,7 +43,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"stats":          {About: spent, Args: period},
 		"usage":          {About: spent, Args: period},
 		"skills":         {About: "skills and commands, and who brings them"},
-		"agents":         {About: "definitions of agents"},
+		"agents":         {About: "definitions of agents: try, edit, begin and turn off"},
 		"mcp":            h.mcp(),
 		"output-style":   {About: "how the model answers, from the next session on", Args: "[name]", Picks: true},
 		"add-dir":        {About: "let a further folder be read, and changed as this one may be", Args: "[--keep] [folder]"},

@@ -96,6 +96,8 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 		return d.servers(ctx, session, q)
 	case ask.Offers:
 		return d.offers(session, q)
+	case ask.Definitions:
+		return d.definitions(ctx, session, q)
 	case ask.Style:
 		text, err := d.style(ctx, session, q.Name)
 		return ask.Reply{Text: text}, err

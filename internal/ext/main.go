@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,19 +91,41 @@ func (f *Folder) settled(a Agent) (*Agent, error) {
 // Workflows are what the session knows of workflows.
 func (x *Session) Workflows() *skills.Desk { return x.desk }
 
-// Agents are the definitions that models of the session can start agents by, those of adze first.
-func (x *Session) Agents() []Agent {
-	list := slices.DeleteFunc(slices.Clone(x.desk.Library().Agents()), func(a Agent) bool { return a.NoModel })
+// Definitions are those of the session, the person's before those of adze.
+func (x *Session) Definitions() []Agent {
+	list := slices.Clone(x.desk.Library().Agents())
 	order.By(list, func(a, b Agent) int {
 		switch {
 		case a.BuiltIn == b.BuiltIn:
 			return 0
-		case a.BuiltIn:
+		case b.BuiltIn:
 			return -1
 		}
 		return 1
 	})
 	return list
+}
+
+// BeginAgent writes a definition to fill in, of the scope user or project, and returns its path.
+func BeginAgent(p settings.Paths, scope, name string) (file string, err error) {
+	if why := skill.BadName(name); why != "" {
+		return "", fmt.Errorf("the name %q %s: it is a-z, 0-9 and -", clip.Line(clip.Visible(name), 80), why)
+	}
+	d, err := skill.DraftOf(skill.Agents, scope, p.Folders.Config, p.Root, name, "")
+	if err != nil {
+		return "", err
+	}
+	if err := d.Begin(); errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("there is an agent %s already: %s", name, d.File())
+	} else if err != nil {
+		return "", fmt.Errorf("begin %s: %w", d.File(), err)
+	}
+	return d.File(), nil
+}
+
+// Agents are the definitions that models of the session can start agents by.
+func (x *Session) Agents() []Agent {
+	return slices.DeleteFunc(x.Definitions(), func(a Agent) bool { return a.NoModel })
 }
 
 // serve has the MCP servers that an agent's definition holds there beside those that

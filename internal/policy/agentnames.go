@@ -32,3 +32,15 @@ func PublicAgent(name string) string {
 	}
 	return name
 }
+
+// DeniesAgent reports whether a rule denies an agent, whatever it is to do.
+func (r Rules) DeniesAgent(name string) bool {
+	return slices.ContainsFunc(r.List, func(rule Rule) bool {
+		return rule.Effect == Deny && rule.family() == "Agent" && (rule.Spec == "" || agentMatch(rule.Spec, name))
+	})
+}
+
+// agentMatch reports whether the pattern of a rule means an agent, by any of its names.
+func agentMatch(spec, name string) bool {
+	return slices.ContainsFunc(AgentNames(name), func(n string) bool { return wordMatch(spec, n) })
+}

@@ -52,7 +52,7 @@ func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 	case Call:
 		return matchMCP(rule.Rule, e, a)
 	case Spawn:
-		return rule.family() == "Agent" && (rule.Spec == "" || slices.ContainsFunc(AgentNames(a.Agent), func(name string) bool { return wordMatch(rule.Spec, name) }))
+		return rule.family() == "Agent" && (rule.Spec == "" || agentMatch(rule.Spec, a.Agent))
 	case Tell:
 		return rule.Tool == "SendMessage" && (rule.Spec == "" || wordMatch(rule.Spec, a.To))
 	case Workflow:

@@ -156,7 +156,11 @@ type theirs struct {
 }
 
 func (t *theirs) idle(key, why string) {
-	t.said = append(t.said, Problem{Line: t.line[key], Text: fmt.Sprintf("%s has no effect: %s", clip.Line(clip.Visible(key), 60), why), Used: true})
+	t.tell(key, "%s has no effect: %s", clip.Line(clip.Visible(key), 60), why)
+}
+
+func (t *theirs) tell(key, format string, args ...any) {
+	t.said = append(t.said, Problem{Line: t.line[key], Text: fmt.Sprintf(format, args...), Used: true})
 }
 
 // put has a field be a value, at the line of another one.
@@ -266,7 +270,7 @@ func (t *theirs) tools(w writing) {
 	}
 	t.put("tools", out, "tools")
 	if len(unknown) > 0 {
-		t.idle("tools", "adze has no "+clip.Line(clip.Visible(strings.Join(unknown, ", ")), 300))
+		t.tell("tools", "adze has no tool like %s", clip.Line(clip.Visible(strings.Join(unknown, ", ")), 300))
 	}
 }
 
@@ -345,7 +349,7 @@ func (t *theirs) codexServers(raw json.RawMessage) map[string]any {
 				headers["Authorization"] = fmt.Sprintf("Bearer ${%v}", v)
 			case "enabled":
 			default:
-				t.idle("mcp_servers", fmt.Sprintf("%s of the server %s is Codex's own", clip.Line(clip.Visible(k), 60), clip.Line(clip.Visible(name), 60)))
+				t.tell("mcp_servers", "%s of the server %s has no effect: it is Codex's own", clip.Line(clip.Visible(k), 60), clip.Line(clip.Visible(name), 60))
 			}
 		}
 		if len(headers) > 0 {
@@ -376,7 +380,8 @@ func copilotAgent(t *theirs) {
 				s["type"] = "stdio"
 			}
 			if tools, ok := s["tools"].([]any); ok && !slices.Contains(tools, any("*")) {
-				t.idle("mcp-servers", fmt.Sprintf("tools of the server %s: name them in tools, as %s/TOOL", clip.Line(clip.Visible(name), 60), clip.Line(clip.Visible(name), 60)))
+				name = clip.Line(clip.Visible(name), 60)
+				t.tell("mcp-servers", "which tools the server %s has is not limited here: name them in tools, as %s/TOOL", name, name)
 			}
 			delete(s, "tools")
 		}

@@ -14,7 +14,7 @@ func TestOtherAgents(t *testing.T) {
 		{
 			".codex/agents/rev.toml", "name = \"reviewer\"\ndescription = \"Reviews.\"\nmodel = \"gpt-6\"\nmodel_reasoning_effort = \"high\"\nsandbox_mode = \"read-only\"\nnickname_candidates = [\"Ann\"]\ndeveloper_instructions = \"\"\"\nYou review.\n\"\"\"\n[mcp_servers.db]\ncommand = \"dbmcp\"\nargs = [\"-x\"]\nstartup_timeout_sec = 3\n[mcp_servers.web]\nurl = \"https://x.test/mcp\"\nbearer_token_env_var = \"T\"\n",
 			`reviewer "Reviews." "You review." [all] gpt-6 high plan {"db":{"args":["-x"],"command":"dbmcp"},"web":{"headers":{"Authorization":"Bearer ${T}"},"type":"http","url":"https://x.test/mcp"}}` +
-				`|10 mcp_servers has no effect: startup_timeout_sec of the server db is Codex's own|6 nickname_candidates has no effect: it is for lists of that program`,
+				`|10 startup_timeout_sec of the server db has no effect: it is Codex's own|6 nickname_candidates has no effect: it is for lists of that program`,
 		},
 		{".codex/agents/x.toml", "name = \"x\"\ndescription = \"d\"\nsandbox_mode = \"danger-full-access\"\ndeveloper_instructions = \"p\"\n", `x "d" "p" [all]   |3 sandbox_mode has no effect: adze's sandbox has settings of its own, and a definition loosens nothing`},
 		{".codex/agents/x.toml", "name = \"x\"\ndescription =\n", "2 it is no TOML: expected value but found '\\n' instead"},
@@ -23,13 +23,13 @@ func TestOtherAgents(t *testing.T) {
 		{
 			".github/agents/api-expert.agent.md", "---\nname: 'API Expert'\ndescription: Designs APIs.\ntools: ['edit/editFiles', 'search', 'read', 'runCommands', 'github/*', 'context7/resolve', 'vscodeAPI']\nmodel: Claude Sonnet 4.6 (copilot)\nuser-invocable: false\ninfer: false\nmcp-servers:\n  own:\n    type: local\n    command: x\n    tools: ['*']\ntarget: vscode\n---\nYou design.",
 			`api-expert "Designs APIs." "You design." [Edit MultiEdit Write Grep Glob Read Bash BashOutput KillShell mcp__github mcp__context7__resolve] claude-sonnet-4.6   {"own":{"command":"x","type":"stdio"}} not for models` +
-				`|13 target has no effect: adze is neither|4 tools has no effect: adze has no vscodeAPI|6 user-invocable has no effect: a person can always begin a session as an agent (adze --agent)`,
+				`|13 target has no effect: adze is neither|4 adze has no tool like vscodeAPI|6 user-invocable has no effect: a person can always begin a session as an agent (adze --agent)`,
 		},
 		{".github/agents/x.agent.md", "---\ndescription: d\ntools: []\nmodel: ['GPT-5', 'b']\n---\np", `x "d" "p" [] gpt-5  `},
 		{".github/agents/notes.md", "---\ndescription: d\n---\np", ""},
 		{
 			".gemini/agents/sec.md", "---\nname: sec_audit\ndescription: d\nkind: local\ntools:\n  - read_file\n  - grep_search\n  - mcp_db_*\n  - mcp_web_get\n  - ask_user\nmodel: inherit\ntemperature: 0.2\nmax_turns: 10\n---\np",
-			`sec_audit "d" "p" [Read Grep mcp__db mcp__web__get]    turns 10|12 temperature has no effect: adze leaves the temperature to the provider|5 tools has no effect: adze has no ask_user`,
+			`sec_audit "d" "p" [Read Grep mcp__db mcp__web__get]    turns 10|12 temperature has no effect: adze leaves the temperature to the provider|5 adze has no tool like ask_user`,
 		},
 		{".gemini/agents/far.md", "---\nname: far\nkind: remote\nagent_card_url: https://x.test\n---\n", "3 it is an agent of another machine (kind: remote), which adze cannot ask"},
 		{

@@ -66,6 +66,7 @@ type answers struct {
 	Files     func(ctx context.Context) ([]string, error)
 	Resources func(ctx context.Context, part string, max int) []Choice
 	Arguments func(ctx context.Context, command, args string) []Choice
+	Defined   func(ask.Definitions) (ask.Reply, error)
 }
 
 // Follow yields what is past, and ends.
@@ -125,6 +126,8 @@ func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, 
 		return ask.With(a.Rules()), nil
 	case ask.Forget:
 		err = a.Forget(q.Rule)
+	case ask.Definitions:
+		return a.Defined(q)
 	case ask.Context:
 		if a.Context == nil {
 			return r, none

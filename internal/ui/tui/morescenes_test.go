@@ -40,6 +40,9 @@ func withRules(r *rig) *rig {
 var rareScenes = []scene{
 	{"permissions", func(r *rig) { withRules(r).keys("'/permissions", "enter") }},
 	{"permissions-file", func(r *rig) { withRules(r).keys("'/permissions", "enter", "'pytest", "enter") }},
+	{"agents", func(r *rig) { withAgents(r); r.keys("'/agents", "enter") }},
+	{"agents-one", func(r *rig) { withAgents(r); r.keys("'/agents", "enter", "enter", "enter") }},
+	{"agents-new", func(r *rig) { withAgents(r); r.keys("'/agents", "enter", "'new agent", "enter") }},
 	{"compact", func(r *rig) { spoken(r).keys("'/compact --from", "enter") }},
 	{"compacting", func(r *rig) {
 		spoken(r).keys("'/compact", "enter").event(event.TurnStarted{ID: "c"}).pass(2 * time.Second)

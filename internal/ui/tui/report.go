@@ -29,6 +29,8 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 		return m.reportOn(name, r)
 	case args == "" && name == "permissions" && m.s != nil:
 		return m.rulesCommand()
+	case args == "" && name == "agents" && m.s != nil:
+		return m.agentsCommand()
 	}
 	session, shown, look := "", m.s, m.host.Look
 	if shown != nil {
