@@ -163,6 +163,10 @@ func listOfTools(fs *pflag.FlagSet, args []string) error {
 	return nil
 }
 
+// lingers is how long a run waits for commands in the background when its prompts are
+// answered, as Claude Code 2.1.163 and later do.
+const lingers = 5 * time.Second
+
 // runPrompt is "adze [prompt]".
 func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command, args []string) error {
 	fs := root.Flags()
@@ -229,6 +233,9 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	opts := print.Options{
 		Format: print.Format(f.output), Partial: f.partial, Replay: f.replay, Hooks: f.clients.hookEvents, About: a.about(d), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Agents: a.FollowAgent, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
+	}
+	if a.Place().Config().Bash.Wake {
+		opts.Linger = lingers
 	}
 	own := ownCommands{running: a, desk: d, programs: f.output != "text"}
 	if opts.PDF = a.PDFText; !o.Extensions.NoCommands {

@@ -99,7 +99,7 @@ func (m *member) take(b event.Body) (news bool) {
 		m.Tally.Count(b)
 		return true
 	case event.TaskStarted:
-		if b.Kind == event.TaskAgent {
+		if b.Kind == event.TaskAgent || b.Kind == event.TaskMonitor { // it waits for them
 			m.tasks[b.ID] = true
 			delete(m.coming, b.ID)
 		}

@@ -23,7 +23,7 @@ type mapped struct {
 }
 
 // pathFields are the fields of the tools' inputs that hold a path.
-var pathFields = []string{"file_path", "path", "notebook_path"}
+var pathFields = []string{"file_path", "path", "notebook_path", "file"}
 
 // meant is the input with paths of the worktree, and what of it was changed, for the model.
 func (m mapped) meant(in json.RawMessage, env tool.Env) (out json.RawMessage, said string) {

@@ -155,8 +155,14 @@ func TestLostTasks(t *testing.T) {
 		r := start(t, nil, nil, fake.Say("one"))
 		r.prompt("go")
 		synctest.Wait()
-		if err := r.Report(event.TaskStarted{ID: "b1", Kind: event.TaskShell, Text: "make watch"}); err != nil {
-			t.Fatal(err)
+		told1 := task.Notice{ID: "m2", Event: "a line"}.Prompt(1, false, true)
+		for _, err := range []error{
+			r.Report(event.TaskStarted{ID: "b1", Kind: event.TaskShell, Text: "make watch"}),
+			r.Report(event.TaskStarted{ID: "m2", Kind: event.TaskMonitor, Text: "the log"}), r.Submit(t.Context(), told1),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 		r.Close()
 		log := r.log
@@ -169,8 +175,8 @@ func TestLostTasks(t *testing.T) {
 			if i > 0 { // the first start ends before anybody says anything
 				r.prompt("and?")
 				synctest.Wait()
-				if told(r, "b1") != 1 || len(r.State().Past) != 1 {
-					t.Errorf("start %d: told %d times, %+v", i, told(r, "b1"), r.State().Past)
+				if told(r, "b1") != 1 || told(r, "m2") != 2 || len(r.State().Past) != 2 {
+					t.Errorf("start %d: told %d and %d times, %+v", i, told(r, "b1"), told(r, "m2"), r.State().Past)
 				}
 			}
 			r.Close()

@@ -56,6 +56,7 @@ func dear(was, now usage.Spent, warn float64) string {
 func (st *state) apply(e event.Event) {
 	st.State = st.Apply(e)
 	st.history = st.history.Apply(e)
+	st.arrives(e.Body)
 	switch b := e.Body.(type) {
 	case event.InputAccepted:
 		st.given = st.given || !b.Hidden && !b.Steer

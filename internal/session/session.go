@@ -110,6 +110,7 @@ type state struct {
 	notes     []string                      // for the model, after the current step
 	wake      string                        // why a turn is to begin for these, "" is not
 	wakes     int                           // turns in a row that began so
+	arrival   chan struct{}                 // closed when something waits for the model; nil when nobody waits for that
 	pursuit   pursuit                       // of the goal
 	// What follows came with the Config, and settings may change it.
 	loop      *agent.Loop
@@ -181,7 +182,7 @@ func (s *Session) open(ctx context.Context, st *state) error {
 			e.Status = event.TaskLost
 		}
 		part := was.Agent != nil && was.Run != ""         // of a workflow, that is told as one
-		if n := max(was.N, 1); st.Mail[id] < n && !part { // else its end was told, and not recorded
+		if n := task.End(was); st.Mail[id] < n && !part { // else its end was told, and not recorded
 			if err := s.prompt(st, task.Lost(was).Prompt(n, true, true), nil); err != nil {
 				return err
 			}

@@ -173,7 +173,10 @@ func sameThing(a, b event.Body) bool {
 // Note keeps a text for the model, which reads it after the current step, or with
 // the next prompt.
 func (s *Session) Note(text string) error {
-	return s.do(func(st *state) { st.notes = append(st.notes, text) })
+	return s.do(func(st *state) {
+		st.notes = append(st.notes, text)
+		st.arrived()
+	})
 }
 
 // Entitle records what a title cost and, unless the session has one by now, the

@@ -19,6 +19,7 @@ const maxWakes = 10
 // nothing runs, or when what runs has come to its end.
 func (s *Session) notify(st *state, o op.Notify) error {
 	st.notes = append(st.notes, o.Text)
+	st.arrived()
 	if o.Wake == "" {
 		return nil
 	}

@@ -54,6 +54,18 @@ func (n Notice) Prompt(number int, end, rests bool) op.Prompt {
 	return op.Prompt{Text: n.String(), Verbatim: true, Rests: rests, From: &op.Sender{ID: n.ID, Name: n.Name, N: number, Task: true, End: end, Why: n.Why}}
 }
 
+// lastOf is the number of the end of a task that tells of more than its end. None tells as
+// often.
+const lastOf = 1 << 20
+
+// End is the number of the notice of a task's end.
+func End(t event.TaskStarted) int {
+	if t.Kind == event.TaskMonitor {
+		return lastOf
+	}
+	return max(t.N, 1)
+}
+
 // Lost tells of a task that the end of adze cut off.
 func Lost(t event.TaskStarted) Notice {
 	what := "The background command"

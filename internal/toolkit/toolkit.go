@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -34,7 +36,9 @@ import (
 	"github.com/adze-agent/adze/internal/tool/file"
 	"github.com/adze-agent/adze/internal/tool/find"
 	"github.com/adze-agent/adze/internal/tool/flow"
+	"github.com/adze-agent/adze/internal/tool/monitor"
 	"github.com/adze-agent/adze/internal/tool/plan"
+	"github.com/adze-agent/adze/internal/tool/sleep"
 	"github.com/adze-agent/adze/internal/tool/spawn"
 	"github.com/adze-agent/adze/internal/tool/tasks"
 	"github.com/adze-agent/adze/internal/tool/team"
@@ -74,8 +78,11 @@ type Config struct {
 	Crew Crew
 	// Flows runs workflows for the session; nil: it can have none.
 	Flows flow.Runner
-	// Ends: what runs in the background ends with the model's last answer.
-	Ends bool
+	// Ends: what runs in the background ends with the model's last answer. Once: the
+	// session waits for monitors, and is given no further prompt.
+	Ends, Once bool
+	// Proxy is that of a request; nil uses none.
+	Proxy func(*http.Request) (*url.URL, error)
 	// Beside are the kinds of tasks that run beside the turns, besides commands.
 	Beside Sources
 	// Apart says what is beyond the worktree that the session has to itself; nil, or what
@@ -138,13 +145,23 @@ func New(c Config) (Kit, error) {
 	for i, t := range files {
 		files[i] = box.Openly(t)
 	}
+	waits := []tool.Tool{
+		monitor.New(monitor.Config{Starter: running, Proxy: c.Proxy, Once: c.Once}),
+		sleep.New(func() <-chan struct{} {
+			if s := of.Load(); s != nil {
+				return s.Arrival()
+			}
+			return nil
+		}),
+	}
 	files = append(files, find.New()...)
 	if c.Apart != nil {
+		waits[0] = isolation.Mapped(waits[0], c.Apart)
 		for i, t := range files {
 			files[i] = isolation.Mapped(t, c.Apart)
 		}
 	}
-	every := slices.Concat(shells, tasks.New(func() task.List { return beside }), files,
+	every := slices.Concat(shells, waits, tasks.New(func() task.List { return beside }), files,
 		[]tool.Tool{toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
 	)
 	if c.Crew != nil {

@@ -119,7 +119,9 @@ func newRunner(c Config) *runner {
 	if c.Vars == nil {
 		c.Vars = func() ([]string, []string) { return c.Environ, c.Allow }
 	}
-	return &runner{Config: c, tasks: newTasks(c)}
+	b := &runner{Config: c, tasks: newTasks(c)}
+	b.tasks.runner = b
+	return b
 }
 
 type input struct {
@@ -128,6 +130,8 @@ type input struct {
 	Description string `json:"description,omitempty" jsonschema:"what the command does, in 5 to 10 words"`
 	Background  bool   `json:"run_in_background,omitempty" jsonschema:"return an id at once and let it run"`
 	NoSandbox   bool   `json:"dangerously_disable_sandbox,omitempty" jsonschema:"ask to run outside the sandbox, after the sandbox made it fail"`
+
+	watch *Watch // it is a monitor
 }
 
 // runner is the Bash tool of one session. What lasts from one command to the
@@ -166,7 +170,7 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 	}
 	s := b.read(in.Command, env)
 	if d := sleeps(s.Actions); d > maxSleep && !in.Background {
-		return tool.Plan{}, fmt.Errorf("sleep alone holds everything up for %s, and nothing can reach you meanwhile. Wait for a task in the background with TaskOutput and block; its end also wakes you", d)
+		return tool.Plan{}, fmt.Errorf("sleep alone holds everything up for %s, and nothing can reach you meanwhile. Wait for a task in the background with TaskOutput and block, for a line, a file or an event with Monitor, and for time with Sleep, which ends when something arrives", d)
 	}
 	p := tool.Plan{
 		Actions:  s.Actions,

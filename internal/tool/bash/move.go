@@ -32,7 +32,7 @@ func (j *job) move() bool {
 	if j.id != "" || !j.ended.IsZero() || j.note != "" || j.p == nil {
 		return false
 	}
-	j.id = j.tasks.nextID()
+	j.id = j.tasks.nextID(false)
 	j.p.Keep()
 	j.out.Save()
 	j.bound(defaultLasts)
@@ -44,8 +44,11 @@ func (j *job) move() bool {
 // bound has a command in the background end when it has run for so long; tasks.mu is held.
 func (j *job) bound(lasts time.Duration) {
 	j.lasts = lasts
-	j.deadline = time.AfterFunc(lasts, func() { j.kill("timed out after "+lasts.String(), proc.Grace) })
+	j.deadline = time.AfterFunc(lasts, func() { j.kill(j.atDeadline(), proc.Grace) })
 }
+
+// atDeadline is why a task ended whose time was over.
+func (j *job) atDeadline() string { return "timed out after " + j.lasts.String() }
 
 // running is how many commands run in the background; t.mu is held.
 func (t *Tasks) running() (n int) {

@@ -52,7 +52,7 @@ func (t *Tasks) Stop(id string) (tool.Result, bool) {
 	return tool.Result{
 		Text: fmt.Sprintf("%s was told to end (%s); what is left after 2 s is killed.", id, clip.Line(clip.Clean(k.Command), 200)),
 		View: view.Terminal{Command: clip.VisibleText(k.Command), Note: "killed " + id},
-		Data: func() any {
+		Data: func() any { // hosts know a monitor as a command
 			return map[string]any{"message": "It was told to end.", "task_id": id, "task_type": "local_bash", "command": k.Command}
 		},
 	}, true

@@ -105,6 +105,9 @@ func (j *job) result(in input, how outcome) tool.Result {
 
 // backgroundResult tells how to follow a task, and notes on it.
 func (j *job) backgroundResult(in input, notes ...string) tool.Result {
+	if in.watch != nil {
+		return j.watchResult(notes...)
+	}
 	j.tasks.mu.Lock()
 	id, path := j.id, j.out.Kept().Path
 	j.tasks.mu.Unlock()

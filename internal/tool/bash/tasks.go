@@ -15,8 +15,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/pace"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -38,27 +40,31 @@ const (
 
 // A Task is a command in the background as it stands now.
 type Task struct {
-	ID      string // "b1", "b2", …
+	ID      string // "b1", "b2", …; of a monitor "m3"
+	Kind    string // event.TaskShell or event.TaskMonitor
 	Call    string // the call that started it
-	Command string
+	Command string // of a monitor, what is waited for
 	State   State
 	Exit    int    // once it is not running
 	Note    string // why it was killed
 	Stopped bool   // somebody asked for that
 	Closed  bool   // it ended with the session
+	Late    bool   // its time was over
 	Started time.Time
 	Ended   time.Time // zero while it runs
 	Size    int64     // bytes written so far
 	Path    string    // the file with its output, "" when there is none
+	Tells   int       // how often it told of lines
 }
 
 // Tasks knows every command that runs, and those in the background also after
 // their end.
 type Tasks struct {
-	conf  Config
-	table *proc.Table
-	disk  *proc.Disk
-	wg    sync.WaitGroup // one for each job that is not over
+	conf   Config
+	runner *runner // of the commands
+	table  *proc.Table
+	disk   *proc.Disk
+	wg     sync.WaitGroup // one for each job that is not over
 
 	mu      sync.Mutex   // guards the fields below
 	jobs    []*job       // foreground jobs leave when they end
@@ -76,6 +82,8 @@ type Tasks struct {
 type Watcher interface {
 	Started(Task)
 	Output(id, s string)
+	// Told gets lines of a monitor, in a text that is clean and bounded.
+	Told(t Task, lines string)
 	Ended(Task)
 }
 
@@ -86,15 +94,28 @@ func (t *Tasks) Watch(w Watcher) {
 	t.watcher = w
 }
 
+// A process is what a job waits for: a command, or work of this process.
+type process interface {
+	Done() <-chan struct{}
+	Stop(grace time.Duration)
+	Status() proc.Status
+	Keep()
+}
+
 // A job is one started command.
 type job struct {
 	tasks   *Tasks
+	kind    string // as of event.TaskStarted
 	call    string
 	command string
+	watched *Watch // nil: its lines are told to nobody
+	pace    *pace.Pacer
+	errs    chan struct{} // closed when its standard error has ended; nil where that is no stream of its own
 	started time.Time
 	out     *proc.Output
+	masked  func(io.Writer) io.Writer
 	mask    io.Writer
-	p       *proc.Process
+	p       process
 	ready   chan struct{} // closed when p is set, or the start went wrong
 	hand    *handover
 	state   end           // what the shell left behind; set before over
@@ -112,6 +133,8 @@ type job struct {
 	note     string        // why it was killed
 	read     int64         // how far it was looked at
 	left     []string      // what became of what it left; told with its end
+	tells    int           // how often it told of lines
+	size     int           // of what it told, in bytes
 	// blocked says what the sandbox blocked when it failed; nil once that was told,
 	// and for a command outside.
 	blocked func(exit int, output string) string
@@ -137,61 +160,95 @@ func (t *Tasks) temp() (string, error) {
 
 // start runs c as a job; the values are masked in what it prints.
 func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env, masked []string) (*job, error) {
-	temp, err := t.temp()
-	if err != nil {
+	j := t.newJob(h, in, env)
+	if err := t.enter(j, in, env, masked); err != nil {
 		refuse(c, h)
 		return nil, err
 	}
-	j := &job{
-		tasks: t, call: env.Call, command: in.Command, started: t.conf.Now(), hand: h,
+	if in.watch != nil {
+		if err := j.apart(&c); err != nil {
+			refuse(c, h)
+			t.leave(j)
+			return nil, err
+		}
+	}
+	p, err := t.table.Start(c, j.mask)
+	if err != nil {
+		h.drop()
+		t.leave(j)
+		return nil, startError(err)
+	}
+	t.begin(j, p, in)
+	return j, nil
+}
+
+func (t *Tasks) newJob(h *handover, in input, env tool.Env) *job {
+	return &job{
+		tasks: t, kind: event.TaskShell, call: env.Call, command: in.shown(), started: t.conf.Now(), hand: h, watched: in.watch,
 		ready: make(chan struct{}), over: make(chan struct{}), moved: make(chan struct{}),
+	}
+}
+
+// enter gives a job its place among the others, and its output.
+func (t *Tasks) enter(j *job, in input, env tool.Env, masked []string) error {
+	temp, err := t.temp()
+	if err != nil {
+		return err
 	}
 	t.room()
 	base := cmp.Or(env.Scratch, temp)
 	path := filepath.Join(base, "tool-results", fileName(env.Call)+".txt")
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	if in.Background {
 		if t.running() >= maxBackground {
-			t.mu.Unlock()
-			refuse(c, h)
-			return nil, fmt.Errorf("%d commands run in the background already; end one with TaskStop first", maxBackground)
+			return fmt.Errorf("%d tasks run in the background already; end one with TaskStop first", maxBackground)
 		}
-		j.id = t.nextID()
+		j.id = t.nextID(in.watch != nil)
 		path = filepath.Join(base, "tasks", j.id+".output")
 		if env.Call != "" {
 			path = filepath.Join(base, "tasks", j.id+"-"+fileName(env.Call)+".output")
 		}
 	}
-	t.mu.Unlock()
+	if t.closed {
+		return proc.ErrClosed
+	}
 	j.out = proc.NewOutput(proc.OutputConfig{Path: path, Disk: t.disk, Over: j.tooMuch})
 	if in.Background {
 		j.out.Save()
 	}
-	j.mask = j.out
-	if t.conf.Mask != nil {
-		j.mask = t.conf.Mask(j.out, masked)
+	j.masked = func(w io.Writer) io.Writer {
+		if t.conf.Mask == nil {
+			return w
+		}
+		return t.conf.Mask(w, masked)
 	}
-	t.mu.Lock()
-	if t.closed {
-		t.mu.Unlock()
-		refuse(c, h)
-		return nil, proc.ErrClosed
+	if in.watch != nil {
+		j.watching()
 	}
+	j.mask = j.masked(j.sink())
 	t.wg.Add(1)
 	t.jobs = append(t.jobs, j)
+	return nil
+}
+
+// leave takes back what enter did, of a job that was not started.
+func (t *Tasks) leave(j *job) {
+	close(j.ready)
+	t.mu.Lock()
+	t.jobs = slices.DeleteFunc(t.jobs, func(x *job) bool { return x == j })
 	t.mu.Unlock()
-	p, err := t.table.Start(c, j.mask)
-	if err != nil {
-		close(j.ready)
-		h.drop()
-		t.mu.Lock()
-		t.jobs = slices.DeleteFunc(t.jobs, func(x *job) bool { return x == j })
-		t.mu.Unlock()
-		t.wg.Done()
-		j.out.Close()
-		_ = j.out.Remove()
-		return nil, startError(err)
+	if j.errs != nil {
+		<-j.errs
 	}
+	j.told()
+	t.wg.Done()
+	j.out.Close()
+	_ = j.out.Remove()
+}
+
+// begin has a job run with its process.
+func (t *Tasks) begin(j *job, p process, in input) {
 	t.mu.Lock()
 	j.p = p
 	if in.Background {
@@ -200,9 +257,8 @@ func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env, maske
 	}
 	t.mu.Unlock()
 	close(j.ready)
-	h.collect()
+	j.hand.collect()
 	go j.watch() // ends when the command does
-	return j, nil
 }
 
 // refuse lets go of a command that is not started.
@@ -240,8 +296,11 @@ func fileName(call string) string {
 }
 
 // nextID returns the next background id; t.mu is held.
-func (t *Tasks) nextID() string {
+func (t *Tasks) nextID(monitor bool) string {
 	t.last++
+	if monitor {
+		return "m" + strconv.Itoa(t.last)
+	}
 	return "b" + strconv.Itoa(t.last)
 }
 
@@ -298,9 +357,11 @@ func (j *job) watch() {
 	t := j.tasks
 	defer t.wg.Done()
 	<-j.p.Done()
-	if f, ok := j.mask.(interface{ Flush() error }); ok {
-		_ = f.Flush()
+	flush(j.mask)
+	if j.errs != nil {
+		<-j.errs
 	}
+	j.told()
 	j.out.Close()
 	if j.state, j.lost = j.hand.finish(); j.p.Status().Signal != "" {
 		j.state, j.lost = end{}, nil // a shell that was killed wrote nothing
@@ -339,13 +400,13 @@ func (j *job) watch() {
 // task describes j; tasks.mu is held.
 func (j *job) task() Task {
 	k := Task{
-		ID: j.id, Call: j.call, Command: j.command, State: Running,
+		ID: j.id, Kind: j.kind, Call: j.call, Command: j.command, State: Running, Tells: j.tells,
 		Started: j.started, Ended: j.ended, Size: j.out.Total(), Path: j.out.Kept().Path, Note: j.note,
 	}
 	if !j.ended.IsZero() {
 		k.State, k.Exit = Exited, j.p.Status().Code
 		if j.note != "" {
-			k.State, k.Stopped, k.Closed = Killed, j.note == onRequest, j.note == atClose
+			k.State, k.Stopped, k.Closed, k.Late = Killed, j.note == onRequest, j.note == atClose, j.note == j.atDeadline()
 		}
 	}
 	return k
@@ -393,7 +454,7 @@ func (t *Tasks) Number(ids iter.Seq[string]) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for id := range ids {
-		if n, err := strconv.Atoi(strings.TrimPrefix(id, "b")); err == nil && "b"+strconv.Itoa(n) == id {
+		if n, err := strconv.Atoi(strings.TrimLeft(id, "bm")); err == nil && n > 0 {
 			t.last = max(t.last, n)
 		}
 	}

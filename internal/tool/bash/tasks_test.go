@@ -25,6 +25,7 @@ type watcher chan<- Task
 
 func (watcher) Started(Task)          {}
 func (watcher) Output(string, string) {}
+func (watcher) Told(Task, string)     {}
 func (w watcher) Ended(t Task)        { w <- t }
 
 func TestBackground(t *testing.T) {
@@ -222,7 +223,7 @@ func TestTooManyInBackground(t *testing.T) {
 		r.call(t.Context(), "Bash", map[string]any{"command": "sleep 1000", "run_in_background": true})
 	}
 	res := r.call(t.Context(), "Bash", map[string]any{"command": "true", "run_in_background": true})
-	if res.Text != "the command was not run: 32 commands run in the background already; end one with TaskStop first" || !res.IsErr {
+	if res.Text != "the command was not run: 32 tasks run in the background already; end one with TaskStop first" || !res.IsErr {
 		t.Errorf("%+v", res)
 	}
 	r.tasks.Close(0)

@@ -76,6 +76,9 @@ type Options struct {
 	// Agents follows the session of an agent of this one, for lines of what it says and
 	// does; nil: there are none.
 	Agents func(ctx context.Context, session string, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
+	// Linger is how long commands in the background are waited for when nothing else is left
+	// to do, 0 for not at all.
+	Linger time.Duration
 	// Own is what slash commands of adze's own come to; ok is false for another name.
 	// nil: they are words for the model.
 	Own func(ctx context.Context, name, args string) (d Done, ok bool)
@@ -151,10 +154,13 @@ type runner struct {
 	goal    bool            // the session has one that is pursued
 	turned  bool            // a turn ran
 	unsaid  string          // the answer of the last turn, while agents may have more to say
-	seen    event.Seq       // the newest event that was looked at
-	res     Outcome
-	host    host
-	kids    children
+	// linger ends the wait for commands in the background, nil without one; lingered: it is over.
+	linger   <-chan time.Time
+	lingered bool
+	seen     event.Seq // the newest event that was looked at
+	res      Outcome
+	host     host
+	kids     children
 	// did says what an event tells of the command that is waited for, and whether
 	// that is the end of it. nil: none is.
 	did       func(event.Body) (text string, done bool)
@@ -186,8 +192,10 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 		asked, late = r.Callbacks.asked, r.Callbacks.late
 		defer close(r.Callbacks.over)
 	}
-	for r.open || len(r.asked) > 0 || len(r.held)+len(r.after)+r.pending > 0 || r.turning || r.waits() {
+	for r.busy() || r.lingers() {
 		select {
+		case <-r.linger:
+			r.lingered = true
 		case in, ok := <-inputs:
 			if !ok {
 				inputs, r.open = nil, false
@@ -276,16 +284,34 @@ func (r *runner) answered(b event.TurnEnded) {
 	default:
 		s = clip.Clean(clip.Prose(s))
 	}
-	if r.waits() && !r.open { // it is not the answer yet
+	if (r.waits() || r.Linger > 0 && r.p.commands()) && !r.open { // it may not be the answer yet
 		r.unsaid = s
 		return
 	}
 	r.text(s)
 }
 
-// waits reports whether agents work, or have said something that the model has not read, or
+// busy reports whether something is left that is done, or waited for.
+func (r *runner) busy() bool {
+	return r.open || len(r.asked) > 0 || len(r.held)+len(r.after)+r.pending > 0 || r.turning || r.waits()
+}
+
+// lingers reports whether commands in the background are still waited for: for a while
+// only, as they may be servers. The end of one begins a turn, which is waited for.
+func (r *runner) lingers() bool {
+	switch {
+	case r.lingered || r.Linger == 0 || !r.any || !r.p.commands() || r.res.Ended.How != event.Done:
+		return false
+	case r.linger == nil:
+		r.flush()
+		r.linger = time.After(r.Linger)
+	}
+	return true
+}
+
+// waits reports whether agents work or monitors run, or have said something that the model has not read, or
 // whether the session goes on with its goal.
-func (r *runner) waits() bool { return r.p.agents() || len(r.mail) > 0 || r.goal && r.turned }
+func (r *runner) waits() bool { return r.p.awaited() || len(r.mail) > 0 || r.goal && r.turned }
 
 // gone says why the events ended before the run did.
 func (r *runner) gone(ctx context.Context) error {
@@ -408,7 +434,7 @@ func (r *runner) see(e event.Event) {
 		delete(r.mail, b.ID)
 		r.taken(b.ID)
 	case event.TurnStarted:
-		r.turning, r.turned = true, true
+		r.turning, r.turned, r.linger, r.lingered = true, true, nil, false
 	case event.GoalSet:
 		r.goal = true
 	case event.GoalChanged:

@@ -166,10 +166,21 @@ func (p *projection) taskProgress(b event.TaskProgress) []any {
 	}}
 }
 
-// agents reports whether an agent or a workflow works.
-func (p *projection) agents() bool {
+// awaited reports whether something works that the run waits for: an agent, a workflow, a
+// monitor.
+func (p *projection) awaited() bool {
 	for _, t := range p.tasks {
-		if t.Kind == event.TaskAgent || t.Kind == event.TaskWorkflow {
+		if t.Kind == event.TaskAgent || t.Kind == event.TaskWorkflow || t.Kind == event.TaskMonitor {
+			return true
+		}
+	}
+	return false
+}
+
+// commands reports whether a command runs in the background.
+func (p *projection) commands() bool {
+	for _, t := range p.tasks {
+		if t.Kind == event.TaskShell {
 			return true
 		}
 	}

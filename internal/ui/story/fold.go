@@ -99,7 +99,11 @@ func (s *Story) Apply(e event.Event) {
 // said is a prompt that the model is given.
 func (s *Story) said(seq event.Seq, at time.Time, b event.InputAccepted) {
 	switch {
-	case b.From != nil && !b.From.Notice(): // of a task, its own events tell
+	case b.From != nil && b.From.Task && !b.From.End:
+		if b.Steer { // else a note says that it began the turn
+			s.Note(at, "info", b.From.Why, "")
+		}
+	case b.From != nil && !b.From.Notice(): // of an end, the task's own event tells
 		s.Note(at, "info", "A message of "+cmp.Or(b.From.Name, b.From.ID)+": "+FirstLine(b.Text), "")
 	case b.From == nil && !b.Hidden:
 		s.Add(&Item{Kind: Said, Done: true, At: at, ID: b.ID, Seq: seq, Text: b.Text, Pics: len(b.Images), names: b.Attached, Steer: b.Steer})

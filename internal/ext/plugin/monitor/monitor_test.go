@@ -2,13 +2,9 @@ package monitor
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"runtime"
-	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -16,47 +12,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func TestPace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var got []string
-		start := time.Now()
-		p := newPacer(func(s string) { got = append(got, fmt.Sprintf("%v %s", time.Since(start), s)) })
-		say := func(s string) {
-			if n, err := p.Write([]byte(s)); n != len(s) || err != nil {
-				t.Error(n, err)
-			}
-			synctest.Wait()
-		}
-		say("one\ntw")
-		say("o\n\n\x1b[31mthree\x1b[0m\n")
-		time.Sleep(every + time.Millisecond)
-		synctest.Wait()
-		time.Sleep(every)
-		say("four\n")
-		for i := range 100 {
-			say(fmt.Sprintln("flood", i))
-		}
-		time.Sleep(2 * every)
-		say(strings.Repeat("x", 100_000) + "\n")
-		say("no end")
-		p.close(true)
-		synctest.Wait()
-		flood := []string{}
-		for i := range maxLines {
-			flood = append(flood, fmt.Sprint("flood ", i))
-		}
-		want := []string{
-			"0s one", "1s two\nthree", "2.001s four", "3.001s " + strings.Join(flood, "\n") + "\n(and 80 more lines)",
-			"4.001s " + strings.Repeat("x", maxLine-1) + "…", "4.001s no end",
-		}
-		for i := range max(len(got), len(want)) {
-			if i >= len(got) || i >= len(want) || got[i] != want[i] {
-				t.Fatalf("%d: got %q\nwant %q", i, got, want)
-			}
-		}
-	})
-}
 
 func TestStart(t *testing.T) {
 	if runtime.GOOS == "windows" {
