@@ -12,6 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/agents"
+	"github.com/adze-agent/adze/internal/background"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
@@ -78,6 +79,19 @@ func (h hosting) Report(session string, b event.Body) error {
 		r.learn(end)
 	}
 	return r.Session.Report(b)
+}
+
+// Summarize implements fleet.Host.
+func (h hosting) Summarize(ctx context.Context, of, session, before string, after event.Seq) (line string, through event.Seq) {
+	r, err := h.session(of)
+	if err != nil || !r.tellsProgress() {
+		return "", after
+	}
+	child, err := h.session(session)
+	if err != nil {
+		return "", after
+	}
+	return background.Progress(ctx, child.company(), before, after)
 }
 
 // Review implements fleet.Host.

@@ -45,8 +45,9 @@ func (r *Running) company() background.Config {
 			rules, _ := settings.UsableRules(at.Config(), at.Paths, func(error) {}) // problems are told elsewhere
 			return rules
 		},
-		Budget: func() agent.Budget { return r.budget(at.Config()) },
-		Notes:  func() string { return r.notesFile() },
+		Budget:   func() agent.Budget { return r.budget(at.Config()) },
+		Suggests: func() bool { return at.Config().Helpers.Suggestions },
+		Notes:    func() string { return r.notesFile() },
 		Memory: func() string {
 			if !at.Config().Memory.Auto || r.profile == prompt.Small {
 				return ""
@@ -60,6 +61,22 @@ func (r *Running) company() background.Config {
 func (r *Running) Aside(ctx context.Context, question string) (string, error) {
 	return background.Aside(ctx, r.company(), question)
 }
+
+// TellProgress has what agents of the session work on put into lines, whatever settings say.
+func (r *Running) TellProgress() { r.telling.Store(true) }
+
+// tellsProgress reports whether what its agents work on is put into lines: as settings say where
+// a person looks on, else where the program wants it that drives adze.
+func (r *Running) tellsProgress() bool {
+	top := r
+	for top.spec.Child != nil {
+		top = top.spec.Child.Of
+	}
+	return top.telling.Load() || !r.place.process.front.Print && r.place.Config().Helpers.Progress
+}
+
+// Suggest says what a person may want to say next, "" where nobody knows.
+func (r *Running) Suggest(ctx context.Context) string { return background.Suggest(ctx, r.company()) }
 
 // TitleOf makes a title of what a session is to be about.
 func (r *Running) TitleOf(ctx context.Context, about string) (string, error) {

@@ -106,6 +106,7 @@ type Running struct {
 	opened    atomic.Bool      // what the agent begins with was submitted
 	begins    func()           // a turn does
 	recorded  *rewind.Recorder // what calls changed
+	telling   atomic.Bool      // what agents work on is told, whatever settings say
 	ext       *ext.Session
 
 	// A reload changes these; one runs at a time.

@@ -36,6 +36,8 @@ type Config struct {
 	Models func(ctx context.Context) Models
 	Rules  func() policy.Rules
 	Budget func() agent.Budget
+	// Suggests reports whether the next prompt is to be suggested; nil: it is not.
+	Suggests func() bool
 	// Notes is the file of the session's notes, Memory the folder of what is
 	// remembered of the project, both resolved; "" keeps none.
 	Notes, Memory func() string
@@ -79,6 +81,8 @@ type Watch struct {
 	writer        job       // of notes
 	rememberer    job       // of the memory
 	looked        event.Seq // up to which event the memory has been
+	suggester     job       // of the next prompt
+	unsuggest     func()    // ends it, nil before the first
 	jobs          sync.WaitGroup
 }
 
@@ -145,6 +149,10 @@ func (w *Watch) See(ctx context.Context, b event.Body) {
 		w.purse.add(b, 0)
 	}
 	switch b := b.(type) {
+	case event.InputQueued, event.TurnStarted:
+		if w.unsuggest != nil {
+			w.unsuggest()
+		}
 	case event.InputAccepted:
 		if w.prompt == "" && !b.Hidden && !b.From.Notice() {
 			w.prompt = b.Text
@@ -164,6 +172,7 @@ func (w *Watch) See(ctx context.Context, b event.Body) {
 		w.note(ctx, true)
 		if b.How == event.Done {
 			w.remember(ctx)
+			w.suggest(ctx)
 		}
 		w.entitle(ctx)
 		if w.State != "" {

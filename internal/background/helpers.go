@@ -1,6 +1,7 @@
 package background
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -188,6 +189,8 @@ type assignment struct {
 	after        event.Seq // up to which the conversation is known already
 	text         string    // {source} is where the conversation is
 	reply, turns int       // tokens that are likely; requests
+	cap          int       // tokens that a reply of a model without the conversation may have at most, 0 for maxReply
+	shown        int       // bytes of the conversation that a model is shown without it, 0 for maxNews
 	dir          string
 	write        string // the file tools that one without the conversation has
 	seen         []effect.File
@@ -219,7 +222,7 @@ func (w *Watch) plan(ctx context.Context, st transcript.State, a assignment) (p 
 			m.Share = false
 		}
 	}
-	t := task{whole: whole, cached: w.purse.cached(), news: min(tokens(since(es, a.after)), maxNews/4), prompt: clip.Tokens(len(a.text)), reply: a.reply}
+	t := task{whole: whole, cached: w.purse.cached(), news: min(tokens(since(es, a.after)), cmp.Or(a.shown, maxNews)/4), prompt: clip.Tokens(len(a.text)), reply: a.reply}
 	if p.target, p.share, ok = m.choose(t); !ok {
 		return p, false
 	}
@@ -257,11 +260,17 @@ func (w *Watch) run(ctx context.Context, st transcript.State, a assignment, p pl
 	set = set.Only(func(name string) bool { return strings.Contains(" "+a.write+" ", " "+name+" ") })
 	s.System, s.Tools = []string{apartRole}, miniagent.Confine(set, mine, a.limit)
 	s.Target.Effort, s.Target.Thinking, s.Target.LargerCap = "", 0, 0
-	if s.Target.Cap > maxReply {
-		s.Target.Cap = maxReply
-	}
-	s.Prompt = strings.Replace(a.text, "{source}", fmt.Sprintf(apartText, news(since(es, a.after), shownBytes(p.target))), 1)
+	s.Target.Cap = most(s.Target.Cap, cmp.Or(a.cap, maxReply))
+	s.Prompt = strings.Replace(a.text, "{source}", fmt.Sprintf(apartText, news(since(es, a.after), min(shownBytes(p.target), cmp.Or(a.shown, maxNews)))), 1)
 	return miniagent.Run(ctx, s)
+}
+
+// most is a cap of tokens, of which 0 is none, that is not above max.
+func most(cap, max int) int {
+	if cap <= 0 || cap > max {
+		return max
+	}
+	return cap
 }
 
 // shownBytes is how much of a conversation a model is shown: at most a third of

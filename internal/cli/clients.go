@@ -24,6 +24,7 @@ type clientFlags struct {
 	prompts     string // who answers questions: host or none
 
 	betas []string // values of the header anthropic-beta
+	next  string   // whether the next prompt is suggested
 
 	// Without a meaning here: the
 	// first line of a stream is always waited for, and no
@@ -46,6 +47,8 @@ func (c *clientFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&c.resumeAt, "resume-session-at", "", "with --resume: go on from this message, in a copy")
 	fs.StringVar(&c.prompts, "permission-prompts", "", "who answers questions: host or none")
 	fs.BoolVar(&c.hookEvents, "include-hook-events", false, "lines about hooks")
+	fs.StringVar(&c.next, "prompt-suggestions", "", "a line after each turn with what may be said next")
+	fs.Lookup("prompt-suggestions").NoOptDefVal = "true"
 	fs.BoolVar(&c.await, "await-initialize", false, "wait for the first line of the input")
 	fs.StringSliceVar(&c.betas, "betas", nil, "further beta features of Anthropic's API")
 	fs.StringVar(&c.display, "thinking-display", "", "how reasoning is shown")
@@ -58,7 +61,7 @@ func (c *clientFlags) add(fs *pflag.FlagSet) {
 func clientNames() []string {
 	return []string{
 		"allow-dangerously-skip-permissions", "no-session-persistence", "thinking", "max-thinking-tokens", "debug-file", "debug-to-stderr", "mcp-debug",
-		"resume-session-at", "permission-prompts", "include-hook-events", "await-initialize", "betas", "thinking-display", "task-budget",
+		"resume-session-at", "permission-prompts", "include-hook-events", "prompt-suggestions", "await-initialize", "betas", "thinking-display", "task-budget",
 	}
 }
 
@@ -67,7 +70,7 @@ func (c *clientFlags) check(f *runFlags) error {
 	for _, x := range []struct {
 		flag, value string
 		allowed     []string
-	}{{"thinking", c.thinking, []string{"", "adaptive", "enabled", "disabled"}}, {"permission-prompts", c.prompts, []string{"", "host", "none"}}} {
+	}{{"thinking", c.thinking, []string{"", "adaptive", "enabled", "disabled"}}, {"permission-prompts", c.prompts, []string{"", "host", "none"}}, {"prompt-suggestions", c.next, []string{"", "true", "on", "1", "false", "off", "0"}}} {
 		if err := oneOf(x.flag, x.value, x.allowed); err != nil {
 			return err
 		}
@@ -130,3 +133,6 @@ func (c *clientFlags) ignored() (out []string) {
 	}
 	return out
 }
+
+// suggests reports whether a host wants to be told what may be said next.
+func (c *clientFlags) suggests() bool { return c.next == "true" || c.next == "on" || c.next == "1" }

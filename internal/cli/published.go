@@ -33,7 +33,6 @@ var publishedFlags = []publishedFlag{
 	{name: "enable-auto-mode", words: "--permission-mode auto begins in it"},
 	{name: "exclude-dynamic-system-prompt-sections", words: "what changes stands behind what a provider keeps in any case"},
 	{name: "forward-subagent-text", words: "the model starts no agents in this version"},
-	{name: "prompt-suggestions", takes: maybeValue, words: "no prompt is suggested"},
 	{name: "system-prompt-snapshot", takes: oneValue, words: "a session keeps what it was told of where it is, and instructions of a later start count"},
 	{name: "autocompact", takes: oneValue, words: "a conversation is summarized where its model's window ends"},
 	{name: "append-subagent-system-prompt", takes: oneValue, words: "the model starts no agents in this version"},

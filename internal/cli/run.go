@@ -233,6 +233,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	opts := print.Options{
 		Format: print.Format(f.output), Partial: f.partial, Replay: f.replay, Hooks: f.clients.hookEvents, About: a.about(d), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Agents: a.FollowAgent, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
+		Suggest: a.Suggest, Suggests: f.clients.suggests(), TellProgress: a.TellProgress,
 	}
 	if a.Place().Config().Bash.Wake {
 		opts.Linger = lingers

@@ -37,8 +37,9 @@ type Config struct {
 	Worktree    Worktree    `json:"worktree"`
 	Extensions
 
-	CleanupDays int  `json:"cleanup_days"` // age at which sessions are removed; 0 keeps them
-	Titles      bool `json:"titles"`       // the small model names sessions
+	CleanupDays int     `json:"cleanup_days"` // age at which sessions are removed; 0 keeps them
+	Titles      bool    `json:"titles"`       // the small model names sessions
+	Helpers     Helpers `json:"helpers"`
 
 	Report `json:"-"`
 	tree   *node
@@ -237,6 +238,12 @@ type Worktree struct {
 	Uncommitted bool     `json:"uncommitted"`
 	Links       []string `json:"symlink_directories"`
 	Sparse      []string `json:"sparse_paths"`
+}
+
+// Helpers are what models do beside a session besides titles, notes and the memory.
+type Helpers struct {
+	Suggestions bool `json:"suggestions"` // of the next prompt
+	Progress    bool `json:"progress"`    // lines about what agents work on
 }
 
 // Sandbox is the confinement of commands. Paths are as written.

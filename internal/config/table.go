@@ -183,6 +183,8 @@ var promptKeys = []Key{
 	{Name: "memory.session", When: AtOnce, Kind: Bool, Default: true, Doc: "Keep notes of each session in the background (terminal UI), for compaction."},
 	{Name: "context.provider_editing", When: AtOnce, Makes: MakesTarget, Kind: Bool, Default: false, Doc: "Let Anthropic's API clear old results in place of adze (context editing, in beta)."},
 	{Name: "titles", When: AtOnce, Kind: Bool, Default: true, Doc: "Let the small model name a session after its first turn, in the terminal UI. Names that a person gave stay."},
+	{Name: "helpers.progress", When: AtOnce, Kind: Bool, Default: true, Doc: "Say every half minute in a line what an agent works on (terminal UI), in the list of tasks."},
+	{Name: "helpers.suggestions", When: AtOnce, Kind: Bool, Default: true, Doc: "Suggest the next prompt after a turn, in grey in the empty prompt box (terminal UI); Tab takes it."},
 	{Name: "cleanup_days", When: AtOnce, Kind: Int, Default: 90, Alias: []string{"cleanupPeriodDays"}, CC: true, Guard: Person, Doc: "Remove sessions older than this many days; 0 keeps them."},
 }
 

@@ -91,6 +91,7 @@ var (
 		asStruct[GoalJudging]("goal_judging"),
 		asStruct[TaskOutput]("task_output"),
 		asStruct[TaskProgress]("task_progress"),
+		asStruct[Suggested]("suggested"),
 		asStruct[Queued]("queued"),
 	}
 

@@ -125,7 +125,7 @@ func liveSamples() []event.Body {
 		event.ToolInputDelta{Call: "c", Name: "n", At: 1, S: "{"},
 		event.PartDone{Part: llm.ToolUse{ID: "c", Name: "n", Input: json.RawMessage(`{}`)}},
 		event.Retracted{Why: "w"}, event.Waiting{Attempt: 1, Max: 10, For: time.Second, Status: 529, Err: "e", Kind: "k"},
-		event.ToolOutput{Call: "c", S: "s"}, event.HookStarted{ID: 1, Event: "Stop", Name: "n", Status: "s", Call: "c", Input: "{}"}, event.HookEnded{ID: 1, Event: "Stop", Name: "n", Code: 2, Stdout: "o", Stderr: "e", Err: "x", Took: 3, Terminal: "t"}, event.Compacting{Trigger: "full"}, event.GoalJudging{}, event.TaskOutput{ID: "b1", S: "s"}, event.TaskProgress{ID: "a1", Doing: "Read x", Tally: event.Tally{Requests: 1, Calls: 2, ByTool: map[string]int{"Read": 2}, Models: []string{"p/m"}}, Took: 3}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
+		event.ToolOutput{Call: "c", S: "s"}, event.HookStarted{ID: 1, Event: "Stop", Name: "n", Status: "s", Call: "c", Input: "{}"}, event.HookEnded{ID: 1, Event: "Stop", Name: "n", Code: 2, Stdout: "o", Stderr: "e", Err: "x", Took: 3, Terminal: "t"}, event.Compacting{Trigger: "full"}, event.GoalJudging{}, event.Suggested{Text: "t"}, event.TaskOutput{ID: "b1", S: "s"}, event.TaskProgress{ID: "a1", Doing: "Read x", Tally: event.Tally{Requests: 1, Calls: 2, ByTool: map[string]int{"Read": 2}, Models: []string{"p/m"}}, Took: 3, Summary: "s"}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
 		event.RewindPlan{Dropped: 1, ID: "p", Files: []event.FileChange{{Path: "p", Kind: "changed", Added: 1, Removed: 2, Foreign: true}}, Lost: []string{"l"}},
 		event.Rewinding{Done: 1, Of: 2},
 	}

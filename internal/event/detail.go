@@ -15,7 +15,7 @@ const (
 // Wants reports whether a reader with this detail is handed a live body.
 func (d Detail) Wants(b Body) bool {
 	switch b.(type) {
-	case ReplyStarted, Waiting, Retracted, Compacting, GoalJudging, Queued, HookStarted, HookEnded, TaskProgress:
+	case ReplyStarted, Waiting, Retracted, Compacting, GoalJudging, Suggested, Queued, HookStarted, HookEnded, TaskProgress:
 		return d >= Notices
 	default: // the deltas
 		return d >= Everything

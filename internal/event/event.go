@@ -474,7 +474,10 @@ const (
 	ForHook    = "hook"       // a question of a hook to a model
 	ForAside   = "aside"      // a question that a person asked on the side
 	ForGoal    = "goal"       // whether the goal is reached
-	ForAgent   = "agent"      // a request of an agent, or of what works for it
+	ForNext    = "suggestion" // of the next prompt
+	// ForProgress is a line about what an agent does.
+	ForProgress = "progress"
+	ForAgent    = "agent" // a request of an agent, or of what works for it
 	// ForSampling is an answer that an MCP server asked for.
 	ForSampling = "sampling"
 )

@@ -70,6 +70,9 @@ type (
 		Doing string        `json:"doing,omitempty"` // in a few words, "" while it thinks
 		Tally Tally         `json:"tally"`
 		Took  time.Duration `json:"took"`
+		// Summary is a line of a model about what it works on, made every half minute where
+		// that is wanted; "" before the first.
+		Summary string `json:"summary,omitempty"`
 	}
 	// HookStarted is a hook that runs, and HookEnded how it ended.
 	HookStarted struct {
@@ -92,6 +95,10 @@ type (
 		// Terminal is what a terminal is to do, "" for nothing: bells, titles and
 		// notifications, as package hook lets them pass.
 		Terminal string `json:"terminal,omitempty"`
+	}
+	// Suggested is what a person may want to say next, after a turn.
+	Suggested struct {
+		Text string `json:"text"`
 	}
 	// Queued lists the prompts that wait; it is sent whenever the queue changes.
 	Queued struct {
@@ -121,6 +128,7 @@ func (TaskProgress) body() {}
 func (TaskOutput) body()   {}
 func (HookStarted) body()  {}
 func (HookEnded) body()    {}
+func (Suggested) body()    {}
 func (Queued) body()       {}
 
 func (ReplyStarted) live()   {}
@@ -135,4 +143,5 @@ func (TaskProgress) live()   {}
 func (TaskOutput) live()     {}
 func (HookStarted) live()    {}
 func (HookEnded) live()      {}
+func (Suggested) live()      {}
 func (Queued) live()         {}

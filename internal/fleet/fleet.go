@@ -39,6 +39,10 @@ type Host interface {
 	Begin(ctx context.Context, o Order) (Begun, error)
 	// Report records in a session what became of its agents, as session.Session.Report.
 	Report(session string, b event.Body) error
+	// Summarize puts into a line what an agent does whose session this is, where the session of
+	// that started it is to have such lines. before is the last one, which told up to after. The
+	// line is "" for none, and tells up to through. It ends with ctx.
+	Summarize(ctx context.Context, of, session, before string, after event.Seq) (line string, through event.Seq)
 	// Review looks at what an agent did that a session started for a task and that has ended.
 	// doubt says what is suspicious, "" for nothing. It ends with ctx.
 	Review(ctx context.Context, session, task string, end event.TaskEnded) (doubt string)
@@ -179,6 +183,7 @@ type Member struct {
 	Text   string           // what it came to, once it has ended
 	Doubt  string           // why what it did looks suspicious, "" where it does not
 	End    event.TurnEnded  // how its newest turn ended, once it has ended
+	Said   string           // what it works on, in a line of a model; "" for none
 	Doing  string           // what it does now, in a few words; "" while it thinks
 	Tally  event.Tally      // since it started or went on
 	Began  time.Time

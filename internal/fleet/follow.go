@@ -55,7 +55,7 @@ func (t *Tree) see(m *member, e event.Event) (done bool) {
 	news := m.take(e.Body)
 	done = m.done()
 	m.going = m.going || done
-	progress := event.TaskProgress{ID: m.ID, Doing: m.Doing, Tally: m.Tally, Took: m.Active.Sub(m.Began)}
+	progress := event.TaskProgress{ID: m.ID, Doing: m.Doing, Tally: m.Tally, Took: m.Active.Sub(m.Began), Summary: m.Said}
 	t.mu.Unlock()
 	if news && !done {
 		_ = t.host.Report(m.Order.Of, progress) // a session that is over needs none
@@ -149,6 +149,7 @@ func (t *Tree) ended(ctx context.Context, m *member, left *event.Worktree, faile
 	t.mu.Lock()
 	m.Status, m.Text, m.Doubt = end.Status, end.Text, end.Doubt
 	m.Doing, m.stop, m.End, m.Left = "", nil, m.last.end, left
+	t.hush(m)
 	m.Ends++
 	t.roomy()
 	told, waits, closed := m.Member, m.Waits, t.closed

@@ -59,6 +59,9 @@ type member struct {
 	said   bool                    // it was said that nothing is heard of it
 	last   outcome
 	deeds  event.Deeds
+	tells  *time.Timer        // until it is put into a line again, nil when it has ended
+	hush   context.CancelFunc // ends the line that is being made, nil without
+	told   event.Seq          // up to which the last one tells
 }
 
 // outcome is how the newest turn of an agent ended.
@@ -231,7 +234,7 @@ func (t *Tree) run(m *member, waits bool, prompt *op.Prompt) (Member, error) {
 	life, stop := context.WithCancelCause(context.Background())
 	watched, rest := context.WithCancel(life)
 	t.mu.Lock()
-	m.Status, m.Text, m.Doubt, m.Doing, m.Tally, m.Waits, m.deeds = "", "", "", "", event.Tally{}, waits, event.Deeds{}
+	m.Status, m.Text, m.Doubt, m.Said, m.Doing, m.Tally, m.Waits, m.deeds = "", "", "", "", "", event.Tally{}, waits, event.Deeds{}
 	m.Began, m.Active, m.prompt = t.now(), t.now(), ""
 	if prompt != nil {
 		m.prompt = prompt.Text
@@ -259,6 +262,7 @@ func (t *Tree) run(m *member, waits bool, prompt *op.Prompt) (Member, error) {
 	if err != nil {
 		stop(err)
 	}
+	t.summarizes(life, m)
 	go t.follow(life, m, events, err) // ends with the agent; Close waits for it
 	t.watch()
 	return t.snapshot(m), err

@@ -31,6 +31,8 @@ type host struct {
 	ended    []string
 	list     tasklist.List
 	fails    error
+	// summarize puts what an agent does into a line.
+	summarize func(ctx context.Context, session, before string, after event.Seq) (string, event.Seq)
 	// review says what is suspicious of what an agent did.
 	review func(ctx context.Context, session, task string, end event.TaskEnded) string
 	left   *event.Worktree
@@ -92,6 +94,13 @@ func (h *host) Report(session string, b event.Body) error {
 	defer h.mu.Unlock()
 	h.reports[session] = append(h.reports[session], b)
 	return nil
+}
+
+func (h *host) Summarize(ctx context.Context, _, session, before string, after event.Seq) (string, event.Seq) {
+	if h.summarize == nil {
+		return "", after
+	}
+	return h.summarize(ctx, session, before, after)
 }
 
 func (h *host) Review(ctx context.Context, session, task string, end event.TaskEnded) string {
@@ -467,5 +476,56 @@ func TestWhatAnAgentDidIsReviewed(t *testing.T) {
 			}
 		}
 		tr.Close()
+	})
+}
+
+// Every half minute what an agent works on is put into a line, which its progress has from
+// then on. The end of the agent waits for no such line.
+func TestWhatAnAgentWorksOnIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		var asked []string
+		h.summarize = func(ctx context.Context, session, before string, after event.Seq) (string, event.Seq) {
+			asked = append(asked, fmt.Sprint(session, " ", before, " ", after))
+			switch len(asked) {
+			case 1:
+				return "Reading tests", 7
+			case 2:
+				return "", 7
+			}
+			<-ctx.Done()
+			return "too late", 9
+		}
+		tr := tree(h, fleet.Usual)
+		if _, err := tr.Start(t.Context(), fleet.Order{Of: "root"}, "find it", "Find it.", false); err != nil {
+			t.Fatal(err)
+		}
+		h.happens("s1", event.TurnStarted{ID: "t1"})
+		time.Sleep(65 * time.Second)
+		h.happens("s1", event.ToolStarted{Call: "c", Name: "Read"})
+		time.Sleep(30 * time.Second)
+		began := time.Now()
+		h.happens("s1", said("done"), ended(event.Done))
+		synctest.Wait()
+		if got, _ := tr.Find("a1"); got.Status != event.TaskCompleted || time.Since(began) != 0 {
+			t.Errorf("%+v after %s", got, time.Since(began))
+		}
+		if want := []string{"s1  0", "s1 Reading tests 7", "s1 Reading tests 7"}; fmt.Sprint(asked) != fmt.Sprint(want) {
+			t.Errorf("%q", asked)
+		}
+		var lines []string
+		for _, b := range h.reports["root"] {
+			if p, ok := b.(event.TaskProgress); ok {
+				lines = append(lines, p.Doing+"|"+p.Summary)
+			}
+		}
+		if want := []string{"|Reading tests", "Read|Reading tests", "Read|Reading tests"}; fmt.Sprint(lines) != fmt.Sprint(want) {
+			t.Errorf("%q", lines)
+		}
+		tr.Close()
+		time.Sleep(5 * time.Minute)
+		if len(asked) != 3 {
+			t.Errorf("asked %d times", len(asked))
+		}
 	})
 }

@@ -126,11 +126,11 @@ func (s *Session) fitted(ctx context.Context, p op.Prompt) (op.Prompt, error) {
 
 // Report tells readers what becomes of a background task, and records its start
 // and end, what the session says to others, and what helpers beside it cost and wrote down. b is an
-// event.TaskStarted, TaskOutput, TaskProgress or TaskEnded, HookStarted, HookEnded, Spent, NotesKept, Noted, MessageSent, MessageSettled, Extended or ServerChanged; any
+// event.TaskStarted, TaskOutput, TaskProgress or TaskEnded, HookStarted, HookEnded, Suggested, Spent, NotesKept, Noted, MessageSent, MessageSettled, Extended or ServerChanged; any
 // other is an error.
 func (s *Session) Report(b event.Body) error {
 	switch b := b.(type) {
-	case event.TaskOutput, event.TaskProgress, event.HookStarted, event.HookEnded:
+	case event.TaskOutput, event.TaskProgress, event.HookStarted, event.HookEnded, event.Suggested:
 		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
 		return nil
 	case event.Extended, event.ServerChanged:

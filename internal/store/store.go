@@ -42,7 +42,7 @@ func Durable(b event.Body) bool {
 		event.SettingsChanged, event.Unknown:
 		return false
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.GoalJudging, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // never stored
+		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.GoalJudging, event.Suggested, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // never stored
 		return false
 	}
 	return false

@@ -59,6 +59,8 @@ type initialize struct {
 	InPlan  string                     `json:"planModeInstructions"`
 	Title   string                     `json:"title"`
 	Texts   bool                       `json:"forwardSubagentText"`
+	Suggest bool                       `json:"promptSuggestions"`
+	Tell    bool                       `json:"agentProgressSummaries"`
 	Inner   map[string]struct {
 		Timeout float64         `json:"timeout"`
 		Tools   json.RawMessage `json:"tools"`
@@ -66,12 +68,13 @@ type initialize struct {
 }
 
 // known are the members of initialize that count, and harmless those that mean
-// nothing here and that a host can do without: suggestions, summaries of what agents
-// do, dialogs that are never opened, caches, and how the instructions are split.
+// nothing here and that a host can do without: dialogs that are never opened, caches, and how the
+// instructions are split. Of those that count, later ones can come at any time.
 var (
-	known = []string{"subtype", "systemPrompt", "appendSystemPrompt", "jsonSchema", "hooks", "agents", "sdkMcpServers", "sdkMcpServerConfigs", "mcpServers",
-		"plugins", "toolAliases", "skills", "planModeInstructions", "title", "forwardSubagentText"}
-	harmless = []string{"promptSuggestions", "agentProgressSummaries", "supportedDialogKinds", "perTaskStopAffordance",
+	known = append([]string{"subtype", "systemPrompt", "appendSystemPrompt", "jsonSchema", "hooks", "agents", "sdkMcpServers", "sdkMcpServerConfigs", "mcpServers",
+		"plugins", "toolAliases", "skills", "planModeInstructions", "title"}, later...)
+	later    = []string{"forwardSubagentText", "promptSuggestions", "agentProgressSummaries"}
+	harmless = []string{"supportedDialogKinds", "perTaskStopAffordance",
 		"excludeDynamicSections", "systemPromptSnapshot", "sdkMcpServerManifests", "sdkMcpServerManifestsOrigin"}
 )
 
@@ -200,7 +203,7 @@ func (r *runner) since(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &members) != nil {
 		return raw
 	}
-	for _, name := range append([]string{"forwardSubagentText"}, harmless...) {
+	for _, name := range slices.Concat(later, harmless) {
 		delete(members, name)
 	}
 	if r.reset {
@@ -237,6 +240,10 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 	}
 	if _, silent, _ := hostHooks(in.Hooks); len(silent) > 0 {
 		r.warn("initialize has hooks of events that this version of adze does not know, and that never come: " + clip.Line(clip.Visible(hook.Named(silent)), 500))
+	}
+	r.Suggests = r.Suggests || in.Suggest
+	if in.Tell && r.TellProgress != nil {
+		r.TellProgress()
 	}
 	if in.Title != "" {
 		if err := r.c.Submit(ctx, op.Rename{Title: in.Title}); err != nil {

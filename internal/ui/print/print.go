@@ -82,6 +82,12 @@ type Options struct {
 	// Own is what slash commands of adze's own come to; ok is false for another name.
 	// nil: they are words for the model.
 	Own func(ctx context.Context, name, args string) (d Done, ok bool)
+	// Suggest says after a turn what may be said next, "" for nothing; nil: nobody does.
+	// Suggests: it is wanted from the beginning, and not only when a host says so.
+	Suggest  func(ctx context.Context) string
+	Suggests bool
+	// TellProgress has what agents work on put into lines; nil: nobody does.
+	TellProgress func()
 	// PDF has the text of a document; nil: such documents are left out.
 	PDF func(data []byte) (string, error)
 }
@@ -219,7 +225,9 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 			r.flush()
 		case line := <-r.answers:
 			r.pending--
-			r.write(line)
+			if line != nil {
+				r.write(line)
+			}
 			r.flush()
 		case <-late:
 			r.forget()
@@ -242,6 +250,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 				r.adopt(ctx, b)
 			}
 			r.unfit(ctx, e.Body)
+			r.suggest(ctx, e.Body)
 			if err := r.next(ctx); err != nil {
 				return r.res, err
 			}

@@ -241,7 +241,7 @@ func (p *projection) apply(e event.Event) []any {
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued,
 		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.ServerChanged, event.Cleared, event.Bounded,
-		event.Stripped, event.NotesKept, event.MessageSent, event.MessageSettled, event.TodoChanged, event.FilesChanged, event.RewindBegan, event.Unknown, event.Ran, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding, event.GoalJudging:
+		event.Stripped, event.NotesKept, event.MessageSent, event.MessageSettled, event.TodoChanged, event.FilesChanged, event.RewindBegan, event.Unknown, event.Ran, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan, event.Rewinding, event.GoalJudging, event.Suggested:
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func (p *projection) taskProgress(b event.TaskProgress) []any {
 	}
 	tool, _, _ := strings.Cut(b.Doing, " ")
 	return []any{taskLine{
-		Type: "system", Subtype: "task_progress", ID: b.ID, Run: was.run, Agent: was.kind(), Call: was.Call, Description: cmp.Or(b.Doing, was.Text), Usage: used(b.Tally, b.Took), LastTool: tool,
+		Type: "system", Subtype: "task_progress", ID: b.ID, Run: was.run, Agent: was.kind(), Call: was.Call, Description: cmp.Or(b.Doing, was.Text), Usage: used(b.Tally, b.Took), LastTool: tool, Summary: b.Summary,
 		UUID: p.about.NewID(), SessionID: p.about.SessionID,
 	}}
 }

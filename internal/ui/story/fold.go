@@ -91,7 +91,7 @@ func (s *Story) Apply(e event.Event) {
 	case event.ModelChanged:
 		s.changed(e, "model: "+b.Model, b.Why)
 	case event.Resumed, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged,
-		event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.MessageSent, event.MessageSettled, event.TodoChanged, event.FilesChanged, event.RewindBegan, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Compacting, event.GoalSet, event.GoalJudging, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding, event.ToolInputDelta:
+		event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.MessageSent, event.MessageSettled, event.TodoChanged, event.FilesChanged, event.RewindBegan, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Compacting, event.GoalSet, event.GoalJudging, event.Suggested, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding, event.ToolInputDelta:
 		// shown elsewhere, or not at all
 	}
 }

@@ -59,6 +59,7 @@ type turn struct {
 	waits   time.Time // since when
 	stopped bool      // an interrupt was sent
 	listed  bool      // it changed the todo list
+	next    string    // no turn runs, and this is what may be said next
 	judged  bool      // no turn runs, and it is judged whether the goal is reached
 	over    int       // how many items there were when it ended, 0 while it runs and before any
 	took    time.Duration

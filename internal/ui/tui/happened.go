@@ -162,6 +162,10 @@ func (m *Model) happened(e event.Event) []effect {
 		m.flash = flash{} // that it is being compacted
 	case event.GoalJudging:
 		m.turn.judged = true
+	case event.Suggested:
+		if !m.turn.running {
+			m.turn.next = b.Text
+		}
 	case event.GoalSet:
 		return m.changed()
 	case event.GoalChanged:

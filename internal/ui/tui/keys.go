@@ -140,6 +140,10 @@ func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
 		}
 		return m.edited(), true
 	case keymap.SubmitLater:
+		if text := m.suggested(); text != "" {
+			m.box.Set(text)
+			return m.edited(), true
+		}
 		if !m.turn.running || m.box.Empty() || m.box.Mode() != edit.Chat {
 			return nil, false
 		}

@@ -72,7 +72,7 @@ func (m *Model) typing(p dialog.Paper, max int) ([]draw.Line, term.Cursor) {
 		rows = append(rows, append(draw.Line{draw.S(lead, draw.Accent)}, l...))
 	}
 	if m.box.Empty() && len(rows) == 1 {
-		rows[0] = append(rows[0], draw.S(m.placeholder(), draw.Quiet))
+		rows[0] = append(rows[0], draw.S(m.placeholder(), draw.Quiet)).Truncate(clampLow(inside-1)+3, p.O)
 	}
 	if hint := m.argsHint(); hint != "" && len(rows) == 1 {
 		rows[0] = append(rows[0], draw.S(hint, draw.Quiet)).Truncate(clampLow(inside-1)+3, p.O)
@@ -98,7 +98,18 @@ func (m *Model) argsHint() string {
 	return ""
 }
 
+// suggested is what may be said next, as long as nothing is typed and nothing runs.
+func (m *Model) suggested() string {
+	if m.turn.running || m.s == nil || len(m.queue) > 0 || !m.box.Empty() || m.box.Mode() != edit.Chat {
+		return ""
+	}
+	return m.turn.next
+}
+
 func (m *Model) placeholder() string {
+	if s := m.suggested(); s != "" {
+		return " " + draw.String(s) + "  " + m.keys.Hint(keymap.SubmitLater)
+	}
 	if m.turn.running || m.story.Printed > 0 || m.s == nil || len(m.queue) > 0 {
 		return ""
 	}

@@ -23,6 +23,7 @@ type task struct {
 	end   *event.TaskEnded // nil while it runs
 	heard []byte           // what it wrote last
 	doing string           // of an agent, in a few words
+	works string           // of an agent: what it works on, in a line of a model
 	tally event.Tally      // of an agent
 	took  time.Duration    // of an agent, when it was heard of last
 }
@@ -50,7 +51,10 @@ func (v *conversation) progress(b event.TaskProgress) {
 	if b.Doing != "" && b.Doing != t.doing {
 		v.hear(event.TaskOutput{ID: b.ID, S: b.Doing + "\n"})
 	}
-	t.doing, t.tally, t.took = b.Doing, b.Tally, b.Took
+	if b.Summary != "" && b.Summary != t.works {
+		v.hear(event.TaskOutput{ID: b.ID, S: "(" + b.Summary + ")\n"})
+	}
+	t.doing, t.tally, t.took, t.works = b.Doing, b.Tally, b.Took, b.Summary
 }
 
 // agents draws a line for each agent that works, at most so many: what it does, its model,
@@ -66,8 +70,8 @@ func (m *Model) agents(p dialog.Paper, most int) (out []draw.Line) {
 			continue
 		}
 		left := draw.L(p.Mark(draw.Radio, draw.Accent), draw.Span{Text: story.Subject(cmp.Or(t.start.Agent.Name, t.start.Text)), Style: draw.Style{Attr: draw.Bold}})
-		if t.doing != "" {
-			left = append(left, draw.S("  "+story.Subject(t.doing), draw.Quiet))
+		if doing := cmp.Or(t.doing, t.works); doing != "" {
+			left = append(left, draw.S("  "+story.Subject(doing), draw.Quiet))
 		}
 		facts := []string{shortModel(t.start.Model)}
 		if t.start.Effort != "" {
@@ -121,7 +125,7 @@ func (m *Model) tasksCommand(string) []effect {
 	for _, t := range m.tasks {
 		if t.end == nil {
 			runs[t.start.ID] = true
-			all = append(all, Choice{ID: t.start.ID, Name: t.start.ID + "  " + story.Subject(t.start.Text), Right: t.now()})
+			all = append(all, Choice{ID: t.start.ID, Name: t.start.ID + "  " + story.Subject(t.start.Text), About: t.works, Right: t.now()})
 		}
 	}
 	for i, t := range slices.Backward(m.tasks) {
