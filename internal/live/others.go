@@ -26,7 +26,7 @@ type others struct{ state string }
 // Open implements fleet.Neighbours.
 func (o others) Open(ctx context.Context) (out []fleet.Peer, err error) {
 	list, err := o.find(ctx)
-	defer list.Close()
+	defer func() { list.Close() }() // also of an error: some may have answered
 	for _, s := range list {
 		out = append(out, fleet.Peer{ID: s.ID, Title: s.Title, Dir: s.Dir, Doing: string(s.Doing), Turns: s.Doing != ask.Idle, Last: event.Seq(s.Last)})
 	}
