@@ -570,7 +570,7 @@ test('what is supported', async (p) => {
     await assert.rejects(q.applyFlagSettings({ permissions: {} }), /cannot be changed|cannot be/)
     await assert.rejects(q.reconnectMcpServer('x'), /no MCP server/)
     await assert.rejects(q.toggleMcpServer('x', true), /no MCP server/)
-    await assert.rejects(q.stopTask('x'), /no background command/)
+    await assert.rejects(q.stopTask('x'), /no background task/)
     assert.match((await q.rewindFiles('x')).error, /no prompt/)
     assert.deepEqual((await q.setMcpServers({})).added, [])
     input.say('hi')
