@@ -192,7 +192,7 @@ func fold(s string, width int) []string {
 
 // words are what a flag's value is called where its type does not say it.
 var words = map[string]string{
-	"add-dir": "DIR", "allowed-tools": "RULES", "disallowed-tools": "RULES", "tools": "NAMES", "append-system-prompt-file": "FILE", "system-prompt-file": "FILE",
+	"add-dir": "DIR", "worktree": "NAME", "allowed-tools": "RULES", "disallowed-tools": "RULES", "tools": "NAMES", "append-system-prompt-file": "FILE", "system-prompt-file": "FILE",
 	"cwd": "DIR", "debug": "AREAS", "effort": "LEVEL", "model": "MODEL", "fallback-model": "MODEL", "small-model": "MODEL", "input-format": "FORMAT",
 	"output-format": "FORMAT", "format": "FORMAT", "detail": "DETAIL", "json-schema": "SCHEMA", "log-file": "FILE", "key-file": "FILE", "output": "FILE", "batch": "FILE",
 	"settings": "FILE", "setting-sources": "SOURCES", "permission-mode": "MODE", "mode": "MODE", "permission-prompt-tool": "stdio", "resume": "SESSION",

@@ -30,6 +30,9 @@ func New[In any](spec Spec, plan func(In, Env) (Plan, error), run func(context.C
 
 // NewWithSchema is New with a schema made by hand (enums, bounds).
 func NewWithSchema[In any](spec Spec, sch *jsonschema.Schema, plan func(In, Env) (Plan, error), run func(context.Context, In, Env) (Result, error)) Typed[In] {
+	if sch.Type == "object" && sch.Properties == nil {
+		sch.Properties = map[string]*jsonschema.Schema{} // OpenAI refuses an object without
+	}
 	raw, err := render(sch)
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: %v", spec.Name, err))
