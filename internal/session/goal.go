@@ -225,8 +225,12 @@ func (s *Session) judged(ctx context.Context, k goal.Case, upTo event.Seq) (j go
 func (s *Session) weighed(ctx context.Context, st *state, j goal.Judgement, err error) {
 	p := &st.pursuit
 	p.stop = nil
+	if ctx.Err() != nil { // a prompt went first; where its turn is over already, it was not judged
+		s.weigh(st)
+		return
+	}
 	g := st.Pursued()
-	if g == nil || ctx.Err() != nil || st.cancel != nil || g.Since != p.of || st.ending {
+	if g == nil || st.cancel != nil || g.Since != p.of || st.ending {
 		return
 	}
 	var broke *ErrBudget
