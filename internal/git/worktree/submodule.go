@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // maxNested is how deep submodules have submodules.
@@ -79,49 +82,80 @@ func (r *Repo) fillSubmodules(ctx context.Context, top string, from []string, de
 	return nil
 }
 
-// submodules adds to the work of a worktree the commits of its submodules that neither a
-// remote nor the checkout has. Their files are among those of the worktree.
-func (r *Repo) submodules(ctx context.Context, c record, w *Work) error {
-	return r.strays(ctx, c.Path, c.Git, []string{filepath.Join(r.Common, "modules")}, w, 0)
+// A strayed is where submodules of a checkout are that may have work.
+type strayed struct {
+	top    string   // of the checkout
+	git    string   // its git folder, which has those of the submodules
+	others []string // folders of git folders that other checkouts have of them
 }
 
-func (r *Repo) strays(ctx context.Context, top, git string, others []string, w *Work, depth int) error {
-	list, err := r.modules(ctx, top)
-	if err != nil || depth == maxNested {
-		return err
+// strays adds to the work of a worktree what its submodules have: commits that neither a
+// remote nor the checkout has, and files, where git does not name the submodule among those
+// of the worktree. What git keeps of them counts, also of one that was removed from the files.
+func (r *Repo) strays(ctx context.Context, at strayed, w *Work, depth int) error {
+	own := filepath.Join(at.git, "modules")
+	if depth == maxNested {
+		return nil
 	}
-	for _, m := range list {
-		own := filepath.Join(git, "modules", filepath.FromSlash(m.name))
-		if !conf.IsGitDir(own) {
-			continue
+	return filepath.WalkDir(own, func(git string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil || !d.IsDir():
+			return err
+		case git == own || !conf.IsGitDir(git):
+			return nil
 		}
-		env := []string{"GIT_DIR=" + own}
-		out, err := r.with(ctx, r.Common, env, "", "rev-list", fmt.Sprint("--max-count=", maxSeen), "HEAD", "--branches", "--tags", "--not", "--remotes")
+		name, err := filepath.Rel(own, git)
+		if err == nil {
+			err = r.stray(ctx, at, name, git, w, depth)
+		}
 		if err != nil {
-			return fmt.Errorf("look at the submodule %s: %w", m.path, err)
-		}
-		var theirs []string
-		for _, o := range others {
-			theirs = append(theirs, filepath.Join(o, filepath.FromSlash(m.name)))
-		}
-		for id := range strings.FieldsSeq(out) {
-			known := false
-			for _, o := range theirs {
-				if _, err := r.with(ctx, r.Common, []string{"GIT_DIR=" + o}, "", "cat-file", "-e", id+"^{commit}"); err == nil {
-					known = true
-				}
-			}
-			if !known {
-				w.Commits++
-			}
-		}
-		var nested []string
-		for _, o := range theirs {
-			nested = append(nested, filepath.Join(o, "modules"))
-		}
-		if err := r.strays(ctx, filepath.Join(top, m.path), own, nested, w, depth+1); err != nil {
 			return err
 		}
+		return fs.SkipDir
+	})
+}
+
+// stray is strays for one submodule. The error is nil, or says what could not be looked at.
+func (r *Repo) stray(ctx context.Context, at strayed, name, git string, w *Work, depth int) error {
+	elsewhere := func(git string) []string { return []string{"GIT_WORK_TREE=" + r.Common, "GIT_DIR=" + git} } // its files may be gone
+	env := elsewhere(git)
+	out, err := r.with(ctx, r.Common, env, "", "rev-list", fmt.Sprint("--max-count=", maxSeen), "HEAD", "--branches", "--tags", "--not", "--remotes", "--")
+	if err != nil {
+		return fmt.Errorf("look at the submodule %s: %w", name, err)
 	}
-	return nil
+	var theirs, nested []string
+	for _, o := range at.others {
+		theirs, nested = append(theirs, filepath.Join(o, name)), append(nested, filepath.Join(o, name, "modules"))
+	}
+	for id := range strings.FieldsSeq(out) {
+		if !slices.ContainsFunc(theirs, func(o string) bool {
+			_, err := r.with(ctx, r.Common, elsewhere(o), "", "cat-file", "-e", id+"^{commit}")
+			return err == nil
+		}) {
+			w.Commits++
+		}
+	}
+	set, err := r.with(ctx, r.Common, nil, "", "config", "--file", filepath.Join(git, "config"), "--get", "core.worktree")
+	top := filepath.Join(git, filepath.FromSlash(strings.TrimSpace(set)))
+	if err != nil || !paths.Within(at.top, top) {
+		return nil //nolint:nilerr // it has no files in the worktree
+	}
+	if repo, err := conf.In(top); err != nil || repo.GitDir != git {
+		return nil //nolint:nilerr // they are not there any more
+	}
+	if ok, why := conf.Safe(top); !ok {
+		return fmt.Errorf("git is not run in %s: %s", top, why)
+	}
+	if in, err := filepath.Rel(at.top, top); err == nil && !slices.Contains(w.Files, filepath.ToSlash(in)) {
+		files, err := r.files(ctx, top, git)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			w.Files = append(w.Files, filepath.ToSlash(filepath.Join(in, filepath.FromSlash(f))))
+		}
+	}
+	return r.strays(ctx, strayed{top, git, nested}, w, depth+1)
 }
