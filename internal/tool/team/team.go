@@ -55,7 +55,7 @@ type Post interface {
 func New(p Post) []tool.Tool {
 	var outside sync.Map // the calls that were planned so. What one of them names can be another one by the time it runs.
 	return []tool.Tool{
-		tool.New(tool.Spec{Name: Send, Description: sendText, Facts: []string{"to", "message"}}, func(m Message, env tool.Env) (tool.Plan, error) {
+		tool.New(tool.Spec{Name: Send, Description: sendText, Deferrable: true, Seldom: true, Facts: []string{"to", "message"}}, func(m Message, env tool.Env) (tool.Plan, error) {
 			if err := m.check(); err != nil {
 				return tool.Plan{}, err
 			}
@@ -74,7 +74,7 @@ func New(p Post) []tool.Tool {
 			_, out := outside.LoadAndDelete(env.Call)
 			return p.Tell(ctx, m, env.Call, out)
 		}),
-		tool.New(tool.Spec{Name: List, Description: listText, Facts: []string{}}, func(struct{}, tool.Env) (tool.Plan, error) {
+		tool.New(tool.Spec{Name: List, Description: listText, Deferrable: true, Seldom: true, Facts: []string{}}, func(struct{}, tool.Env) (tool.Plan, error) {
 			return tool.Plan{Actions: []policy.Action{policy.None{}}, Title: "List agents", Parallel: true}, nil
 		}, func(ctx context.Context, _ struct{}, _ tool.Env) (tool.Result, error) { return p.Reachable(ctx) }),
 	}
