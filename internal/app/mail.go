@@ -68,6 +68,17 @@ func (n neighbours) Follow(ctx context.Context, session string, after event.Seq,
 	return n.Neighbours.Follow(ctx, session, after, d)
 }
 
+// post sends what a prompt says to somebody whom it names first: see session.Hands. A file of
+// that name makes it a prompt for this session.
+func (r *Running) post(ctx context.Context, p op.Prompt) (told string, err error) {
+	return r.tree.Post(ctx, r.ID, p, func(name string) bool { return r.kit.Leads(r.State().Dir, name) })
+}
+
+// Receivers are all whom a prompt can be sent to from this session.
+func (r *Running) Receivers(ctx context.Context) []fleet.Receiver {
+	return r.tree.Receivers(ctx, r.ID)
+}
+
 // undelivered has what the session said in an earlier process, and nobody got, be delivered
 // when its first turn begins. begins says that it does, and end waits for it.
 func (r *Running) undelivered() (begins, end func()) {

@@ -293,7 +293,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Hands: session.Hands{
 			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
 			DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
-			Commands:   r.ext.Commands(), Files: r.recorded, Tasks: r.kit.Beside, EndTasks: r.endTasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(),
+			Commands:   r.ext.Commands(), Files: r.recorded, Tasks: r.kit.Beside, EndTasks: r.endTasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Post: r.post,
 		},
 		Permissions: session.Permissions{
 			Rules: rules, Mode: r.started, Forbidden: r.forbidden(cfg), Auto: r.auto, Facts: r.kit.Facts, Keep: r.remember, Revoke: r.log.Revoke, Folders: r.folders,

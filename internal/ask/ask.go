@@ -73,6 +73,9 @@ type (
 		Part string `json:"part"`
 		Max  int    `json:"max"`
 	}
+	// Receivers: Choices are the agents and the open sessions that a prompt can be sent to which
+	// begins with "@" and the ID.
+	Receivers struct{}
 	// Arguments: Choices are what the word behind a slash command may be that is being
 	// written, at the end of Args.
 	Arguments struct {
@@ -225,6 +228,7 @@ func (Diff) query()        {}
 func (Context) query()     {}
 func (Files) query()       {}
 func (Resources) query()   {}
+func (Receivers) query()   {}
 func (Arguments) query()   {}
 func (Memory) query()      {}
 func (Remembered) query()  {}
@@ -314,6 +318,7 @@ var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
 	op.KindOf[Query, Context]("context"),
 	op.KindOf[Query, Files]("files"),
 	op.KindOf[Query, Resources]("resources"),
+	op.KindOf[Query, Receivers]("receivers"),
 	op.KindOf[Query, Arguments]("arguments"),
 	op.KindOf[Query, Memory]("memory"),
 	op.KindOf[Query, Remembered]("remembered"),

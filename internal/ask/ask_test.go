@@ -19,7 +19,7 @@ import (
 var every = []ask.Query{
 	ask.Status{Transcript: true}, ask.Open{}, ask.Models{}, ask.Sessions{All: true}, ask.Find{Words: "a b"}, ask.Search{Words: "x", All: true}, ask.Preview{ID: "1"},
 	ask.Rename{ID: "1", Title: "a \"title\""}, ask.Diff{}, ask.Context{}, ask.Files{Near: "m", Max: 9}, ask.Resources{Part: "s:", Max: 9},
-	ask.Arguments{Command: "model", Args: "op"}, ask.Memory{}, ask.Remembered{}, ask.Note{File: "/a", Line: "b"}, ask.Rules{},
+	ask.Receivers{}, ask.Arguments{Command: "model", Args: "op"}, ask.Memory{}, ask.Remembered{}, ask.Note{File: "/a", Line: "b"}, ask.Rules{},
 	ask.Forget{Rule: ask.Rule{Effect: policy.Deny, Text: "Bash(rm *)", Scope: "user", Source: "f:1"}}, ask.Save{Scope: policy.Local, Key: "ui.theme", Value: json.RawMessage(`"dark"`)},
 	ask.Servers{Name: "db", Do: ask.Enable}, ask.Offers{Of: ask.Agents}, ask.Definitions{Name: "a", Do: ask.BeginDefinition, Scope: policy.User}, ask.Style{Name: "concise"}, ask.Folders{Add: "../lib", Keep: true},
 	ask.Cost{}, ask.Settings{}, ask.Serve{Servers: map[string]json.RawMessage{"a": json.RawMessage(`{}`)}}, ask.Deliver{Server: "a", Message: json.RawMessage(`1`)},

@@ -80,6 +80,8 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 		return ask.Reply{Names: all}, err
 	case ask.Resources:
 		return ask.Reply{Choices: d.resources(ctx, session, q.Part, q.Max)}, nil
+	case ask.Receivers:
+		return d.of(session, func(s seat) (ask.Reply, error) { return ask.Reply{Choices: s.receivers(ctx)}, nil })
 	case ask.Arguments:
 		return ask.Reply{Choices: d.arguments(ctx, session, q.Command, q.Args)}, nil
 	case ask.Memory:

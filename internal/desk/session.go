@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -76,6 +77,14 @@ func (s seat) remembered() (out []ask.Choice) {
 			c.About += ": " + clip.Line(clip.Visible(strings.Join(f.Notes, "; ")), 200)
 		}
 		out = append(out, c)
+	}
+	return out
+}
+
+// receivers are whom a prompt can be sent to.
+func (s seat) receivers(ctx context.Context) (out []ask.Choice) {
+	for _, r := range s.Receivers(ctx) {
+		out = append(out, ask.Choice{ID: r.Name, Name: clip.Line(clip.Visible(r.Name), 60), About: line(r.About)})
 	}
 	return out
 }

@@ -88,7 +88,7 @@ func samples() []event.Body {
 		event.Bounded{Results: []event.Cut{{Call: "a", Text: "the beginning\n[…]\nthe end", Spill: "/r/1"}, {Call: "b", Text: "x"}}},
 		event.Stripped{Cause: event.CauseMedia, Why: "w"},
 		event.TaskStarted{Run: "w1", Phase: "p", ID: "b1", Call: "c", Kind: "shell", Text: "make", Agent: &agent, Session: "s", After: 3, Model: "p/m", Effort: "low", Waits: true, N: 2, Worktree: &event.Worktree{Path: "/w", Branch: "b"}}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second, Output: "/o", Status: event.TaskCompleted, Text: "t", Tally: tally, Did: []event.Deed{{Tool: "Edit", Input: raw, Look: true, Failed: true, Denied: true, Changed: []string{"/a"}}}, Left: 2, Doubt: "d", Worktree: &event.Worktree{Path: "/w", Branch: "b", Work: "1 commit"}},
-		event.Noted{Level: "info", Text: "t", About: "window"},
+		event.Noted{Level: "info", Text: "t", About: "window", Input: "p1"},
 		event.Situated{Parts: []event.Situation{{Name: "environment", Text: "t"}}},
 		event.Compacted{
 			Notes:   6,

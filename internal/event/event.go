@@ -343,6 +343,9 @@ type (
 		Level string `json:"level"` // info, warning, error
 		Text  string `json:"text"`
 		About string `json:"about,omitempty"` // AboutWindow, AboutCost, AboutHook, AboutGoal, or ""
+		// Input is the ID of a prompt that was a message for somebody else, of which Text says
+		// what became; "" for none.
+		Input string `json:"input,omitempty"`
 	}
 	TurnEnded struct {
 		ID     string          `json:"id"`

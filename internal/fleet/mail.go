@@ -194,7 +194,7 @@ func (t *Tree) deliver(ctx context.Context, from string, old event.Seq, peers []
 func (t *Tree) bring(ctx context.Context, from string, l transcript.Letter, peers []Peer, first bool) (event.Delivery, error) {
 	sender := t.sender(from, l.To)
 	sender.N = int(l.N)
-	p := op.Prompt{ID: fmt.Sprintf("m-%s-%d", from, l.N), Text: l.Text, Typed: l.Typed, Verbatim: true, From: &sender}
+	p := op.Prompt{ID: fmt.Sprintf("m-%s-%d", from, l.N), Text: l.Text, Typed: l.Typed, Verbatim: l.Typed == (op.Span{}), From: &sender}
 	t.mu.Lock()
 	m := t.of(l.To)
 	told := m != nil && m.Order.Of == from // of its end, anyway
@@ -236,7 +236,7 @@ func begins(busy bool) event.Delivery {
 
 // final makes of an error which says that a session took nothing one that is for the model.
 func final(err error) error {
-	if over(err) {
+	if over(err) || errors.Is(err, &op.Refusal{Code: op.MailboxFull}) {
 		return refused("%s", err)
 	}
 	return err

@@ -48,7 +48,7 @@ func (c Crew) Tell(ctx context.Context, m team.Message, call string, outside boo
 	return tool.Result{Text: strings.TrimSpace(b.String()), IsErr: lost == len(got)}, nil
 }
 
-// said is what became of a message, for the model.
+// said is what became of a message, in words.
 func (r Receipt) said() string {
 	switch r.How {
 	case event.MessageBegins:

@@ -49,5 +49,7 @@ const (
 	BadGoal     Code = "bad_goal"       // the condition cannot be a goal's
 	Denied      Code = "denied"         // the connection may not do that (ask.Scope)
 	Malformed   Code = "malformed"      // it is not the JSON form of an op
+	Undelivered Code = "undelivered"    // a message does not get to whom it is for
+	MailboxFull Code = "mailbox_full"   // too many messages wait for the session
 	Unsupported Code = "unsupported"    // this session or version cannot do it
 )

@@ -87,6 +87,10 @@ type Hands struct {
 	Attach func(ctx context.Context, n Naming) []event.Attached
 	// Commands are the slash commands of extensions; nil has none.
 	Commands Commands
+	// Post sends what a prompt says to somebody else, whom it names. told is what became of it,
+	// for people; "": it is a prompt for this session. It is called by the goroutine that submits.
+	// nil sends nothing.
+	Post func(ctx context.Context, p op.Prompt) (told string, err error)
 }
 
 // Permissions are what decides on calls beside hooks.

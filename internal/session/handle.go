@@ -150,6 +150,9 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 	if s.came(st, o.From) {
 		return nil
 	}
+	if err := st.room(o.From); err != nil {
+		return err
+	}
 	if err := s.calm(st, &o); err != nil {
 		return err
 	}

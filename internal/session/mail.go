@@ -1,12 +1,63 @@
 package session
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
+
+// maxMail bounds the messages that wait in a session.
+const maxMail = 2_000
+
+// room refuses a message where too many wait. Notices of tasks are bounded by the tasks.
+func (st *state) room(from *op.Sender) error {
+	if from == nil || from.Notice() || len(st.Queue) < maxMail {
+		return nil
+	}
+	n := 0
+	for _, q := range st.Queue {
+		if q.From != nil && !q.From.Notice() {
+			n++
+		}
+	}
+	if n < maxMail {
+		return nil
+	}
+	return &op.Refusal{Code: op.MailboxFull, Text: fmt.Sprintf("%s messages wait for it, and no more may: send again when it has read some", clip.Thousands(n))}
+}
+
+// post reports whether a prompt of a person was for somebody else, and was sent there. A
+// client that lost its connection may say it once more.
+func (s *Session) post(ctx context.Context, o op.Prompt) (posted bool, err error) {
+	if s.cfg.Post == nil || o.From != nil || o.Command || o.Verbatim || o.Quiet || !strings.HasPrefix(strings.TrimSpace(o.Text), "@") {
+		return false, nil
+	}
+	known := false
+	if err := s.within(ctx, func(st *state) {
+		if o.ID == "" {
+			st.names++
+			o.ID = fmt.Sprintf("p%d.%d", st.Seq+1, st.names)
+		}
+		if known = st.posts[o.ID]; !known {
+			if st.posts == nil {
+				st.posts = map[string]bool{}
+			}
+			st.posts[o.ID] = true
+		}
+	}); err != nil || known {
+		return known, err
+	}
+	told, err := s.cfg.Post(ctx, o)
+	if told == "" {
+		return false, errors.Join(err, s.do(func(st *state) { delete(st.posts, o.ID) }))
+	}
+	return true, s.Report(event.Noted{Level: "info", Text: told, Input: o.ID})
+}
 
 // came reports whether what a sender says has come already. What of it still waits, a
 // session that an earlier process left goes on with.

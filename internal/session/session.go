@@ -110,6 +110,7 @@ type state struct {
 	notes     []string                      // for the model, after the current step
 	wake      string                        // why a turn is to begin for these, "" is not
 	wakes     int                           // turns in a row that began so
+	posts     map[string]bool               // prompts that were messages for somebody else, or are just being sent
 	arrival   chan struct{}                 // closed when something waits for the model; nil when nobody waits for that
 	pursuit   pursuit                       // of the goal
 	// What follows came with the Config, and settings may change it.

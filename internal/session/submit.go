@@ -24,6 +24,9 @@ func (s *Session) Submit(ctx context.Context, o op.Op) error {
 	if err != nil {
 		return err
 	}
+	if with.posted {
+		return nil
+	}
 	if p, ok := o.(op.Prompt); ok && len(p.Images) > 0 {
 		if o, err = s.fitted(ctx, p); err != nil {
 			return err
@@ -39,6 +42,7 @@ func (s *Session) Submit(ctx context.Context, o op.Op) error {
 // prepared is what was found out about an op before the session took it.
 type prepared struct {
 	target   agent.Target     // that op.SetModel means
+	posted   bool             // op.Prompt was a message for somebody else
 	attached []event.Attached // that op.Prompt names
 	unkept   error            // why op.Revoke counts until the session is closed only
 }
@@ -51,7 +55,10 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error
 		if o.Command {
 			err = s.command(o.Text)
 		}
-		if err == nil && !o.Verbatim {
+		if err == nil {
+			out.posted, err = s.post(ctx, o)
+		}
+		if err == nil && !o.Verbatim && !out.posted {
 			out.attached, err = s.attached(ctx, o.Text, nil)
 		}
 	case op.SetModel:

@@ -92,6 +92,17 @@ func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
 	return append(out, missing...)
 }
 
+// Leads reports whether a name behind "@" leads to a file or a folder. dir is where the session
+// works, "" for where it began.
+func (k Kit) Leads(dir, name string) bool {
+	path, err := place.Absolute(cmp.Or(dir, k.conf.Dir), k.conf.Home, name)
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(path)
+	return err == nil
+}
+
 // pathLike are names of files with an ending, as they are written after "@".
 var pathLike = pattern.Lazy(`^[\pL\pN_~./+-]*[\pL\pN_+-]\.[A-Za-z][A-Za-z0-9]{0,5}$`)
 

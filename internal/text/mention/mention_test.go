@@ -69,3 +69,27 @@ func FuzzIn(f *testing.F) {
 		}
 	})
 }
+
+func TestAddress(t *testing.T) {
+	for text, want := range map[string]string{
+		"@finder look in b":        "finder|look in b",
+		" \n@finder: look\n in b ": "finder|look\n in b",
+		"@finder, @b.go matters":   "finder|@b.go matters",
+		`@"be the site" the build`: "be the site|the build",
+		"@finder":                  "finder|",
+		"@* stop":                  "*|stop",
+		"see @finder":              "",
+		"@ finder":                 "",
+		`@"never closed`:           "",
+		"":                         "",
+	} {
+		name, rest, at, ok := Address(text)
+		got := name + "|" + rest
+		if !ok {
+			got = ""
+		}
+		if got != want || ok && !strings.HasPrefix(text[at:], rest) {
+			t.Errorf("%q: %q at %d, want %q", text, got, at, want)
+		}
+	}
+}

@@ -23,6 +23,7 @@ type Token struct {
 	Query   string // from the token's start to the cursor, without @, / and quotes
 	Command string // of an ArgToken: the command's name
 	Args    string // of an ArgToken: what stands between the name and the cursor
+	First   bool   // of a FileToken: only blanks stand before it
 	from    int    // what a completion replaces
 	to      int
 }
@@ -33,6 +34,7 @@ func (e *Editor) Token() (Token, bool) {
 		return Token{}, false
 	}
 	if t, ok := e.fileToken(); ok {
+		t.First = strings.TrimSpace(string(e.t.r[:t.from])) == ""
 		return t, true
 	}
 	switch e.Mode() {

@@ -152,7 +152,21 @@ func (r *runner) documents(p *op.Prompt, in Input) {
 	}
 }
 
-// unknown answers a prompt that names a command which there is not.
+// posted answers a prompt that was a message for somebody else. The end of a turn that runs
+// answers it, too.
+func (r *runner) posted(b event.Noted) {
+	if _, mine := r.asked[b.Input]; !mine {
+		return
+	}
+	delete(r.asked, b.Input)
+	r.unqueued(b.Input)
+	if !r.turning && len(r.asked) == 0 {
+		r.say(b.Text)
+	}
+}
+
+// unknown answers a prompt that names a command which there is not, or somebody who cannot be
+// reached.
 func (r *runner) unknown(in Input, id, answer string) error {
 	delete(r.asked, id)
 	r.unqueued(id)

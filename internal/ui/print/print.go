@@ -407,7 +407,11 @@ func (r *runner) give(ctx context.Context, in Input) error {
 			}
 		} // words that only look like one
 	}
-	return r.c.Submit(ctx, o)
+	err := r.c.Submit(ctx, o)
+	if p, prompt := o.(op.Prompt); prompt && r.Format == Stream && errors.Is(err, &op.Refusal{Code: op.Undelivered}) {
+		return r.unknown(in, p.ID, err.Error())
+	}
+	return err
 }
 
 // slashed reports whether a text may be a slash command that extensions bring:
@@ -442,6 +446,8 @@ func (r *runner) see(e event.Event) {
 	case event.InputRemoved:
 		delete(r.mail, b.ID)
 		r.taken(b.ID)
+	case event.Noted:
+		r.posted(b)
 	case event.TurnStarted:
 		r.turning, r.turned, r.linger, r.lingered = true, true, nil, false
 	case event.GoalSet:

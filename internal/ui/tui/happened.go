@@ -199,6 +199,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.taskEnded(b)
 		return m.changed()
 	case event.Noted:
+		m.unqueue(b.Input)
 		if b.About == event.AboutGoal {
 			return m.call("adze: " + story.FirstLine(b.Text))
 		}

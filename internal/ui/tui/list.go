@@ -25,6 +25,7 @@ type list struct {
 	word  string // what is completed, to know it again
 	token edit.Token
 	whole bool // what is typed is a file's or a folder's whole name
+	who   int  // how many of the first are agents and sessions
 }
 
 // fileList are the files of the working folder, once somebody typed "@".
@@ -32,6 +33,7 @@ type fileList struct {
 	index  *pick.Files
 	asked  bool
 	closed string // the word at which the list was closed; it stays so
+	who    receivers
 }
 
 // complete opens, changes or closes the list after an edit.
@@ -42,7 +44,7 @@ func (m *Model) complete() []effect {
 	}
 	t, ok := m.box.Token()
 	if !ok {
-		m.files.closed = ""
+		m.files.closed, m.files.who = "", receivers{}
 		return nil
 	}
 	word := fmt.Sprint(t.Kind, t.Query)
@@ -53,7 +55,7 @@ func (m *Model) complete() []effect {
 	switch t.Kind {
 	case edit.FileToken:
 		m.list = &list{List: dialog.List{Files: true}, word: word, token: t}
-		return append(m.findFiles(), m.findResources()...)
+		return slices.Concat(m.findReceivers(), m.findFiles(), m.findResources())
 	case edit.CommandToken:
 		if found := m.commandsFor(t.Query); len(found) > 0 {
 			m.list = &list{List: dialog.List{Found: found}, word: word, token: t}
@@ -210,6 +212,10 @@ func (l *list) take(m *Model, run bool) []effect {
 			return m.enter()
 		}
 		m.box.Complete(l.token, "/"+c.ID+" ")
+		return nil
+	}
+	if l.At < l.who {
+		m.box.Complete(l.token, mention.Mention{Path: c.ID}.String()+" ")
 		return nil
 	}
 	if l.At >= l.Local && c.Part {

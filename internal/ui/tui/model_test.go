@@ -64,6 +64,7 @@ type answers struct {
 	Diff      func(ctx context.Context) ([]view.Block, error)
 	Rename    func(ctx context.Context, id, title string) error
 	Files     func(ctx context.Context) ([]string, error)
+	Receivers []ask.Choice
 	Resources func(ctx context.Context, part string, max int) []Choice
 	Arguments func(ctx context.Context, command, args string) []Choice
 	Defined   func(ask.Definitions) (ask.Reply, error)
@@ -110,6 +111,8 @@ func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, 
 		if a.Resources != nil {
 			r.Choices = a.Resources(ctx, q.Part, q.Max)
 		}
+	case ask.Receivers:
+		r.Choices = a.Receivers
 	case ask.Arguments:
 		if a.Arguments != nil {
 			r.Choices = a.Arguments(ctx, q.Command, q.Args)

@@ -180,3 +180,35 @@ func TestWholeNamesAreSent(t *testing.T) {
 		}
 	}
 }
+
+// At the start of a prompt "@" lists whom it can be sent to, before the files; elsewhere files
+// alone. What was sent there is not in the queue any more once that is told.
+func TestReceiversAreCompleted(t *testing.T) {
+	who := []ask.Choice{{ID: "calm", Name: "calm", About: "agent: tests: works"}, {ID: "be the site", Name: "be the site", About: "session in /w: idle"}}
+	for _, c := range []struct {
+		keys []string
+		box  string
+	}{
+		{[]string{"'@cal", "tab"}, "@calm "},
+		{[]string{"'@cal", "down", "tab"}, "@calc.go "},
+		{[]string{"'@site", "enter"}, `@"be the site" `},
+		{[]string{"'see @cal", "tab"}, "see @calc.go "},
+	} {
+		r := newRig(t, 80, 24)
+		r.desk.Receivers = who
+		r.open().keys(c.keys...)
+		if r.m.box.Text() != c.box {
+			t.Errorf("%q: the box has %q, want %q", c.keys, r.m.box.Text(), c.box)
+		}
+	}
+	r := newRig(t, 80, 24)
+	r.desk.Receivers = who
+	r.open().keys("'@calm go", "enter")
+	if n := len(r.m.queue); n != 1 {
+		t.Fatalf("%d prompts wait", n)
+	}
+	r.event(event.Noted{Level: "info", Text: `"go" to the agent calm: delivered`, Input: r.m.queue[0].id}).has("to the agent calm: delivered")
+	if n := len(r.m.queue); n != 0 {
+		t.Errorf("%d prompts wait still", n)
+	}
+}
