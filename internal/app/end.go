@@ -39,6 +39,9 @@ func (r *Running) End(why ext.Ending) (err error) {
 // endTasks ends every command.
 func (r *Running) endTasks() {
 	r.endAgents()
+	if set := r.kit.Unawaited(r.Kept); set != "" {
+		r.place.process.Notef("%s", set)
+	}
 	if ended := r.kit.Close(2 * time.Second); ended != "" {
 		r.place.process.Notef("ended what ran in the background: %s", ended)
 	}

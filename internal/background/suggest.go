@@ -56,7 +56,7 @@ func (w *Watch) suggest(ctx context.Context) {
 
 // awaits reports whether nothing goes on before a person says something.
 func awaits(st transcript.State) bool {
-	return st.Running == "" && st.Turn.End.How == event.Done && len(st.Queue) == 0 && len(st.Background) == 0 && st.Pursued() == nil && st.Deferred() == nil && len(st.Said) > 0
+	return st.Running == "" && st.Turn.End.How == event.Done && len(st.Queue) == 0 && len(st.Working()) == 0 && st.Pursued() == nil && st.Deferred() == nil && len(st.Said) > 0
 }
 
 func suggestTask(st transcript.State) assignment {

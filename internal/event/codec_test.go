@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/schedule"
 	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -87,7 +88,8 @@ func samples() []event.Body {
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Bounded{Results: []event.Cut{{Call: "a", Text: "the beginning\n[…]\nthe end", Spill: "/r/1"}, {Call: "b", Text: "x"}}},
 		event.Stripped{Cause: event.CauseMedia, Why: "w"},
-		event.TaskStarted{Run: "w1", Phase: "p", ID: "b1", Call: "c", Kind: "shell", Text: "make", Agent: &agent, Session: "s", After: 3, Model: "p/m", Effort: "low", Waits: true, N: 2, Worktree: &event.Worktree{Path: "/w", Branch: "b"}}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second, Output: "/o", Status: event.TaskCompleted, Text: "t", Tally: tally, Did: []event.Deed{{Tool: "Edit", Input: raw, Look: true, Failed: true, Denied: true, Changed: []string{"/a"}}}, Left: 2, Doubt: "d", Worktree: &event.Worktree{Path: "/w", Branch: "b", Work: "1 commit"}},
+		event.TaskStarted{Run: "w1", Phase: "p", ID: "b1", Call: "c", Kind: "shell", Text: "make", Agent: &agent, Session: "s", After: 3, Model: "p/m", Effort: "low", Waits: true, N: 2, Worktree: &event.Worktree{Path: "/w", Branch: "b"},
+			Schedule: &schedule.Entry{ID: "s1", Cron: "* * * * *", Every: 60, At: 1, Prompt: "p", Created: 2, Recurring: true, Permanent: true, Missed: schedule.Skip, By: schedule.ByPerson, Wakeup: "w"}}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second, Output: "/o", Status: event.TaskCompleted, Text: "t", Tally: tally, Did: []event.Deed{{Tool: "Edit", Input: raw, Look: true, Failed: true, Denied: true, Changed: []string{"/a"}}}, Left: 2, Doubt: "d", Worktree: &event.Worktree{Path: "/w", Branch: "b", Work: "1 commit"}},
 		event.Noted{Level: "info", Text: "t", About: "window", Input: "p1"},
 		event.Situated{Parts: []event.Situation{{Name: "environment", Text: "t"}}},
 		event.Compacted{

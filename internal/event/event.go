@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/schedule"
 	"github.com/adze-agent/adze/internal/tasklist"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -285,6 +286,9 @@ type (
 		Phase string `json:"phase,omitempty"`
 		// Worktree is where an agent works that has one of its own.
 		Worktree *Worktree `json:"worktree,omitempty"`
+		// Schedule is what comes by itself, and when; of TaskSchedule, which goes on in the
+		// session's next process.
+		Schedule *schedule.Entry `json:"schedule,omitempty"`
 	}
 	// TaskEnded says that it does not run any more.
 	TaskEnded struct {
@@ -375,6 +379,7 @@ const (
 	TaskAgent    = "agent"    // a session that works for this one
 	TaskWorkflow = "workflow" // a script that starts agents
 	TaskMonitor  = "monitor"  // what tells of each line, frame or change that it waits for
+	TaskSchedule = "schedule" // a prompt that comes by itself
 )
 
 // A TaskStatus is how an agent ended.

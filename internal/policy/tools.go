@@ -15,7 +15,7 @@ import (
 var known = []string{
 	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListAgents", "ListMcpResources", "ListMcpResourcesTool",
 	"McpElicitation", "McpSampling", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "SendMessage", "Skill", "Sleep", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
-	"TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
+	"CronCreate", "CronDelete", "CronList", "ScheduleWakeup", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
 }
 
 // otherNames are those by which files for other agents know tools of adze: of one that is
@@ -171,8 +171,8 @@ func (r Rule) names(tool string) bool {
 // BUILTIN_TOOL_NAMES, 2026-11), and older names of them: a list that names one is about a tool
 // that nobody can call here. A rule can name it: a deny rule for it holds.
 var elsewhere = []string{
-	"Artifact", "Brief", "ClaudeDesign", "Config", "CronCreate", "CronDelete", "CronList", "EnterWorktree", "ExitWorktree", "KillBash", "LSP", "ListPeers",
+	"Artifact", "Brief", "ClaudeDesign", "Config", "EnterWorktree", "ExitWorktree", "KillBash", "LSP", "ListPeers",
 	"ObserverReport", "Projects", "ProposeGoal", "ProposeSkills", "PushNotification", "REPL", "ReadMcpResourceDir", "ReadNotifications", "RefreshMcpTools", "RemoteTrigger", "ReportFindings",
-	"ScheduleWakeup", "SendFeedback", "SendUserFile", "SendUserMessage", "SubagentHandback", "TeamCreate",
+	"SendFeedback", "SendUserFile", "SendUserMessage", "SubagentHandback", "TeamCreate",
 	"TeamDelete", "WaitForMcpServers",
 }

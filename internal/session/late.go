@@ -44,5 +44,5 @@ func always(*state) bool { return true }
 
 // rests reports whether the last of what calls left running has ended while nothing else runs.
 func rests(st *state) bool {
-	return st.cancel == nil && !st.rewinding && len(st.Background) == 0
+	return st.cancel == nil && !st.rewinding && len(st.Working()) == 0
 }

@@ -179,6 +179,9 @@ func (s *Session) open(ctx context.Context, st *state) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Background)) { // they ended with the process that ran them
 		e, was := event.TaskEnded{ID: id, Killed: "adze ended"}, st.Background[id]
+		if was.Schedule != nil { // it goes on
+			continue
+		}
 		if was.Agent != nil || was.Kind == event.TaskWorkflow {
 			e.Status = event.TaskLost
 		}

@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/adze-agent/adze/internal/agenda"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/task"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/tool/bash"
 )
 
@@ -102,11 +105,54 @@ func (b background) notice(t bash.Task) task.Notice {
 func (k Kit) Tell(s *session.Session, wakes func() bool) {
 	k.of.Store(s)
 	k.Tasks.Watch(background{s, k.conf.Hide, wakes})
+	if k.Agenda != nil {
+		k.Agenda.Attend(s)
+	}
+}
+
+// agenda has prompts come by themselves to the session whose tools these are, nil where
+// there are no Schedules.
+func (c Config) agenda(of *atomic.Pointer[session.Session]) *agenda.Agenda {
+	if !c.Schedules {
+		return nil
+	}
+	a := &agenda.Agenda{Now: time.Now, Idle: c.Once || c.Child}
+	if c.Child {
+		a.Refused = "an agent sets no schedules: say in your answer what is to be done, and when"
+	}
+	if c.Person {
+		a.Ready = func() bool { return of.Load().Attended() }
+	}
+	return a
+}
+
+// Unawaited says for a person which schedules a run does not wait for, "" for none. kept: the
+// session can be resumed.
+func (k Kit) Unawaited(kept bool) string {
+	if k.Agenda == nil || !k.Agenda.Idle {
+		return ""
+	}
+	n := len(k.Agenda.List())
+	set := "1 schedule is set: it comes"
+	switch {
+	case n == 0:
+		return ""
+	case n > 1:
+		set = clip.Count(n, "schedule") + " are set: they come"
+	}
+	then := "no more, because the session is not kept"
+	if kept {
+		then = "when the session is resumed in a terminal (adze --resume " + hint.Shell(k.conf.Session) + ")"
+	}
+	return "a run does not wait for schedules, and " + set + " " + then
 }
 
 // Close ends every command, with force after grace, and names those that ran
 // in the background, for a person.
 func (k Kit) Close(grace time.Duration) (ended string) {
+	if k.Agenda != nil {
+		k.Agenda.Close()
+	}
 	running := taskList(k.Tasks.Running())
 	k.Tasks.Close(grace)
 	return running

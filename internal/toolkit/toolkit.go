@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/adze-agent/adze/internal/agenda"
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
@@ -33,6 +34,7 @@ import (
 	"github.com/adze-agent/adze/internal/tool/answer"
 	"github.com/adze-agent/adze/internal/tool/ask"
 	"github.com/adze-agent/adze/internal/tool/bash"
+	"github.com/adze-agent/adze/internal/tool/cron"
 	"github.com/adze-agent/adze/internal/tool/file"
 	"github.com/adze-agent/adze/internal/tool/find"
 	"github.com/adze-agent/adze/internal/tool/flow"
@@ -81,6 +83,8 @@ type Config struct {
 	// Ends: what runs in the background ends with the model's last answer. Once: the
 	// session waits for monitors, and is given no further prompt.
 	Ends, Once bool
+	// Schedules: prompts may be set to come by themselves, which a Child refuses.
+	Schedules bool
 	// Proxy is that of a request; nil uses none.
 	Proxy func(*http.Request) (*url.URL, error)
 	// Beside are the kinds of tasks that run beside the turns, besides commands.
@@ -115,6 +119,8 @@ type Kit struct {
 	Tasks      *bash.Tasks
 	// Beside are all tasks that run beside the turns: commands, agents and the rest.
 	Beside task.List
+	// Agenda are the session's schedules, nil where it can have none.
+	Agenda *agenda.Agenda
 
 	own    extension.Contribution
 	names  []string // of the tools of all runs: to name one is no mistake
@@ -138,7 +144,11 @@ func New(c Config) (Kit, error) {
 	shell.Quarantined, shell.Writes = box.Quarantined, box.Writes
 	shells, running := bash.New(shell)
 	of := new(atomic.Pointer[session.Session])
-	beside := append(append(task.List{running}, c.Beside...), past{of, c.Scratch})
+	beside, plans := append(task.List{running}, c.Beside...), c.agenda(of)
+	if plans != nil {
+		beside = append(beside, agenda.Tasks{Agenda: plans})
+	}
+	beside = append(beside, past{of, c.Scratch})
 	files := file.New(file.Config{Ledger: ledger, Private: func(path string) bool {
 		return c.Notes != "" && policy.Within(c.Notes, path, false) || c.Scratch != "" && policy.Within(c.Scratch, path, false)
 	}})
@@ -167,10 +177,13 @@ func New(c Config) (Kit, error) {
 	if c.Crew != nil {
 		every = append(append(every, spawn.New(c.Crew)), slices.Concat(team.New(c.Crew), todo.New(c.Crew))...)
 	}
+	if plans != nil {
+		every = append(every, cron.New(plans)...)
+	}
 	if c.Flows != nil {
 		every = append(every, flow.New(c.Flows))
 	}
-	k := Kit{Aliases: map[string]string{}, Tasks: running, Beside: beside, of: of, Facts: auto.Facts{}, conf: c, ledger: ledger}
+	k := Kit{Aliases: map[string]string{}, Tasks: running, Beside: beside, Agenda: plans, of: of, Facts: auto.Facts{}, conf: c, ledger: ledger}
 	var all []tool.Tool
 	for _, t := range every {
 		s := t.Spec()

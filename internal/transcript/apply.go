@@ -74,6 +74,9 @@ func (s State) Apply(e event.Event) State {
 		s = s.toward(func(g *Goal) { g.Worked += b.Took })
 		s.Running, s.Pending, s.Started = "", relayed(s.Pending), nil
 	case event.TaskStarted:
+		if b.Schedule != nil && e.Seq <= s.Copied {
+			break // it comes in the session that this one was copied from
+		}
 		s.Background = with(s.Background, b.ID, b)
 		if b.Kind == event.TaskAgent {
 			s.Agents = with(s.Agents, b.ID, Agent{TaskStarted: b, Counted: s.Agents[b.ID].Counted})

@@ -174,6 +174,17 @@ type Denial struct {
 	Reason     string
 }
 
+// Working are the tasks that run beside turns and end with the process: schedules do not.
+func (s State) Working() map[string]event.TaskStarted {
+	out := s.Background
+	for id, t := range s.Background {
+		if t.Schedule != nil {
+			out = without(out, id)
+		}
+	}
+	return out
+}
+
 // Messages is the conversation as it can be sent: roles alternate, and every
 // call has its result in the message that follows. While calls still run they
 // are given an Interrupted result here.

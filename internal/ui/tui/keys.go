@@ -277,7 +277,7 @@ func (m *Model) ends() int {
 	if m.s == nil || m.s.Elsewhere {
 		return 0
 	}
-	return len(m.st.Background)
+	return len(m.st.Working())
 }
 
 // unlessTasks does something that ends the session, and asks before where tasks end with it.
