@@ -25,7 +25,7 @@ import (
 func (b *bench) all() []measurement {
 	return []measurement{
 		{"version", b.version}, {"hello", b.hello}, {"extensions", b.extensions}, {"steps", b.steps}, {"deltas", b.deltas},
-		{"long", b.long}, {"parallel", b.parallel}, {"builds", b.builds}, {"size", b.size}, {"fold", b.fold}, {"grep", b.grep}, {"tree", b.tree},
+		{"long", b.long}, {"parallel", b.parallel}, {"builds", b.builds}, {"size", b.size}, {"fold", b.fold}, {"grep", b.grep}, {"tree", b.tree}, {"agents", b.agents},
 	}
 }
 

@@ -165,16 +165,18 @@ type load struct {
 	peak  int64 // bytes, the most so far; rss where the system does not tell
 }
 
-// load asks the system about adze and the processes it started; ok says
-// whether it tells of CPU and wake-ups, too.
-func (x *terminal) load() (l load, ok bool) {
-	out, err := exec.Command("ps", "-o", "rss=", "-p", strconv.Itoa(x.cmd.Process.Pid)).Output()
+func (x *terminal) load() (l load, ok bool) { return loadOf(x.cmd.Process.Pid) }
+
+// loadOf asks the system about a process and those that it started; ok says whether it
+// tells of CPU and wake-ups, too.
+func loadOf(pid int) (l load, ok bool) {
+	out, err := exec.Command("ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output()
 	check(err)
 	l.rss, err = strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 	check(err)
 	l.rss *= 1024
 	l.peak = l.rss
-	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", x.cmd.Process.Pid)); err == nil {
+	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
 		_, after, _ := strings.Cut(string(status), "\nVmHWM:")
 		if n, err := strconv.ParseInt(strings.Fields(after + " 0")[0], 10, 64); err == nil {
 			l.peak = n * 1024
@@ -183,7 +185,7 @@ func (x *terminal) load() (l load, ok bool) {
 	if runtime.GOOS != "linux" {
 		return l, false
 	}
-	return l, l.addThreads(x.cmd.Process.Pid)
+	return l, l.addThreads(pid)
 }
 
 func (l *load) addThreads(pid int) bool {
