@@ -111,3 +111,33 @@ func TestMeets(t *testing.T) {
 		}
 	}
 }
+
+// The tests of a package that start sessions with all that adze has start the test
+// binary again, as guardian and as sandbox: a package without TestMain would run its
+// tests in each of them, and these would start the next ones.
+func TestOwnParts(t *testing.T) {
+	found := false
+	for dir := range packages(t) {
+		files, err := filepath.Glob(filepath.Join(top, dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		starts, plays := false, false
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(b)
+			starts = starts || strings.Contains(text, module+`internal/app"`) || strings.Contains(text, module+`internal/confine"`) || dir == "internal/app"
+			plays = plays || strings.Contains(text, "apptest.Main(m)")
+		}
+		if starts && !plays {
+			t.Errorf("the tests of %s start sessions: func TestMain(m *testing.M) { apptest.Main(m) }", dir)
+		}
+		found = found || plays
+	}
+	if !found {
+		t.Error("no package was found whose tests start sessions")
+	}
+}

@@ -1,0 +1,9 @@
+package desk_test
+
+import (
+	"testing"
+
+	"github.com/adze-agent/adze/internal/app/apptest"
+)
+
+func TestMain(m *testing.M) { apptest.Main(m) }
