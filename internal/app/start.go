@@ -99,6 +99,7 @@ type Running struct {
 	todo      string      // tools.task_list as it was when it began
 	tree      *fleet.Tree // of the session that a person began, and of all that work for it
 	flows     *fleet.Flows
+	done      fleet.Done  // of the goroutine of a turn
 	spoken    atomic.Bool // somebody spoke of workflows
 	sandboxes *confine.Set
 	loop      agent.Loop // what settings do not change
@@ -289,7 +290,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	}
 	r.Session, err = session.Start(life, session.Config{
 		Record: session.Record{Log: r.log, Keeper: r.log, Base: r.base(), Begin: r.log.Begin, Again: event.Resumed{Version: at.process.Version, Dir: at.Paths.Dir, Torn: r.log.Torn}},
-		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), Judge: judge, WarnUSD: warn, AskDear: person, Began: func() { r.begins() }},
+		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), Judge: judge, WarnUSD: warn, AskDear: person, Began: func() { r.begins() }, Ending: r.verifies},
 		Hands: session.Hands{
 			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
 			DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },

@@ -175,6 +175,7 @@ type Agents struct {
 	Background string  `json:"background"` // auto, always or never
 	MaxAlive   int     `json:"max_alive"`  // at once
 	AskUSD     float64 `json:"ask_usd"`    // 0 asks about no amount
+	Verify     bool    `json:"verify"`     // what was done is checked by an agent
 }
 
 // Bash are the bounds of commands.

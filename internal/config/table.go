@@ -222,6 +222,7 @@ var bashKeys = []Key{
 	{Name: "bash.on_timeout", When: NextSession, Kind: String, Default: "background", Enum: []string{"background", "end"}, Doc: "What becomes of a command that runs into its time limit: it goes on in the background, or it is ended."},
 	{Name: "agents.background", When: AtOnce, Kind: String, Default: "auto", Enum: []string{"auto", "always", "never"}, Doc: "Whether agents work in the background: as each call of the model says (auto), always, or never."},
 	{Name: "agents.ask_usd", When: AtOnce, Kind: Number, Default: 1.0, Guard: Person, Doc: "Ask before agents are started that together are likely to cost more US dollars than this; 0 asks about no amount."},
+	{Name: "agents.verify", When: AtOnce, Kind: Bool, Default: false, Guard: Person, Doc: "After a turn that changed files and says that it is done, have the agent verify check that, once for what you asked for."},
 	{Name: "agents.max_alive", When: AtOnce, Kind: Int, Default: 20, Min: 1, Max: 64, Guard: Person, Doc: "Most agents of a session, and of its agents, that work at once."},
 }
 

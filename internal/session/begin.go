@@ -37,6 +37,9 @@ func (s *Session) begin(st *state) {
 	go func() { // ends with the turn; end and finish wait for it through cancel
 		_ = s.late(always) // what cannot be recorded now cannot in the turn either, which says so
 		out, err := s.run(ctx)
+		if err == nil && out.Reason == agent.Completed && s.cfg.Ending != nil {
+			s.cfg.Ending(ctx)
+		}
 		err = errors.Join(err, s.late(always))
 		_ = s.do(func(st *state) { s.finish(st, out, err) })
 	}()

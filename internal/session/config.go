@@ -61,6 +61,9 @@ type Turns struct {
 	AskDear bool
 	// Began is called when a turn has begun. It must not block. nil is fine.
 	Began func()
+	// Ending is called when a turn has come to its end by itself, before that is recorded. It
+	// is waited for. nil is fine.
+	Ending func(ctx context.Context)
 }
 
 // Hands are what a session can do beside talking to its model.

@@ -114,7 +114,7 @@ func (d *Desk) run(ctx context.Context, in input, env tool.Env) (tool.Result, er
 		if err != nil {
 			return with(tool.Errorf("the skill %s: %v", s.Name, err), u.changed.Then(changed)), nil
 		}
-		return with(tool.Result{Text: clip.Middle(text, maxText, ""), View: view.Text{S: "the skill " + s.Name + " was done by an agent of its own"}}, u.changed.Then(changed)), nil
+		return with(tool.Result{Text: clip.Middle(text, maxText, "") + byAgent, View: view.Text{S: "the skill " + s.Name + " was done by an agent of its own"}}, u.changed.Then(changed)), nil
 	}
 	res := tool.Result{Text: "Follow this now, as far as it is about what was asked.\n\n" + u.text, View: shown, Images: u.images, Effects: []tool.Effect{u.brings}}
 	if len(u.saw) > 0 {
