@@ -2,10 +2,13 @@ package app
 
 import (
 	"context"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/confine"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/isolation"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
 )
 
@@ -48,6 +51,8 @@ func (i Invocation) Offered(live *settings.Live) ext.FolderConfig {
 type (
 	Worktree     = isolation.Info
 	KeptWorktree = isolation.Kept
+	Merging      = isolation.Merging
+	Queued       = isolation.Queued
 )
 
 // Worktrees is the repository that is worked in, as far as worktrees of it are made.
@@ -57,6 +62,33 @@ func (i Invocation) Worktrees() (isolation.Repo, error) {
 		return isolation.Repo{}, err
 	}
 	return isolation.Open(p, cfg, i.Environ)
+}
+
+// Merge brings worktrees over, one behind the other, each checked as the settings say.
+func (i Invocation) Merge(ctx context.Context, names []string, m Merging) ([]Queued, error) {
+	p, cfg, err := i.Load()
+	if err != nil {
+		return nil, err
+	}
+	repo, err := isolation.Open(p, cfg, i.Environ)
+	if err != nil {
+		return nil, err
+	}
+	m.Check = i.checks(p, cfg)
+	return repo.MergeAll(ctx, names, m), nil
+}
+
+// checks is the person's check of what is merged; nil where the settings name none.
+func (s Surroundings) checks(p settings.Paths, cfg *config.Config) func(ctx context.Context, dir string, apart *policy.Apart) error {
+	if strings.TrimSpace(cfg.Worktree.Check) == "" {
+		return nil
+	}
+	return func(ctx context.Context, dir string, apart *policy.Apart) error {
+		p.Dir, p.Root = dir, apart.Tree
+		boxes := s.sandboxes(p)
+		boxes.Apart = apart
+		return confine.Check(ctx, boxes, cfg, s.Environ)
+	}
 }
 
 // Isolate makes a worktree for a session of the person's own, or opens the one with this

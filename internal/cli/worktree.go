@@ -13,7 +13,7 @@ import (
 )
 
 func newWorktree(sys System, f *runFlags) *cobra.Command {
-	return group("worktree", "List and clean up the worktrees that adze made", worktreeList(sys, f), worktreeClean(sys, f))
+	return group("worktree", "List, merge and clean up the worktrees that adze made", worktreeList(sys, f), worktreeMerge(sys, f), worktreeClean(sys, f))
 }
 
 func worktreeList(sys System, f *runFlags) *cobra.Command {
@@ -43,6 +43,70 @@ func worktreeList(sys System, f *runFlags) *cobra.Command {
 			},
 		}, err
 	})
+}
+
+func worktreeMerge(sys System, f *runFlags) *cobra.Command {
+	var m app.Merging
+	c := answering(sys, &cobra.Command{
+		Use: "merge NAME…", Short: "Bring the work of worktrees to the branch that is checked out here", Args: cobra.ArbitraryArgs,
+		Long: `Brings the commits of worktrees that adze made to the branch that is checked out
+here, one worktree behind the other. Each is rebased on what the branch has by
+then, the command of worktree.check runs on the result in the worktree, and then
+the branch moves, as a whole or not at all. A worktree that is merged goes. Exit
+code 1 when one could not be merged.
+
+  adze worktree merge login
+  adze worktree merge login search --commit   # as merge commits`,
+	}, func(cmd *cobra.Command, names []string) (answer, error) {
+		if len(names) == 0 {
+			return nil, usagef("adze worktree list shows them", "name the worktrees to be merged")
+		}
+		o, err := f.options(sys, cmd.Flags())
+		if err != nil {
+			return nil, err
+		}
+		m.Each = func(q app.Queued) {
+			if q.Why != "" {
+				tell(sys.Stderr, "adze: ", q.Why)
+			}
+			if q.Hint != "" {
+				tell(sys.Stderr, "hint: ", q.Hint)
+			}
+			for _, n := range q.Notes {
+				tell(sys.Stderr, "adze: ", n)
+			}
+		}
+		done, err := o.quiet().Merge(cmd.Context(), names, m)
+		if err != nil {
+			return nil, openError(cmd.Context(), err)
+		}
+		said := listing[app.Queued]{
+			rows: done, head: []string{"NAME", "RESULT", "COMMITS", "INTO", "WORKTREE"},
+			row: func(t *table, q app.Queued) {
+				left := "kept"
+				if q.Removed {
+					left = "removed"
+				}
+				t.row(clip.Visible(q.Name), string(q.End), fmt.Sprint(q.Commits), cmp.Or(clip.Visible(q.Into), "-"), left)
+			},
+		}
+		if code, ended := endedBy(cmd.Context()); ended {
+			return failing{said, &failure{code: code, cause: "interrupted"}}, nil
+		}
+		red := 0
+		for _, q := range done {
+			if q.Why != "" {
+				red++
+			}
+		}
+		if red > 0 {
+			return failing{said, failf("the hint of each says how to go on", "%s not merged", clip.Count(red, "worktree"))}, nil
+		}
+		return said, nil
+	})
+	c.Flags().BoolVar(&m.Commit, "commit", false, "as a merge commit, instead of rebased")
+	c.Flags().BoolVar(&m.Keep, "keep", false, "keep the worktrees")
+	return c
 }
 
 func worktreeClean(sys System, f *runFlags) *cobra.Command {

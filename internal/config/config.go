@@ -237,6 +237,7 @@ type Memory struct {
 type Worktree struct {
 	BaseRef     string   `json:"base_ref"` // "" is head
 	Uncommitted bool     `json:"uncommitted"`
+	Check       string   `json:"check"` // "" is none
 	Links       []string `json:"symlink_directories"`
 	Sparse      []string `json:"sparse_paths"`
 }

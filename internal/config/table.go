@@ -286,6 +286,7 @@ var extensionKeys = []Key{
 	{Name: "lsp", When: NextStart, Absent: "language servers", Kind: Objects, Runs: true, Doc: "Language servers by name, beside the built-in list."},
 	{Name: "worktree.base_ref", When: AtOnce, Kind: String, CC: true, Doc: "The commit that a worktree begins at: head (unless set), fresh (what origin has as its main branch), or a branch, a tag or a commit."},
 	{Name: "worktree.uncommitted", When: AtOnce, Kind: Bool, Default: false, Guard: Person, Doc: "A worktree begins with what is not committed in the checkout, as a commit of its branch."},
+	{Name: "worktree.check", When: AtOnce, Kind: String, Guard: Person, Runs: true, Doc: "Command that must succeed on the result before a worktree is merged, such as \"go test ./...\". It runs in the worktree, confined as commands of an agent there."},
 	{Name: "worktree.symlink_directories", When: AtOnce, Kind: Strings, CC: true, Doc: "Folders that git ignores, such as node_modules, which are links to those of the checkout in a worktree."},
 	{Name: "worktree.sparse_paths", When: AtOnce, Kind: Strings, CC: true, Doc: "The only folders that are checked out in a worktree, with the files of the top."},
 }

@@ -33,9 +33,12 @@ func child(text string) int {
 	if err != nil {
 		return 4
 	}
-	if os.Getenv("WORKTREE_DO") == "remove" {
+	switch os.Getenv("WORKTREE_DO") {
+	case "remove":
 		_, err = repo.Remove(context.Background(), "one", false)
-	} else {
+	case "merge", "merge commit":
+		_, err = repo.Merge(context.Background(), "one", worktree.Merge{Commit: os.Getenv("WORKTREE_DO") != "merge"})
+	default:
 		_, err = repo.Make(context.Background(), "one", "a test")
 	}
 	if err != nil {

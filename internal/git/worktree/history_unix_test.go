@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -254,11 +255,7 @@ func (h *history) live() {
 	h.some(h.rnd.IntN(5), tree.Path, slices.Concat(commits, commits, loose, odd))
 	h.some(h.rnd.IntN(3), h.top, slices.Concat(commits, loose))
 	work := h.work(tree.Path)
-	for what, text := range began { // the person has it: what was carried along may go
-		if work[what] == text {
-			delete(work, what)
-		}
-	}
+	maps.DeleteFunc(work, func(what, text string) bool { return had(began, what, text) })
 	before = h.whole()
 	h.kill("remove")
 	h.same(before, "a worktree was removed")
@@ -269,15 +266,94 @@ func (h *history) live() {
 	if !h.exists(tree.Path) {
 		return
 	}
-	// The person brings the work over; then nothing keeps what was committed.
-	h.maybe(h.top, "stash", "push", "-q", "-u")
-	h.maybe(h.top, "merge", "-q", "-X", "ours", "-m", "merged", "adze/one")
-	h.say("repo: a merge")
+	if h.one(2) {
+		work = h.merged(tree.Path, began)
+	} else { // the person does it
+		h.maybe(h.top, "stash", "push", "-q", "-u")
+		h.maybe(h.top, "merge", "-q", "-X", "ours", "-m", "merged", "adze/one")
+		h.say("repo: a merge")
+	}
 	before = h.whole()
 	h.kill("remove")
 	h.clean()
 	h.same(before, "worktrees were cleaned up after a merge")
 	h.kept(work, tree.Path)
+}
+
+// had reports whether something was in the worktree from its beginning: the person has it, and
+// what was carried along may go.
+func had(began map[string]string, what, text string) bool {
+	was, ok := began[what]
+	return ok && was == text
+}
+
+// merged has adze merge the worktree, killed and not. The checkout is as it was, or at the
+// result with all else as it was. It returns the work that is to be kept from then on.
+func (h *history) merged(tree string, began map[string]string) map[string]string {
+	if h.one(2) {
+		h.say("one: all is committed")
+		h.maybe(tree, "add", "-A")
+		h.maybe(tree, "commit", "-q", "-m", h.fresh())
+	}
+	if h.one(2) {
+		h.say("repo: on a branch")
+		h.maybe(h.top, "checkout", "-q", "-B", "merging")
+	}
+	work := h.work(tree)
+	maps.DeleteFunc(work, func(what, text string) bool { return had(began, what, text) })
+	before, head := h.whole(), h.git(h.top, "rev-parse", "HEAD")
+	h.kill([]string{"merge", "merge commit"}[h.rnd.IntN(2)])
+	h.sameOrMoved(before, head)
+	m, err := h.open(h.edit).Merge(h.Context(), "one", worktree.Merge{})
+	h.say("adze: merge: %+v, %v", m, err)
+	if err != nil && hint.Of(err) == "" {
+		h.Errorf("not merged, without a way on: %v", err)
+	}
+	h.sameOrMoved(before, head)
+	for what := range work { // what was rebased has other commits with the same files
+		if strings.HasPrefix(what, "commit ") && h.git(h.top, "rev-parse", "HEAD") != head {
+			delete(work, what)
+		}
+	}
+	h.kept(work, tree)
+	return work
+}
+
+// sameOrMoved is same, where the branch of the checkout may have moved on from head: then what
+// it changes is as its commit has it.
+func (h *history) sameOrMoved(before map[string]string, head string) {
+	h.Helper()
+	now := h.git(h.top, "rev-parse", "HEAD")
+	if now == head {
+		h.same(before, "a merge")
+		return
+	}
+	h.git(h.top, "merge-base", "--is-ancestor", head, now)
+	after := h.whole()
+	changed := map[string]bool{}
+	for name := range strings.SplitSeq(h.git(h.top, "diff", "--name-only", "-z", "--no-renames", head, now), "\x00") {
+		changed["repo/"+name] = true
+		info, err := os.Lstat(h.at(name))
+		if name == "" || err == nil && !info.Mode().IsRegular() { // a submodule, or a link
+			continue
+		}
+		want, none := h.try(h.top, "rev-parse", "--verify", "--quiet", now+":"+name)
+		if (err == nil) != (none == nil) || err == nil && h.git(h.top, "hash-object", "--no-filters", h.at(name)) != want {
+			h.Errorf("%s is not as the commit has it", name)
+		}
+	}
+	for name, text := range before {
+		switch {
+		case changed[name], strings.HasPrefix(name, "repo/.git/"), name == "ref "+h.git(h.top, "symbolic-ref", "HEAD"):
+		case after[name] != text:
+			h.Errorf("after a merge, %s is %q, and was %q", name, after[name], text)
+		}
+	}
+	for name := range after {
+		if _, ok := before[name]; !ok && !changed[name] && !strings.HasPrefix(name, "object ") && !strings.HasPrefix(name, "repo/.git/") {
+			h.Errorf("after a merge, there is %s", name)
+		}
+	}
 }
 
 // odd is what is done in worktrees and seldom elsewhere.
@@ -374,7 +450,7 @@ func (h *history) whole() map[string]string {
 				return err
 			case in == ".adze", d.IsDir() && (d.Name() == "objects" || in == ".git/refs" || in == ".git/logs/refs/heads/adze" || in == ".git/worktrees/one"):
 				return filepath.SkipDir
-			case d.IsDir() || in == ".git/packed-refs" || in == ".git/info/exclude" && h.links:
+			case d.IsDir() || in == ".git/packed-refs" || in == ".git/ORIG_HEAD" || in == ".git/info/exclude" && h.links:
 				return nil
 			}
 			info, err := d.Info()

@@ -109,6 +109,9 @@ func (r *Repo) info(ctx context.Context, c record) Info {
 	case c.Gone != "" || !c.Ready:
 		i.State, i.Why = Unfinished, "adze was ended while it made this, or took it away"
 		return i
+	case c.Trying || c.Moving != nil:
+		i.State, i.Why = Unfinished, "adze was ended while it merged this"
+		return i
 	case errors.Is(err, fs.ErrNotExist):
 		i.State, i.Why = Missing, "its folder is not there any more"
 	case err != nil:
@@ -176,10 +179,10 @@ func (r *Repo) look(ctx context.Context, c record) (w Work, err error) {
 		if ok, why := conf.Safe(c.Path); !ok {
 			return w, fmt.Errorf("git is not run in %s: %s", c.Path, why)
 		}
-		if w.Files, err = r.files(ctx, c.Path, c.Git); err != nil {
+		if w.Files, err = r.files(ctx, c.Path); err != nil {
 			return w, err
 		}
-	} else if w.head != "" { // somebody moved it: what was staged is in its git folder alone
+	} else if _, err := os.Lstat(c.Git); c.Git != "" && err == nil { // somebody moved it: what was staged is in its git folder alone
 		out, err := r.with(ctx, r.Common, []string{"GIT_DIR=" + c.Git}, "", "diff-index", "--cached", "--name-only", "-z", "--ignore-submodules=none", "HEAD", "--")
 		if err != nil {
 			return w, fmt.Errorf("look at what is staged in %s: %w", c.Name, err)
@@ -249,8 +252,8 @@ func (r *Repo) count(ctx context.Context, args ...string) (int, error) {
 }
 
 // files are those of a checkout that differ from its commit, and those that git does not
-// know and does not ignore. git is the checkout's own git folder.
-func (r *Repo) files(ctx context.Context, top, git string) ([]string, error) {
+// know and does not ignore.
+func (r *Repo) files(ctx context.Context, top string) ([]string, error) {
 	out, err := r.git(ctx, top, "--no-optional-locks", "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
 	if err != nil {
 		return nil, err
@@ -261,7 +264,7 @@ func (r *Repo) files(ctx context.Context, top, git string) ([]string, error) {
 			files = append(files, e[3:])
 		}
 	}
-	hidden, err := r.hidden(ctx, top, git)
+	hidden, err := r.hidden(ctx, top)
 	for _, name := range hidden {
 		if !slices.Contains(files, name) {
 			files = append(files, name)
@@ -271,52 +274,48 @@ func (r *Repo) files(ctx context.Context, top, git string) ([]string, error) {
 }
 
 // hidden are files of a checkout that differ, and that git was told not to look at
-// (assume-unchanged, skip-worktree).
-func (r *Repo) hidden(ctx context.Context, top, git string) (out []string, err error) {
-	list, err := r.git(ctx, top, "ls-files", "-v", "-z")
+// (assume-unchanged, skip-worktree). What its index knows of them may be old, so that their
+// texts are compared.
+func (r *Repo) hidden(ctx context.Context, top string) (out []string, err error) {
+	flags, err := r.git(ctx, top, "ls-files", "-v", "-z")
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, e := range split(list) {
+	named := map[string]bool{}
+	for _, e := range split(flags) {
 		flag, name, _ := strings.Cut(e, " ")
 		if flag != "S" && flag == strings.ToUpper(flag) {
 			continue
 		}
 		if info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(name))); err == nil && !info.IsDir() {
-			names = append(names, name)
+			named[name] = true
 		}
 	}
-	if len(names) == 0 {
+	if len(named) == 0 {
 		return nil, nil
+	}
+	staged, err := r.git(ctx, top, "ls-files", "--stage", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var in strings.Builder
+	for _, e := range split(staged) {
+		if _, name, _ := strings.Cut(e, "\t"); named[name] {
+			in.WriteString(e + "\x00")
+		}
 	}
 	scratch, err := os.MkdirTemp(r.store, ".look-")
 	if err != nil {
 		return nil, fmt.Errorf("look at %s: %w", top, err)
 	}
 	defer os.RemoveAll(scratch)
-	text, err := os.ReadFile(filepath.Join(git, "index"))
-	index := filepath.Join(scratch, "index")
-	if err == nil {
-		err = os.WriteFile(index, text, 0o600)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look at %s: %w", top, err)
-	}
-	env, in := []string{"GIT_INDEX_FILE=" + index}, strings.Join(names, "\x00")+"\x00"
-	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
-		if _, err := r.with(ctx, top, env, in, "update-index", flag, "-z", "--stdin"); err != nil {
-			return nil, err
-		}
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(scratch, "index")}
+	if _, err := r.with(ctx, top, env, in.String(), "update-index", "-z", "--index-info"); err != nil {
+		return nil, err
 	}
 	_, _ = r.with(ctx, top, env, "", "update-index", "-q", "--refresh") // its error says that files differ
 	differ, err := r.with(ctx, top, env, "", "diff-files", "--name-only", "-z")
-	for _, name := range split(differ) {
-		if slices.Contains(names, name) {
-			out = append(out, name)
-		}
-	}
-	return out, err
+	return split(differ), err
 }
 
 // operations are the files of a git folder that say what git is in the middle of.

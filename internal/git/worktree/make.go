@@ -195,31 +195,45 @@ func (r *Repo) carry(ctx context.Context, scratch, start string) (string, error)
 	if open, err := r.git(ctx, r.Top, "ls-files", "--unmerged"); err != nil || open != "" {
 		return "", errors.Join(err, &hint.Mistake{Why: "the checkout has conflicts that are not resolved, so that what is not committed cannot be taken along", What: "resolve them, or set worktree.uncommitted to false"})
 	}
+	return r.snapshot(ctx, r.Top, r.GitDir, scratch, head, "What was not committed when this worktree was made. It is left out of a merge.\n")
+}
+
+// snapshot makes a commit on head of what is not committed in a checkout, and returns its ID; ""
+// when there is nothing. git is the checkout's own git folder, and scratch is for files.
+func (r *Repo) snapshot(ctx context.Context, top, git, scratch, head, message string) (string, error) {
 	index := filepath.Join(scratch, "index")
 	defer os.Remove(index)
-	text, err := os.ReadFile(filepath.Join(r.GitDir, "index"))
-	switch {
-	case err == nil:
-		err = os.WriteFile(index, text, 0o600)
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil
-	}
-	if err != nil {
+	if err := copyIndex(git, index); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("look at what is not committed: %w", err)
 	}
 	env := []string{"GIT_INDEX_FILE=" + index}
-	if _, err := r.with(ctx, r.Top, env, "", "add", "--all"); err != nil {
+	if _, err := r.with(ctx, top, env, "", "add", "--all"); err != nil {
 		return "", fmt.Errorf("look at what is not committed: %w", err)
 	}
-	tree, err := r.with(ctx, r.Top, env, "", "write-tree")
+	tree, err := r.with(ctx, top, env, "", "write-tree")
 	if err != nil {
 		return "", err
 	}
-	was, err := r.git(ctx, r.Top, "rev-parse", "--verify", head+"^{tree}")
+	was, err := r.git(ctx, top, "rev-parse", "--verify", head+"^{tree}")
 	if err != nil || tree == was {
 		return "", err
 	}
 	who := []string{"GIT_AUTHOR_NAME=adze", "GIT_AUTHOR_EMAIL=adze@localhost", "GIT_COMMITTER_NAME=adze", "GIT_COMMITTER_EMAIL=adze@localhost"}
-	out, err := r.with(ctx, r.Top, who, "What was not committed when this worktree was made. It is left out of a merge.\n", "commit-tree", "-p", head, strings.TrimSpace(tree))
+	out, err := r.with(ctx, top, who, message, "commit-tree", "-p", head, strings.TrimSpace(tree))
 	return strings.TrimSpace(out), err
+}
+
+// copyIndex copies the index of a git folder. The copy is as old as it: by that git knows which
+// files may have been changed after it was written.
+func copyIndex(git, to string) error {
+	from := filepath.Join(git, "index")
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(to, text, 0o600), os.Chtimes(to, time.Time{}, info.ModTime()))
 }

@@ -41,6 +41,10 @@ type record struct {
 	Ready bool     `json:"ready,omitempty"`
 	// Gone is the name that the folder gets when it is taken away: nothing in it counts.
 	Gone string `json:"gone,omitempty"`
+	// Trying: a merge is made in it, and it is not on its branch. Moving is the checkout that
+	// goes on to the result.
+	Trying bool    `json:"trying,omitempty"`
+	Moving *moving `json:"moving,omitempty"`
 }
 
 const (

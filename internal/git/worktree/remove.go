@@ -102,7 +102,7 @@ func (r *Repo) finish(ctx context.Context, h *held) (done bool, err error) {
 		if err := r.verify(h.record); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, hint.With(err, "look what is there; adze takes it neither for its own nor away")
 		}
-		return false, nil
+		return false, r.settle(ctx, h)
 	}
 	err = r.unmake(ctx, h)
 	return err == nil, err

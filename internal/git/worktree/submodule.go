@@ -149,7 +149,7 @@ func (r *Repo) stray(ctx context.Context, at strayed, name, git string, w *Work,
 		return fmt.Errorf("git is not run in %s: %s", top, why)
 	}
 	if in, err := filepath.Rel(at.top, top); err == nil && !slices.Contains(w.Files, filepath.ToSlash(in)) {
-		files, err := r.files(ctx, top, git)
+		files, err := r.files(ctx, top)
 		if err != nil {
 			return err
 		}
