@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/fleet"
@@ -79,23 +79,22 @@ func (r *Running) Receivers(ctx context.Context) []fleet.Receiver {
 	return r.tree.Receivers(ctx, r.ID)
 }
 
-// undelivered has what the session said in an earlier process, and nobody got, be delivered
-// when its first turn begins. begins says that it does, and end waits for it.
-func (r *Running) undelivered() (begins, end func()) {
-	var work sync.WaitGroup
-	if r.State().Outbox == nil {
-		return func() {}, func() {}
+// undelivered delivers what the session said in an earlier process, and nobody got, before the
+// first turn goes to the model: so what begins with it is there when the turn ends. What an
+// agent said, its tree delivers when it goes on.
+func (r *Running) undelivered() {
+	if r.spec.Child != nil || r.State().Outbox == nil {
+		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	once := sync.OnceFunc(func() {
-		work.Go(func() { // ends when all that can be delivered is, or with end
-			if err := r.tree.Deliver(ctx, r.ID); err != nil && ctx.Err() == nil {
-				r.place.process.Notef("messages of this session were not delivered: %v", err)
-			}
-		})
-	})
-	return once, func() { cancel(); work.Wait() }
+	ctx, cancel := context.WithTimeout(context.Background(), undeliveredTime)
+	defer cancel()
+	if err := r.tree.Deliver(ctx, r.ID); err != nil {
+		r.place.process.Notef("messages of this session were not delivered: %v", err)
+	}
 }
+
+// undeliveredTime bounds how long a turn waits for that.
+const undeliveredTime = 10 * time.Second
 
 // resumedWith tells the model what there is of earlier processes: its agents, and the
 // messages that did not arrive or that nobody has read.

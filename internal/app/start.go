@@ -105,7 +105,7 @@ type Running struct {
 	loop      agent.Loop // what settings do not change
 	closed    sync.Once
 	opened    atomic.Bool      // what the agent begins with was submitted
-	begins    func()           // a turn does
+	delivers  sync.Once        // what earlier processes left undelivered
 	recorded  *rewind.Recorder // what calls changed
 	telling   atomic.Bool      // what agents work on is told, whatever settings say
 	ext       *ext.Session
@@ -290,7 +290,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	}
 	r.Session, err = session.Start(life, session.Config{
 		Record: session.Record{Log: r.log, Keeper: r.log, Base: r.base(), Begin: r.log.Begin, Again: event.Resumed{Version: at.process.Version, Dir: at.Paths.Dir, Torn: r.log.Torn}},
-		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), Judge: judge, WarnUSD: warn, AskDear: person, Began: func() { r.begins() }, Ending: r.verifies},
+		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), Judge: judge, WarnUSD: warn, AskDear: person, Ending: r.verifies},
 		Hands: session.Hands{
 			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
 			DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
@@ -306,6 +306,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Fresh: func() {
 			at.live.Fresh()
 			r.listen()
+			r.delivers.Do(r.undelivered)
 		},
 		Now: time.Now,
 	})
@@ -466,8 +467,6 @@ func (r *Running) attend(ctx context.Context) {
 	at := r.place
 	r.recall()
 	r.kit.Tasks.Number(maps.Keys(r.State().Mail))
-	var ended func()
-	r.begins, ended = r.undelivered()
 	r.kit.Tell(r.Session, func() bool { return at.Config().Bash.Wake })
 	r.sandboxes.Attend(r.Session)
 	r.log.Tell(ctx)
@@ -496,7 +495,7 @@ func (r *Running) attend(ctx context.Context) {
 		_ = r.Situate(func(now event.Situated) event.Situated { return environment.Answered(now, g) }, prompt.Late(g))
 	})
 	beside := r.beside
-	r.beside = func() { ended(); later(); beside() }
+	r.beside = func() { later(); beside() }
 	r.ext.Attach(r.Session, r.After)
 	r.initial()
 	r.ext.Loaded(r.known.Files())

@@ -129,7 +129,7 @@ func (m *member) take(b event.Body) (news bool) {
 // done reports whether nothing is left that the agent would do by itself.
 func (m *member) done() bool {
 	ended := m.last.end.ID != "" && !m.turns
-	return ended && len(m.queued)+len(m.coming)+m.hopes == 0 && (len(m.tasks) == 0 || m.last.end.How != event.Done)
+	return ended && !m.posts && len(m.queued)+len(m.coming)+m.hopes == 0 && (len(m.tasks) == 0 || m.last.end.How != event.Done)
 }
 
 // ended has an agent be one that has ended, and says so to the session that started it. ctx

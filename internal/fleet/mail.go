@@ -106,6 +106,29 @@ func (t *Tree) Deliver(ctx context.Context, from string) error {
 	return err
 }
 
+// catchUp delivers what an agent said before it went on and nobody got. It does not end
+// before.
+func (t *Tree) catchUp(ctx context.Context, m *member) {
+	look, open := t.host.Look(m.Begun.Session)
+	if !open || len(look.Outbox) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m.posts = true
+	t.following.Add(1)
+	go func() { // ends with the agent, or with what bounds a delivery
+		defer t.following.Done()
+		within, cancel := context.WithTimeout(ctx, deliverTime)
+		defer cancel()
+		_ = t.Deliver(within, m.Begun.Session) // what stays is delivered when it goes on once more
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		m.posts = false
+		t.settle(m)
+	}()
+}
+
 // hold waits for the turn to deliver what a session says.
 func (t *Tree) hold(ctx context.Context, from string) (release func(), err error) {
 	t.mu.Lock()

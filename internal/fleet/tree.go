@@ -52,6 +52,7 @@ type member struct {
 	tasks  map[string]bool         // agents of its own that work
 	queued map[string]bool         // prompts that wait, and whether each is a notice of a task
 	coming map[string]bool         // prompts, and agents of its own, that are on their way
+	posts  bool                    // what it said in an earlier life is being delivered
 	hopes  int                     // it is to be told that somebody has nothing more to do
 	turns  bool                    // a turn runs
 	block  string                  // what nobody was there to answer
@@ -241,7 +242,7 @@ func (t *Tree) run(m *member, waits bool, prompt *op.Prompt) (Member, error) {
 	}
 	m.stop, m.rest, m.over, m.moved = stop, rest, make(chan struct{}), make(chan struct{})
 	m.tasks, m.queued, m.coming, m.asks, m.block, m.said, m.last = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, "", false, outcome{}
-	m.turns, m.going, m.hopes = false, false, 0
+	m.turns, m.going, m.posts, m.hopes = false, false, false, 0
 	begun, closed := m.Begun, t.closed
 	if !closed {
 		t.following.Add(1)
@@ -255,6 +256,9 @@ func (t *Tree) run(m *member, waits bool, prompt *op.Prompt) (Member, error) {
 	}
 	events := t.host.Follow(watched, begun.Session, begun.After, event.Durable)
 	err := t.host.Report(m.Order.Of, t.snapshot(m).started())
+	if err == nil {
+		t.catchUp(life, m)
+	}
 	t.begun(m)
 	if err == nil && prompt != nil {
 		err = t.host.Submit(life, begun.Session, *prompt)

@@ -241,7 +241,7 @@ func (w *world) step(session string) (moved, delivers bool) {
 		begins := l.st.Running == ""
 		if w.put(session, event.InputAccepted{ID: q.ID, Text: q.Text, From: q.From, Steer: !begins}) == nil && begins {
 			_ = w.put(session, event.TurnStarted{ID: fmt.Sprintf("t%d", l.st.Turns+1)})
-			delivers, l.told = !l.told, true
+			delivers, l.told = !l.told && session == "root", true
 		}
 	case l.st.Running != "":
 		_ = w.put(session, event.TurnEnded{ID: l.st.Running, How: event.Done})

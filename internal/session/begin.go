@@ -258,9 +258,6 @@ func (s *Session) turn(st *state) (t agent.Turn, err error) {
 		st.onBegin()
 		st.onBegin = nil
 	}
-	if err == nil && s.cfg.Began != nil {
-		s.cfg.Began()
-	}
 	return t, err
 }
 

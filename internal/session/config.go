@@ -59,8 +59,6 @@ type Turns struct {
 	// AskDear: a turn during which a person is told so waits before its next
 	// request until they say that it shall go on.
 	AskDear bool
-	// Began is called when a turn has begun. It must not block. nil is fine.
-	Began func()
 	// Ending is called when a turn has come to its end by itself, before that is recorded. It
 	// is waited for. nil is fine.
 	Ending func(ctx context.Context)
