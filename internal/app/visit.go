@@ -6,8 +6,10 @@ import (
 	"iter"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/fleet"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/toolkit"
 )
 
 // FollowAgent yields what happens in the session of an agent that works in the tree of this
@@ -26,4 +28,20 @@ func (r *Running) FollowAgent(ctx context.Context, id string, after event.Seq, d
 		path, at = append([]string{at}, path...), m.Order.Of
 	}
 	return sessions.In(r.place.Paths.State).ReadChild(ctx, r.log.Info(), path, after)
+}
+
+// Agent is an agent of the session's tree, by its ID, and its session where that is open.
+func (r *Running) Agent(id string) (m fleet.Member, child *Running, ok bool) {
+	if m, ok = r.tree.Find(id); ok {
+		child, _ = (hosting{r.place.process}).session(m.Begun.Session) // nil of one that has ended
+	}
+	return m, child, ok
+}
+
+// besideOf are the tasks of a session of this process, none where it is not open.
+func (r *Running) besideOf(session string) toolkit.Sources {
+	if of, err := (hosting{r.place.process}).session(session); err == nil {
+		return of.kit.Beside
+	}
+	return nil
 }

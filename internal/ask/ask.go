@@ -174,6 +174,9 @@ type (
 		Task string `json:"task"`
 		Max  int    `json:"max,omitzero"`
 	}
+	// Tasks: Data is a list of Task, the work beside the turns of the session and of the agents
+	// that work for it: what runs, then what has ended, the newest first. Text shows it.
+	Tasks struct{}
 	// Seen has a file count as read by the model unless it changed since At, in milliseconds
 	// since 1970: Data is whether it does.
 	Seen struct {
@@ -251,6 +254,7 @@ func (Call) query()        {}
 func (Resource) query()    {}
 func (Read) query()        {}
 func (Output) query()      {}
+func (Tasks) query()       {}
 func (Seen) query()        {}
 func (Within) query()      {}
 func (Title) query()       {}
@@ -341,6 +345,7 @@ var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
 	op.KindOf[Query, Resource]("resource"),
 	op.KindOf[Query, Read]("read"),
 	op.KindOf[Query, Output]("output"),
+	op.KindOf[Query, Tasks]("tasks"),
 	op.KindOf[Query, Seen]("seen"),
 	op.KindOf[Query, Within]("within"),
 	op.KindOf[Query, Title]("title"),

@@ -258,3 +258,47 @@ type Written struct {
 	Total int64  `json:"total"`        // bytes that it wrote
 	Cut   bool   `json:"cut,omitzero"` // there is more before
 }
+
+// A Task is work beside the turns of a session.
+type Task struct {
+	// ID names it for Output and for op.StopTask. A command or a monitor of an agent has the
+	// agent's ID and a "/" before its own.
+	ID     string `json:"id"`
+	Kind   string `json:"kind"`             // as in the event "task_started"
+	Name   string `json:"name,omitempty"`   // of an agent, "" for none
+	What   string `json:"what"`             // the command, or what else it does
+	Status string `json:"status"`           // TaskRuns, TaskAsks, or how it ended
+	Why    string `json:"why,omitempty"`    // what it asks, or why it ended so
+	Owner  string `json:"owner,omitempty"`  // the ID of the agent that it works for, "" for the session
+	Output string `json:"output,omitempty"` // the file with all that it wrote, once it has ended
+	// Started is zero where that is not known; Took is how long it ran by now, or until its
+	// end, 0 where that is not known.
+	Started time.Time     `json:"started,omitzero"`
+	Took    time.Duration `json:"took,omitzero"`
+	// Waits: a call of the owner waits for its end.
+	Waits bool `json:"waits,omitzero"`
+	// What follows is of agents. Session is the ID of an agent's own session; Run and Phase
+	// are the workflow that it is of, by the ID of its task, and the part of that.
+	Session string  `json:"session,omitempty"`
+	Run     string  `json:"run,omitempty"`
+	Phase   string  `json:"phase,omitempty"`
+	Doing   string  `json:"doing,omitempty"`   // now, in a few words
+	Summary string  `json:"summary,omitempty"` // what it works on, in a line of a model
+	Model   string  `json:"model,omitempty"`
+	Effort  string  `json:"effort,omitempty"`
+	Calls   int     `json:"calls,omitzero"`
+	Tokens  int     `json:"tokens,omitzero"`
+	Cost    float64 `json:"cost,omitzero"` // US dollars
+	// Worktree is a folder with work that an agent left, "" for none.
+	Worktree string `json:"worktree,omitempty"`
+}
+
+// Values of Task.Status beside those of the event "task_ended".
+const (
+	TaskRuns  = "running"
+	TaskAsks  = "asking" // it waits for a person's answer
+	TaskEnded = "ended"  // of what has no other status: it came to its end, with the exit code of Why where that is not 0
+)
+
+// Runs reports whether it has not ended.
+func (t Task) Runs() bool { return t.Status == TaskRuns || t.Status == TaskAsks }

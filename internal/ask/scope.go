@@ -58,7 +58,7 @@ func Needs(q Query) Scope {
 			return Admin
 		}
 		return Watch
-	case Open, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Receivers, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust, Offers, Cost, Output:
+	case Open, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Receivers, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust, Offers, Cost, Output, Tasks:
 		return Watch
 	case Aside, Rename, Title:
 		return Prompt

@@ -42,6 +42,11 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 		return d.of(session, func(s seat) (ask.Reply, error) { return told(s.file(q.Path, q.Max)) })
 	case ask.Output:
 		return d.of(session, func(s seat) (ask.Reply, error) { return told(s.output(q)) })
+	case ask.Tasks:
+		return d.of(session, func(s seat) (ask.Reply, error) {
+			list := s.tasks()
+			return ask.Reply{Text: tasksText(list), Data: list}, nil
+		})
 	case ask.Seen:
 		return d.of(session, func(s seat) (ask.Reply, error) {
 			_, real, err := s.readable(q.Path)

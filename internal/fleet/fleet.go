@@ -185,6 +185,7 @@ type Member struct {
 	End    event.TurnEnded  // how its newest turn ended, once it has ended
 	Said   string           // what it works on, in a line of a model; "" for none
 	Doing  string           // what it does now, in a few words; "" while it thinks
+	Asks   string           // the question that it waits for an answer to, "" for none
 	Tally  event.Tally      // since it started or went on
 	Began  time.Time
 	Active time.Time // when something of it was heard last

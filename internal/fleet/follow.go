@@ -92,7 +92,11 @@ func (m *member) take(b event.Body) (news bool) {
 		}
 		return true
 	case event.ToolStarted:
-		m.Doing = clip.Line(clip.Visible(strings.TrimSpace(b.Name+" "+b.Title)), 80)
+		m.Doing = b.Title
+		if !strings.HasPrefix(b.Title, b.Name) {
+			m.Doing = b.Name + " " + b.Title
+		}
+		m.Doing = clip.Line(clip.Visible(strings.TrimSpace(m.Doing)), 80)
 		return true
 	case event.ToolFinished:
 		m.Doing = ""
@@ -108,12 +112,16 @@ func (m *member) take(b event.Body) (news bool) {
 	case event.Asked:
 		m.Doing = "waits for an answer"
 		m.asks[b.Call] = cmp.Or(b.Title, b.Tool)
+		m.Asks = m.asks[b.Call]
 		return true
 	case event.Answered:
 		if b.By.Kind == event.ByNobody {
 			m.block = cmp.Or(m.asks[b.Call], "a question")
 		}
 		delete(m.asks, b.Call)
+		if m.Asks = ""; len(m.asks) > 0 {
+			m.Asks = m.asks[slices.Min(slices.Collect(maps.Keys(m.asks)))]
+		}
 	case event.TurnEnded:
 		m.turns, m.Doing = false, ""
 		m.last.end = b
@@ -148,7 +156,7 @@ func (t *Tree) ended(ctx context.Context, m *member, left *event.Worktree, faile
 	}
 	t.mu.Lock()
 	m.Status, m.Text, m.Doubt = end.Status, end.Text, end.Doubt
-	m.Doing, m.stop, m.End, m.Left = "", nil, m.last.end, left
+	m.Doing, m.Asks, m.stop, m.End, m.Left = "", "", nil, m.last.end, left
 	t.hush(m)
 	m.Ends++
 	t.roomy()

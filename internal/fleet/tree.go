@@ -235,7 +235,7 @@ func (t *Tree) run(m *member, waits bool, prompt *op.Prompt) (Member, error) {
 	life, stop := context.WithCancelCause(context.Background())
 	watched, rest := context.WithCancel(life)
 	t.mu.Lock()
-	m.Status, m.Text, m.Doubt, m.Said, m.Doing, m.Tally, m.Waits, m.deeds = "", "", "", "", "", event.Tally{}, waits, event.Deeds{}
+	m.Status, m.Text, m.Doubt, m.Said, m.Doing, m.Asks, m.Tally, m.Waits, m.deeds = "", "", "", "", "", "", event.Tally{}, waits, event.Deeds{}
 	m.Began, m.Active, m.prompt = t.now(), t.now(), ""
 	if prompt != nil {
 		m.prompt = prompt.Text

@@ -91,9 +91,8 @@ func (l List) Tail(who string, max int) (b []byte, total int64, err error) {
 // maxKnown bounds the tasks that an error names.
 const maxKnown = 20
 
-func (l List) unknown(who string) error {
-	var ids []string
-	who = who[:min(len(who), 200)]
+// Known are the tasks that can be asked about, each once.
+func (l List) Known() (ids []string) {
 	for _, s := range l {
 		for _, id := range s.Known() {
 			if !slices.Contains(ids, id) {
@@ -101,6 +100,12 @@ func (l List) unknown(who string) error {
 			}
 		}
 	}
+	return ids
+}
+
+func (l List) unknown(who string) error {
+	ids := l.Known()
+	who = who[:min(len(who), 200)]
 	if len(ids) == 0 {
 		return fmt.Errorf("there is no background task %q, and no other one", who)
 	}

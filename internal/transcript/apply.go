@@ -77,6 +77,9 @@ func (s State) Apply(e event.Event) State {
 		if b.Schedule != nil && e.Seq <= s.Copied {
 			break // it comes in the session that this one was copied from
 		}
+		if _, runs := s.Background[b.ID]; !runs { // else its call waits for it no more
+			s.Since = with(s.Since, b.ID, e.Time)
+		}
 		s.Background = with(s.Background, b.ID, b)
 		if b.Kind == event.TaskAgent {
 			s.Agents = with(s.Agents, b.ID, Agent{TaskStarted: b, Counted: s.Agents[b.ID].Counted})
@@ -84,10 +87,10 @@ func (s State) Apply(e event.Event) State {
 	case event.TaskEnded:
 		b.Did = nil // the log has it
 		if was, runs := s.Background[b.ID]; runs {
-			s.Past = append(slices.Clip(s.Past), Past{was, b})
+			s.Past = append(slices.Clip(s.Past), Past{was, s.Since[b.ID], b})
 			s.Past = s.Past[max(0, len(s.Past)-maxPast):]
 		}
-		s.Background = without(s.Background, b.ID)
+		s.Background, s.Since = without(s.Background, b.ID), without(s.Since, b.ID)
 		if a, ok := s.Agents[b.ID]; ok {
 			a.End = &b
 			s.Agents = with(s.Agents, b.ID, a)

@@ -53,6 +53,8 @@ type State struct {
 	Started map[string]event.ToolStarted // running calls
 	// Background are the tasks that run beside turns, by ID.
 	Background map[string]event.TaskStarted
+	// Since is when each of them began.
+	Since map[string]time.Time `json:",omitempty"`
 	// Past are tasks that ended, the newest last; at most maxPast.
 	Past []Past `json:",omitempty"`
 	// Agents are those that worked for the session, by the ID of their task; Mail is the
@@ -123,9 +125,10 @@ type Agent struct {
 	Counted map[string]usage.Spent `json:",omitempty"`
 }
 
-// A Past is a task that has ended.
+// A Past is a task that has ended. At is when it began, zero where that is not known.
 type Past struct {
 	event.TaskStarted
+	At  time.Time `json:",omitzero"`
 	End event.TaskEnded
 }
 

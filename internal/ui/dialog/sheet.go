@@ -63,6 +63,7 @@ func (d *Sheet) Act(_ Ctx, a keymap.Action) ([]Effect, bool) {
 		d.Off.at = 0
 	case keymap.TranscriptBottom:
 		d.Off.End()
+		d.Follows = true
 	default:
 		return nil, false
 	}

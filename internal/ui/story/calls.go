@@ -86,14 +86,6 @@ func (c *Call) hear(s string) {
 	}
 }
 
-// Tail is what a running call wrote last.
-func (s *Story) Tail(call string) []byte {
-	if c := s.ByID[call]; c != nil {
-		return slices.Clone(c.tail)
-	}
-	return nil
-}
-
 // Stage is how far a running call says it is: the line of its output that it writes
 // anew each time, "" for none.
 func (c *Call) Stage() string {

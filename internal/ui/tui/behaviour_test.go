@@ -256,12 +256,8 @@ func TestOtherKeysDisarmQuit(t *testing.T) {
 // can be looked at.
 func TestTaskThatEnded(t *testing.T) {
 	r := newRig(t, 80, 24)
-	r.m.host.ReadFile = func(path string) (string, error) {
-		if path != "/out" {
-			return "", errors.New("another file")
-		}
-		return "forty-two\n", nil
-	}
+	r.desk.Output = func(id string) string { return map[string]string{"b1": "forty-two\n"}[id] }
+	r.m.host.ReadFile = func(string) (string, error) { return "", errors.New("another file") }
 	r.open().event(event.TaskStarted{ID: "b1", Call: "1", Text: "make watch"}).event(event.TaskStarted{ID: "b2", Call: "2", Text: "sleep 9"})
 	r.event(event.TaskEnded{ID: "b1", Exit: 3, Took: 15 * time.Second, Output: "/out"})
 	r.has("The background task b1 (make watch) ended after 15 s with exit code 3.", "/tasks shows what it wrote")

@@ -174,6 +174,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.planned(b)
 	case event.TaskStarted:
 		m.begins(b)
+		m.stir()
 		return m.changed()
 	case event.ModelChanged:
 		return append(m.changed(), m.measure()...)
@@ -192,11 +193,13 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.TodoChanged:
 		m.listed()
 	case event.TaskOutput:
-		m.hear(b)
+		m.stir()
 	case event.TaskProgress:
 		m.progress(b)
+		m.stir()
 	case event.TaskEnded:
 		m.taskEnded(b)
+		m.stir()
 		return m.changed()
 	case event.Noted:
 		m.unqueue(b.Input)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -39,6 +40,7 @@ type Model struct {
 	greeted  bool          // what a first start asks was asked
 	trusting bool          // whether the folder is trusted was asked
 	looked   bool          // a model is looked for again
+	glance   *glance       // what of tasks is looked at, nil before anything was
 }
 
 // screen is what is known about the terminal.
@@ -149,6 +151,7 @@ func (m *Model) wake() time.Time {
 	if !m.kept.busy {
 		sooner(m.kept.due)
 	}
+	sooner(m.glanceDue())
 	return at
 }
 
@@ -167,7 +170,7 @@ func (m *Model) tick() []effect {
 	}
 	m.expire(m.now)
 	m.chord = m.chord.Expired(m.now)
-	return append(m.statusDue(), m.keepDraft()...)
+	return slices.Concat(m.statusDue(), m.keepDraft(), m.glances())
 }
 
 // say shows a line below the prompt box for a while.

@@ -68,6 +68,8 @@ type answers struct {
 	Resources func(ctx context.Context, part string, max int) []Choice
 	Arguments func(ctx context.Context, command, args string) []Choice
 	Defined   func(ask.Definitions) (ask.Reply, error)
+	Tasks     func() []ask.Task
+	Output    func(id string) string
 }
 
 // Follow yields what is past, and ends.
@@ -131,6 +133,13 @@ func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, 
 		err = a.Forget(q.Rule)
 	case ask.Definitions:
 		return a.Defined(q)
+	case ask.Tasks:
+		return ask.With(a.Tasks()), nil
+	case ask.Output:
+		if a.Output == nil {
+			return r, none
+		}
+		return ask.With(ask.Written{Text: a.Output(q.Task)}), nil
 	case ask.Context:
 		if a.Context == nil {
 			return r, none
@@ -233,6 +242,7 @@ func newRig(t testing.TB, cols, rows int) *rig {
 		NewID: func() string { r.ids++; return fmt.Sprint("id", r.ids) },
 		Looks: Looks{Themes: draw.ThemeNames}, Client: r.desk,
 	}
+	r.desk.Tasks = r.beside
 	r.m = newModel(h, Start{}, screen{size: term.Size{Cols: cols, Rows: rows}, dark: true, focused: true})
 	r.m.now = r.now
 	r.m.setTheme("")

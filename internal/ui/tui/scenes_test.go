@@ -191,7 +191,16 @@ var scenes = []scene{
 		r.do(openedMsg{nil, &op.Refusal{Code: op.NoModel, Text: "there is no model"}})
 	}},
 	{"tasks", func(r *rig) {
-		r.open().event(event.TaskStarted{ID: "b1", Call: "1", Text: "make watch"}).keys("'/tasks", "enter")
+		allTasks(r).keys("'/tasks", "enter")
+	}},
+	{"tasks-agent", func(r *rig) {
+		allTasks(r).keys("'/tasks", "enter", "down", "down")
+	}},
+	{"tasks-output", func(r *rig) {
+		allTasks(r).keys("'/tasks", "enter", "enter")
+	}},
+	{"tasks-stop", func(r *rig) {
+		allTasks(r).keys("'/tasks", "enter", "down", "down", "x")
 	}},
 	{"workflows", func(r *rig) {
 		runOf(r).keys("'/workflows", "enter")

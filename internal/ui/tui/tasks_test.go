@@ -1,10 +1,15 @@
 package tui
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ask"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/view"
@@ -21,11 +26,44 @@ func inBackground(r *rig) *rig {
 	)
 }
 
-// Enter shows what a task wrote, also before it was moved, and stops nothing; x does.
+// beside are the tasks as the session's events tell them.
+func (r *rig) beside() []ask.Task {
+	out := []ask.Task{}
+	st := r.m.st
+	for _, id := range slices.Sorted(maps.Keys(st.Background)) {
+		b := st.Background[id]
+		t := ask.Task{ID: id, Kind: cmp.Or(b.Kind, event.TaskShell), What: b.Text, Status: ask.TaskRuns, Started: st.Since[id], Took: r.now.Sub(st.Since[id])}
+		if b.Agent != nil {
+			t.Name, t.Model, t.Session = b.Agent.Name, b.Model, b.Session
+		}
+		out = append(out, t)
+	}
+	for _, p := range slices.Backward(st.Past) {
+		t := ask.Task{ID: p.ID, Kind: cmp.Or(p.Kind, event.TaskShell), What: p.Text, Status: ask.TaskEnded, Started: p.At, Took: p.End.Took, Output: p.End.Output}
+		switch {
+		case p.End.Status != "":
+			t.Status = string(p.End.Status)
+		case p.End.Killed != "":
+			t.Status = "stopped"
+		case p.End.Exit != 0:
+			t.Why = fmt.Sprintf("exit code %d", p.End.Exit)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// Enter shows what a task wrote, as it comes and to its end, and stops nothing; x does.
 func TestTasksAreLookedAt(t *testing.T) {
-	r := inBackground(newRig(t, 80, 24))
-	r.has("│ tick 2").keys("'/tasks", "enter").has("Enter shows what it wrote, x stops it").keys("enter").has("╭ b1  make watch", "tick 1")
-	r.event(event.TaskOutput{ID: "b1", S: "tick 3\n"}).has("tick 3")
+	wrote := "tick 1\n"
+	begin := func() *rig {
+		r := inBackground(newRig(t, 80, 24))
+		r.desk.Output = func(id string) string { return map[string]string{"b1": wrote}[id] }
+		return r.keys("'/tasks", "enter").has("command of the session", "Enter shows what it wrote, x stops it, f waits for it")
+	}
+	r := begin().keys("enter").has("╭ b1  make watch", "tick 1")
+	wrote += "tick 2\n"
+	r.event(event.TaskOutput{ID: "b1", S: "tick 2\n"}).pass(glanceSoon).has("tick 2")
 	if _, ok := last[op.StopTask](r); ok {
 		t.Fatal("to look at a task stopped it")
 	}
@@ -33,21 +71,57 @@ func TestTasksAreLookedAt(t *testing.T) {
 	if o, ok := last[op.StopTask](r); !ok || o.ID != "b1" {
 		t.Error("x does not stop the task that is looked at")
 	}
-	r = inBackground(newRig(t, 80, 24)).keys("'/tasks", "enter", "x")
+	r.has("Background tasks")
+	r = begin().keys("x")
 	if o, ok := last[op.StopTask](r); !ok || o.ID != "b1" {
 		t.Error("x does not stop the marked task")
 	}
-	r = inBackground(newRig(t, 80, 24)).keys("'/tasks", "enter", "enter")
-	r.event(event.TaskEnded{ID: "b1"}).pass(time.Second).has("it has ended", "tick 2")
+	r = begin().keys("enter").event(event.TaskEnded{ID: "b1"}).pass(time.Second).has("ended", "tick 2").hasNot("x stops it")
+	r.keys("esc").has("Background tasks").keys("x").has("it has ended")
+	// What is waited for goes when it has ended.
+	r = begin().keys("f").has("╭ b1  make watch", "tick 2").event(event.TaskEnded{ID: "b1", Exit: 3}).pass(time.Second)
+	r.hasNot("╭ b1").has("b1 has ended: exit 3")
+	// The list itself is asked for anew.
+	r = begin().event(event.TaskStarted{ID: "b2", Text: "make more"}).pass(glanceSoon).has("b2  make more", "b1  make watch")
+}
+
+// Where work would be lost, a stop is asked about.
+func TestStopAsksWhereWorkIsLost(t *testing.T) {
+	at := start.Add(-time.Hour)
+	list := []ask.Task{
+		{ID: "a1", Kind: event.TaskAgent, Name: "finder", What: "look", Status: ask.TaskRuns, Calls: 3, Took: 20 * time.Second},
+		{ID: "b1", Kind: event.TaskShell, What: "make", Status: ask.TaskRuns, Started: at, Took: time.Hour},
+		{ID: "w1", Kind: event.TaskWorkflow, What: "all", Status: ask.TaskRuns, Took: time.Second},
+		{ID: "a2", Kind: event.TaskAgent, What: "new", Status: ask.TaskRuns, Took: time.Second},
+		{ID: "a1/b1", Kind: event.TaskShell, What: "sleep", Status: ask.TaskRuns, Owner: "a1", Took: time.Second},
+		{ID: "m1", Kind: event.TaskMonitor, What: "log", Status: ask.TaskRuns, Took: time.Hour},
+	}
+	for i, x := range list {
+		r := newRig(t, 80, 30).open()
+		r.desk.Tasks = func() []ask.Task { return list }
+		r.keys("'/tasks", "enter")
+		for range i {
+			r.keys("down")
+		}
+		r.keys("x")
+		o, did := last[op.StopTask](r)
+		if asks := i < 3; asks == did {
+			t.Errorf("%s: stopped %v at once", x.ID, o)
+		} else if asks {
+			r.has("Stop "+x.ID, "Let it go on").keys("enter")
+			o, _ = last[op.StopTask](r)
+		}
+		if o.ID != x.ID {
+			t.Errorf("%s: stopped %v", x.ID, o)
+		}
+	}
 }
 
 // The list of tasks says how each ended.
 func TestHowTasksEnded(t *testing.T) {
 	for want, end := range map[string]event.TaskEnded{"ended": {}, "exit 3": {Exit: 3}, "stopped": {Killed: "stopped by the person", Exit: 143}} {
 		end.ID, end.Output = "b1", "/out"
-		r := newRig(t, 80, 24)
-		r.m.host.ReadFile = func(string) (string, error) { return "", nil }
-		r.open().event(event.TaskStarted{ID: "b1", Text: "make watch"}, end).keys("'/tasks", "enter")
+		r := newRig(t, 80, 24).open().event(event.TaskStarted{ID: "b1", Text: "make watch"}, end).keys("'/tasks", "enter")
 		if got := r.live(); !strings.Contains(got, want+" ") {
 			t.Errorf("not %s:\n%s", want, got)
 		}
@@ -61,4 +135,23 @@ func TestStopAgents(t *testing.T) {
 	if o, ok := last[op.StopTask](r); !ok || o.ID != "a1" {
 		t.Errorf("stops %v", o)
 	}
+}
+
+// allTasks has a task of each kind, and some that have ended.
+func allTasks(r *rig) *rig {
+	at := func(ago time.Duration) time.Time { return start.Add(-ago) }
+	r.desk.Output = func(id string) string { return "building\nok  calc 0.3 s\n" }
+	r.desk.Tasks = func() []ask.Task {
+		return []ask.Task{
+			{ID: "b1", Kind: event.TaskShell, What: "make watch", Status: ask.TaskRuns, Started: at(192 * time.Second), Took: 192 * time.Second},
+			{ID: "m2", Kind: event.TaskMonitor, What: "errors in the log of the server", Status: ask.TaskRuns, Started: at(time.Minute), Took: time.Minute},
+			{ID: "a4bb5979d", Kind: event.TaskAgent, Name: "finder", What: "look for callers of Sum", Status: ask.TaskAsks, Why: "Bash: rm -r build", Started: at(40 * time.Second), Took: 40 * time.Second,
+				Doing: "waits for an answer", Summary: "Reading the callers of Sum in calc.go", Model: "anthropic/haiku-4.5", Effort: "low", Calls: 12, Tokens: 31_000, Cost: 0.12, Waits: true},
+			{ID: "a4bb5979d/b1", Kind: event.TaskShell, What: "go test ./...", Status: ask.TaskRuns, Owner: "a4bb5979d", Started: at(5 * time.Second), Took: 5 * time.Second},
+			{ID: "w3", Kind: event.TaskWorkflow, What: "review", Status: ask.TaskRuns, Started: at(2 * time.Second), Took: 2 * time.Second},
+			{ID: "b0", Kind: event.TaskShell, What: "make", Status: ask.TaskEnded, Why: "exit code 2", Started: at(time.Hour), Took: time.Second, Output: "/home/u/.adze/b0.output"},
+			{ID: "a0", Kind: event.TaskAgent, What: "design", Status: "blocked", Why: "nobody was there to answer what it asked: Bash: make", Model: "anthropic/haiku-4.5", Started: at(2 * time.Hour), Took: time.Minute},
+		}
+	}
+	return r.open()
 }
