@@ -15,7 +15,7 @@ import (
 var known = []string{
 	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListAgents", "ListMcpResources", "ListMcpResourcesTool",
 	"McpElicitation", "McpSampling", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "SendMessage", "Skill", "Sleep", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
-	"CronCreate", "CronDelete", "CronList", "ScheduleWakeup", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
+	"CronCreate", "CronDelete", "CronList", "ProposeGoal", "ScheduleWakeup", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
 }
 
 // otherNames are those by which files for other agents know tools of adze: of one that is

@@ -172,7 +172,7 @@ func New(c Config) (Kit, error) {
 		}
 	}
 	every := slices.Concat(shells, waits, tasks.New(func() task.List { return beside }), files,
-		[]tool.Tool{toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit()},
+		[]tool.Tool{toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit(), c.proposes(of)},
 	)
 	if c.Crew != nil {
 		every = append(append(every, spawn.New(c.Crew)), slices.Concat(team.New(c.Crew), todo.New(c.Crew))...)
