@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/view"
@@ -351,6 +353,7 @@ func (r *run) kept(ctx context.Context, st transcript.State, e event.Compacted, 
 		{Name: "plan", Text: clip.Middle(st.Plan, bytes, "")},
 		{Name: "todo_list", Text: open(st)},
 		{Name: "changed_files", Text: clip.Middle(changed(st), bytes, "")},
+		{Name: "agents", Text: agents(st)},
 		{Name: "background_tasks", Text: background(st)},
 	}
 	if s.File > 0 && len(st.Recent) > 0 {
@@ -450,11 +453,47 @@ func changed(st transcript.State) string {
 	return strings.Join(rest, "\n")
 }
 
-// background lists what runs in the background.
+// maxEnded bounds the agents that are named though they have ended.
+const maxEnded = 10
+
+// agents lists the agents of the session that work, and the newest of those that can go on,
+// with name, type, status and what each is for.
+func agents(st transcript.State) string {
+	var works, ended []transcript.Agent
+	for _, a := range st.Agents {
+		switch {
+		case a.Agent == nil:
+		case a.End == nil:
+			works = append(works, a)
+		case a.Run == "":
+			ended = append(ended, a)
+		}
+	}
+	age := func(a, b transcript.Agent) int { return strings.Compare(a.Session, b.Session) } // their IDs sort by time
+	order.By(works, age)
+	order.By(ended, age)
+	var lines []string
+	for _, a := range append(works, ended[max(0, len(ended)-maxEnded):]...) {
+		name, status := a.ID, "works"
+		if a.Agent.Name != "" {
+			name = a.Agent.Name + " (" + a.ID + ")"
+		}
+		if a.End != nil {
+			status = "has ended: " + string(cmp.Or(a.End.Status, event.TaskLost))
+		}
+		lines = append(lines, fmt.Sprintf("- %s, %s, %s: %s", name, cmp.Or(a.Agent.Type, "general-purpose"), status, clip.Line(clip.Clean(a.Text), 200)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// background lists what else runs in the background.
 func background(st transcript.State) string {
 	var lines []string
 	for _, id := range slices.Sorted(maps.Keys(st.Background)) {
 		t := st.Background[id]
+		if t.Kind == event.TaskAgent {
+			continue
+		}
 		lines = append(lines, fmt.Sprintf("- %s (%s): %s", id, t.Kind, clip.Line(t.Text, 200)))
 	}
 	return strings.Join(lines, "\n")

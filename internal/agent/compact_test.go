@@ -296,6 +296,10 @@ func TestWhatACompactionKeeps(t *testing.T) {
 		var spilled string
 		r.loop.Spill = func(_, text string) (string, error) { spilled = text; return "/session/record.txt", nil }
 		_ = r.host.Emit(event.TaskStarted{ID: "b1", Kind: "shell", Text: "make watch"})
+		_ = r.host.Emit(event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Session: "s1", Text: "find the tests", Agent: &event.Agent{ID: "a1", Type: "explore", Name: "finder"}})
+		_ = r.host.Emit(event.TaskStarted{ID: "a2", Kind: event.TaskAgent, Session: "s2", Text: "count them", Agent: &event.Agent{ID: "a2"}})
+		_ = r.host.Emit(event.TaskEnded{ID: "a2", Status: event.TaskBlocked})
+		_ = r.host.Emit(event.TaskStarted{ID: "a3", Kind: event.TaskAgent, Session: "s0", Text: "mend them", Agent: &event.Agent{ID: "a3"}})
 		_ = r.host.Emit(event.TodoChanged{Tasks: []tasklist.Task{
 			{ID: "1", Subject: "write it", Status: view.InProgress, Owner: "ann"}, {ID: "2", Subject: "read it", Status: view.Completed}, {ID: "3", Subject: "run it", Status: view.Pending, BlockedBy: []string{"1", "2"}},
 			{ID: "4", Subject: "read it by herself", Status: view.Pending, Owner: "ann", Step: true},
@@ -306,7 +310,7 @@ func TestWhatACompactionKeeps(t *testing.T) {
 		s := words(r.last())
 		for _, want := range []string{
 			"<summary>\nthe sum\n</summary>", "- go\n</user_messages>", "<skills>\n# mend\nmend it so\n</skills>", "<plan>\nstep one of the plan\n</plan>", "<todo_list>\n- 1 [in_progress] write it (ann)\n- 3 [pending] run it, waits for 1\n</todo_list>",
-			"<changed_files>\n/elsewhere/x.go\nbelow /w:\nchanged.go\n</changed_files>", "<background_tasks>\n- b1 (shell): make watch\n</background_tasks>", "<recent_files>\n<file path=\"/w/seen.go\">", "\n/session/record.txt\n</record>",
+			"<changed_files>\n/elsewhere/x.go\nbelow /w:\nchanged.go\n</changed_files>", "<agents>\n- a3, general-purpose, works: mend them\n- finder (a1), explore, works: find the tests\n- a2, general-purpose, has ended: blocked: count them\n</agents>", "<background_tasks>\n- b1 (shell): make watch\n</background_tasks>", "<recent_files>\n<file path=\"/w/seen.go\">", "\n/session/record.txt\n</record>",
 		} {
 			if !strings.Contains(s, want) {
 				t.Errorf("%q is not in %.1000s", want, s)
