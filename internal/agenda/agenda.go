@@ -54,6 +54,8 @@ type Agenda struct {
 	Refused string
 	// Idle: nothing comes in this process. What is set is for the next one.
 	Idle bool
+	// Folder are the schedules of the folder that the session works in; nil: it has none.
+	Folder *Folder
 	// Ready reports whether who can answer questions is there, which is waited for a little;
 	// nil waits for nobody.
 	Ready func() bool
@@ -67,13 +69,26 @@ type Agenda struct {
 	stop    context.CancelFunc // of what looks at the clock, nil while nothing does
 	over    chan struct{}      // closed when that has ended
 	closed  bool
+	wrong   string // what was told of the folder's files
 }
 
 // An item is a schedule, and the time that it was set for when it came last.
 type item struct {
 	schedule.Entry
 	last time.Time
+	file string // of the folder, that it stands in; "" is one of the session
 }
+
+// sender is the ID by which the session knows what it says.
+func (it item) sender() string {
+	if it.file != "" {
+		return ofFolder + it.ID
+	}
+	return it.ID
+}
+
+// ofFolder stands before the ID of a schedule of the folder.
+const ofFolder = "folder:"
 
 // Attend has prompts come to a session, and takes up the schedules that its log has.
 func (a *Agenda) Attend(h Host) {
@@ -94,7 +109,7 @@ func (a *Agenda) Attend(h Host) {
 	}
 	for id, t := range st.Background {
 		if number(id); t.Schedule != nil {
-			a.list = append(a.list, item{*t.Schedule, schedule.Numbered(st.Mail[id])})
+			a.list = append(a.list, item{Entry: *t.Schedule, last: schedule.Numbered(st.Mail[id])})
 		}
 	}
 	order.By(a.list, func(x, y item) int { return cmp.Compare(x.Created, y.Created) })
@@ -104,7 +119,7 @@ func (a *Agenda) Attend(h Host) {
 // wake has the clock looked at now.
 func (a *Agenda) wake() {
 	switch {
-	case a.closed || a.Idle || a.host == nil || a.stop == nil && len(a.list) == 0:
+	case a.closed || a.Idle || a.host == nil || a.stop == nil && len(a.list) == 0 && a.Folder == nil:
 		return
 	case a.stop == nil:
 		var ctx context.Context
@@ -137,7 +152,7 @@ func (a *Agenda) run(ctx context.Context, changed <-chan struct{}, over chan<- s
 		case <-changed:
 		case <-timer.C:
 		}
-		if d := a.tick(); d > 0 {
+		if d := a.tick(ctx); d > 0 {
 			timer.Reset(d)
 		} else {
 			timer.Stop()
@@ -159,7 +174,7 @@ func (a *Agenda) Close() {
 
 // tick gives the session what has come, and says how long to wait for the next: 0 for
 // nothing.
-func (a *Agenda) tick() time.Duration {
+func (a *Agenda) tick(ctx context.Context) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.Now()
@@ -172,7 +187,7 @@ func (a *Agenda) tick() time.Duration {
 	for i := 0; i < len(a.list); i++ {
 		it := &a.list[i]
 		d, due := it.Due(it.last, now)
-		if due && a.waits(it.ID) {
+		if due && a.waits(it.sender()) {
 			sooner(now.Add(look)) // it was not read yet: this one is told with the next
 			continue
 		}
@@ -191,10 +206,32 @@ func (a *Agenda) tick() time.Duration {
 		}
 		sooner(it.Next(it.last, now.Location()))
 	}
+	if a.Folder != nil {
+		sooner(now.Add(look)) // another process may change it
+		sooner(a.folder(ctx, now))
+	}
 	if next.IsZero() {
 		return 0
 	}
 	return min(max(next.Sub(now), time.Millisecond), look)
+}
+
+// folder gives the session what has come of the folder's schedules, and says when the next
+// comes.
+func (a *Agenda) folder(ctx context.Context, now time.Time) time.Time {
+	got, next, err := a.Folder.claim(ctx, func(id string) bool { return a.waits(ofFolder + id) })
+	if err != nil && ctx.Err() == nil && err.Error() != a.wrong {
+		a.wrong = err.Error()
+		_ = a.host.Report(event.Noted{Level: "warning", Text: "schedules of this folder: " + clip.Line(clip.Visible(a.wrong), 300)}) // a log that cannot be written says so with the next prompt
+	}
+	for _, c := range got {
+		if a.come(&item{Entry: c.Entry, file: c.file}, c.due, now) {
+			a.Folder.done(ctx, c)
+		} else {
+			a.Folder.unclaim(context.WithoutCancel(ctx), c) // it writes one file
+		}
+	}
+	return next
 }
 
 // queued are the inputs of a schedule that the model has not read.
@@ -219,12 +256,12 @@ func (a *Agenda) come(it *item, d schedule.Due, now time.Time) bool {
 		d.First, d.Count, d.More = d.At, 1, false
 	}
 	p := op.Prompt{
-		Text: said(it.Entry, d, onTime, now) + "\n\n" + meant(it.Prompt), Verbatim: true, Later: true,
-		From: &op.Sender{ID: it.ID, N: schedule.Number(d.At), Task: true, Why: why(it.Entry, d, onTime, now.Location())},
+		Text: said(*it, d, onTime, now) + "\n\n" + meant(it.Prompt), Verbatim: true, Later: true,
+		From: &op.Sender{ID: it.sender(), N: schedule.Number(d.At), Task: true, Why: why(*it, d, onTime, now.Location())},
 	}
 	if it.By == schedule.ByPerson && strings.HasPrefix(it.Prompt, "/") {
 		cmd := p
-		cmd.Text, cmd.Command, cmd.With = it.Prompt, true, []op.Text{{Name: "schedule " + it.ID, Text: said(it.Entry, d, onTime, now)}}
+		cmd.Text, cmd.Command, cmd.With = it.Prompt, true, []op.Text{{Name: "schedule " + it.ID, Text: said(*it, d, onTime, now)}}
 		var no *op.Refusal
 		if err := a.host.Submit(context.Background(), cmd); !errors.As(err, &no) || no.Code != op.NoCommand {
 			return err == nil
@@ -315,14 +352,47 @@ func (a *Agenda) Delete(id, why string) (schedule.Entry, error) {
 		return schedule.Entry{}, ErrNone
 	}
 	e := a.list[i].Entry
-	for _, p := range a.queued(id) {
-		_ = a.host.Submit(context.Background(), op.Unqueue{ID: p}) // else a turn has just taken it
-	}
+	a.unsay(id)
 	if err := a.host.Report(event.TaskEnded{ID: id, Status: event.TaskStopped, Killed: why}); err != nil {
 		return e, err
 	}
 	a.list = slices.Delete(a.list, i, i+1)
 	return e, nil
+}
+
+// unsay takes back what a sender said and the model has not read.
+func (a *Agenda) unsay(sender string) {
+	for _, p := range a.queued(sender) {
+		_ = a.host.Submit(context.Background(), op.Unqueue{ID: p}) // else a turn has just taken it
+	}
+}
+
+// AddToFolder sets a schedule of the folder, as the person allowed.
+func (a *Agenda) AddToFolder(ctx context.Context, e schedule.Entry) (Listed, error) {
+	if a.Refused != "" {
+		return Listed{}, errors.New(a.Refused)
+	}
+	if a.Folder == nil {
+		return Listed{}, errors.New("this session has no folder for it: leave durable out")
+	}
+	l, err := a.Folder.Add(ctx, e)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.wake()
+	return l, err
+}
+
+// DeleteFromFolder deletes a schedule of the folder, as Folder.Delete.
+func (a *Agenda) DeleteFromFolder(ctx context.Context, id string) (e schedule.Entry, left string, err error) {
+	if a.Folder == nil {
+		return e, "", ErrNone
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if e, left, err = a.Folder.Delete(ctx, id); err == nil {
+		a.unsay(ofFolder + id)
+	}
+	return e, left, err
 }
 
 // A Listed is a schedule, and when it comes next.

@@ -159,13 +159,13 @@ func TestOnceAndEvery(t *testing.T) {
 		pass(5 * time.Hour)
 		got := strings.Split(h.heard(), "\n")
 		want := []string{
-			"01:30:00 The schedule s1 (At 01:30) has come, which you set. Nobody typed this now. Do what it says:", "", "once", "01:30:00 /known go", "03:00:00 /known go", "04:30:00 /known go",
+			"01:30:00 The schedule s1 (Once on 2000-01-01 at 01:30:00) has come, which you set. Nobody typed this now. Do what it says:", "", "once", "01:30:00 /known go", "03:00:00 /known go", "04:30:00 /known go",
 		}
 		if len(got) != len(want) {
 			t.Fatalf("%q", got)
 		}
 		for i := range want {
-			if got[i] != want[i] && !strings.Contains(got[i], "s1 (Every day at 01:30) has come") {
+			if got[i] != want[i] {
 				t.Errorf("%q, want %q", got[i], want[i])
 			}
 		}

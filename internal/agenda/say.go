@@ -48,13 +48,15 @@ func times(d schedule.Due, now time.Time) string {
 }
 
 // said says to the model which schedule has come.
-func said(e schedule.Entry, d schedule.Due, onTime bool, now time.Time) string {
+func said(it item, d schedule.Due, onTime bool, now time.Time) string {
 	var b strings.Builder
-	who := "you"
+	e, who := it.Entry, "you"
 	if e.By == schedule.ByPerson {
 		who = "the person"
 	}
-	if e.Wakeup != "" {
+	if it.file != "" {
+		fmt.Fprintf(&b, "The schedule %s (%s) of this folder (%s) has come, which the person allowed. Nobody typed this now.", e.ID, e.Human(now.Location()), it.file)
+	} else if e.Wakeup != "" {
 		fmt.Fprintf(&b, "The wake-up has come that you set at %s (%s).", clock(time.UnixMilli(e.Created), now), e.Wakeup)
 	} else {
 		fmt.Fprintf(&b, "The schedule %s (%s) has come, which %s set. Nobody typed this now.", e.ID, e.Human(now.Location()), who)
@@ -66,7 +68,8 @@ func said(e schedule.Entry, d schedule.Due, onTime bool, now time.Time) string {
 }
 
 // why says for people that a schedule has come.
-func why(e schedule.Entry, d schedule.Due, onTime bool, loc *time.Location) string {
+func why(it item, d schedule.Due, onTime bool, loc *time.Location) string {
+	e := it.Entry
 	name := fmt.Sprintf("the schedule %s (%s)", e.ID, e.Human(loc))
 	if e.Wakeup != "" {
 		name = "the wake-up " + e.ID + " (" + clip.Line(clip.Visible(e.Wakeup), 100) + ")"

@@ -89,6 +89,10 @@ stats
 trust
 version
 workflow check batch
+schedule list
+schedule delete dnone
+schedule allow dnone
+schedule add 2h hello
 workflow list
 worktree clean
 worktree list

@@ -96,7 +96,7 @@ edits and runs commands, and asks before anything that could do harm.
 	setHelp(root, sys, f)
 	root.AddCommand(newCompletion(sys),
 		newDemo(sys), newModels(sys, f), newSessions(sys, f), newExport(sys, f), newImport(sys, f), newRewind(sys, f), newDiff(sys, f), newPrompt(sys, f), newContext(sys, f), newConfig(sys, f),
-		newPermissions(sys, f), newHooks(sys, f), newMCP(sys, f), newPlugin(sys, f), newSkills(sys, f), newAgents(sys, f), newWorkflow(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newAuth(sys, f), newSandbox(sys, f), newTrust(sys, f), newStats(sys, f), newPs(sys, f), newAttach(sys, f), newTail(sys, f), newSend(sys, f), newWorktree(sys, f),
+		newPermissions(sys, f), newHooks(sys, f), newMCP(sys, f), newPlugin(sys, f), newSkills(sys, f), newAgents(sys, f), newWorkflow(sys, f), newSchedule(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newAuth(sys, f), newSandbox(sys, f), newTrust(sys, f), newStats(sys, f), newPs(sys, f), newAttach(sys, f), newTail(sys, f), newSend(sys, f), newWorktree(sys, f),
 	)
 	root.InitDefaultHelpCmd()
 	inOurWords(root)

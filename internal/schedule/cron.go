@@ -1,5 +1,5 @@
 // Package schedule says when something is to happen: it reads cron expressions, finds the
-// next time, says it for people, and keeps what is scheduled in a folder. It wakes nobody.
+// next time, and says it for people. It wakes nobody.
 package schedule
 
 import (

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -90,8 +91,11 @@ func (e Entry) Once() bool { return e.At != 0 || !e.Recurring }
 // Human says for people when it comes.
 func (e Entry) Human(loc *time.Location) string {
 	switch {
-	case e.At != 0:
-		return "Once on " + time.UnixMilli(e.At).In(loc).Format("2006-01-02 at 15:04:05")
+	case e.Once():
+		if at := e.after(second(e.Created, loc)); !at.IsZero() {
+			return "Once on " + at.Format("2006-01-02 at 15:04:05")
+		}
+		return "Once"
 	case e.Every != 0 && e.Every == 60:
 		return "Every minute"
 	case e.Every != 0:
@@ -241,4 +245,31 @@ func Numbered(n int) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(int64(n), 0)
+}
+
+// Interval reads how long is between two times: "90s", "5m", "2h", "1d". Less than a minute
+// is a minute. ok is false for what is none.
+func Interval(text string) (d time.Duration, ok bool) {
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}
+	if len(text) < 2 || !digits(text[:len(text)-1]) {
+		return 0, false
+	}
+	n, _ := strconv.Atoi(text[:len(text)-1]) // digits
+	unit, ok := units[text[len(text)-1]]
+	if !ok || n == 0 {
+		return 0, false
+	}
+	return max(time.Duration(n)*unit, shortest), true
+}
+
+// When is an entry that comes as a person says: at the times of a cron expression, or once
+// in an interval.
+func When(text, prompt string) (Entry, error) {
+	e := Entry{Prompt: prompt, Recurring: true, By: ByPerson}
+	if d, ok := Interval(text); ok {
+		e.Every = int(d.Seconds())
+	} else {
+		e.Cron = text
+	}
+	return e, e.Check()
 }

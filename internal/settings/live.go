@@ -83,6 +83,13 @@ func (l *Live) Brings() []trust.File {
 	return nil
 }
 
+// Standing reports whether files of the folder's own may count that the person allowed one
+// by one: where the folder is trusted, or brings nothing else.
+func (l *Live) Standing() bool {
+	v := l.brings.Load()
+	return (v.State == trust.Trusted || v.State == trust.Nothing) && !l.sources.Bare && l.counts(config.Project)
+}
+
 // HookFiles are the files of the folder's own in which other agents have hooks, as they
 // were when they were trusted: as long as the folder is only changed since, they stay
 // in force, like hooks of settings.

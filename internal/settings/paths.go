@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/adze-agent/adze/internal/agenda"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/git/conf"
@@ -122,6 +123,11 @@ func (p Paths) Trust() trust.Store {
 	return trust.Store{Path: filepath.Join(p.State, "trust.json"), Now: time.Now}
 }
 
+// Schedules are those of this run's folder. trusted reports whether the folder is.
+func (p Paths) Schedules(trusted func() bool) *agenda.Folder {
+	return &agenda.Folder{Root: p.Root, Record: filepath.Join(p.State, "schedules.json"), Trusted: trusted, Now: time.Now}
+}
+
 // TrustFolder is this run's folder as trust sees it.
 func (p Paths) TrustFolder() trust.Folder {
 	return trust.Folder{Root: p.Root, Dir: p.Dir, Home: p.Home}
@@ -160,3 +166,6 @@ func (p Paths) KeepsClaude() string {
 	}
 	return "@" + paths.Tilde(claude, p.Home) + "\n"
 }
+
+// A Standing is a schedule of a folder.
+type Standing = agenda.Standing

@@ -116,7 +116,7 @@ func (c Config) agenda(of *atomic.Pointer[session.Session]) *agenda.Agenda {
 	if !c.Schedules {
 		return nil
 	}
-	a := &agenda.Agenda{Now: time.Now, Idle: c.Once || c.Child}
+	a := &agenda.Agenda{Now: time.Now, Idle: c.Once || c.Child, Folder: c.Standing}
 	if c.Child {
 		a.Refused = "an agent sets no schedules: say in your answer what is to be done, and when"
 	}

@@ -85,6 +85,8 @@ type Config struct {
 	Ends, Once bool
 	// Schedules: prompts may be set to come by themselves, which a Child refuses.
 	Schedules bool
+	// Standing are the schedules of the folder; nil: there are none.
+	Standing *agenda.Folder
 	// Proxy is that of a request; nil uses none.
 	Proxy func(*http.Request) (*url.URL, error)
 	// Beside are the kinds of tasks that run beside the turns, besides commands.

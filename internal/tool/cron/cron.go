@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/schedule"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // The names of the tools, and those of their fields, are those of Claude Code 2.1.332.
@@ -43,6 +46,7 @@ type createInput struct {
 	Cron      string `json:"cron"`
 	Prompt    string `json:"prompt" jsonschema:"what you read each time"`
 	Recurring *bool  `json:"recurring,omitempty" jsonschema:"false: once, at the first such time (default true)"`
+	Durable   bool   `json:"durable,omitempty" jsonschema:"true: the folder's, in any session there"`
 }
 
 type deleteInput struct {
@@ -66,9 +70,7 @@ func New(a *agenda.Agenda) []tool.Tool {
 	}
 	return []tool.Tool{
 		tool.New(seldom(tool.Spec{Name: Create, Description: strings.TrimSpace(createText)}), c.planCreate, c.create),
-		tool.New(seldom(tool.Spec{Name: Delete, Description: "Deletes a schedule, which comes no more."}), func(in deleteInput, _ tool.Env) (tool.Plan, error) {
-			return quiet("Delete the schedule "+in.ID, false), nil
-		}, c.delete),
+		tool.New(seldom(tool.Spec{Name: Delete, Description: "Deletes a schedule, which comes no more."}), c.planDelete, c.delete),
 		tool.New(seldom(tool.Spec{Name: List, Description: "Lists the schedules, and when each comes next."}), func(struct{}, tool.Env) (tool.Plan, error) {
 			return quiet("List the schedules", true), nil
 		}, c.list),
@@ -93,7 +95,39 @@ func (c crons) planCreate(in createInput, _ tool.Env) (tool.Plan, error) {
 	if err := e.Check(); err != nil {
 		return tool.Plan{}, err
 	}
-	return quiet("Schedule: "+e.Human(c.Now().Location())+": "+in.Prompt, false), nil
+	e.Created = c.Now().UnixMilli() // what comes once, comes after now
+	p := quiet("Schedule: "+e.Human(c.Now().Location())+": "+in.Prompt, false)
+	if in.Durable && c.Folder != nil {
+		p.Actions = c.writes()
+		p.View = view.Text{S: fmt.Sprintf("%s, in any session of this folder:\n%s", e.Human(c.Now().Location()), clip.VisibleText(in.Prompt))}
+	}
+	return p, nil
+}
+
+// writes is what changing the schedules of the folder comes to.
+func (c crons) writes() []policy.Action {
+	return []policy.Action{policy.Write{Path: filepath.Join(c.Folder.Root, filepath.FromSlash(agenda.OwnFile)), Asked: agenda.OwnFile}}
+}
+
+// ofFolder reports whether the folder has a schedule of this ID.
+func (c crons) ofFolder(id string) (s agenda.Standing, ok bool) {
+	if c.Folder == nil {
+		return s, false
+	}
+	list, _ := c.Folder.List() // CronList says what cannot be read
+	i := slices.IndexFunc(list, func(s agenda.Standing) bool { return s.ID == id })
+	if i < 0 {
+		return s, false
+	}
+	return list[i], true
+}
+
+func (c crons) planDelete(in deleteInput, _ tool.Env) (tool.Plan, error) {
+	p := quiet("Delete the schedule "+in.ID, false)
+	if s, ok := c.ofFolder(in.ID); ok && s.File == agenda.OwnFile {
+		p.Actions = c.writes()
+	}
+	return p, nil
 }
 
 // at says when something comes.
@@ -101,13 +135,21 @@ func (c crons) at(t time.Time) string {
 	return t.In(c.Now().Location()).Format("Monday 2006-01-02 at 15:04:05 -07:00")
 }
 
-func (c crons) create(_ context.Context, in createInput, env tool.Env) (tool.Result, error) {
-	l, err := c.Add(in.entry(), env.Call)
+func (c crons) create(ctx context.Context, in createInput, env tool.Env) (tool.Result, error) {
+	var l agenda.Listed
+	var err error
+	whose := "this session"
+	if in.Durable {
+		l, err = c.AddToFolder(ctx, in.entry())
+		whose = "this folder (" + agenda.OwnFile + "), and comes in one of the sessions that are open there"
+	} else {
+		l, err = c.Add(in.entry(), env.Call)
+	}
 	if err != nil {
 		return tool.Errorf("The schedule was not set: %s", err), nil
 	}
-	text := fmt.Sprintf("The schedule %s is set: %s, next on %s. It belongs to this session.", l.ID, l.Human, c.at(l.Next))
-	data := map[string]any{"id": l.ID, "humanSchedule": l.Human, "recurring": l.Recurring, "durable": false, "nextFireAt": l.Next.UnixMilli()}
+	text := fmt.Sprintf("The schedule %s is set: %s, next on %s. It belongs to %s.", l.ID, l.Human, c.at(l.Next), whose)
+	data := map[string]any{"id": l.ID, "humanSchedule": l.Human, "recurring": l.Recurring, "durable": in.Durable, "nextFireAt": l.Next.UnixMilli()}
 	if l.Recurring {
 		data["maxAgeMs"] = schedule.MaxAge.Milliseconds()
 		text += " It ends on " + l.Ends().In(c.Now().Location()).Format(time.DateOnly) + "."
@@ -124,21 +166,29 @@ func (c crons) create(_ context.Context, in createInput, env tool.Env) (tool.Res
 		data["otherOneShots"] = others
 	}
 	if c.Idle {
-		text += " This run does not wait for it: it comes when the session is resumed in a terminal."
+		text += " This run does not wait for it" + map[bool]string{false: ": it comes when the session is resumed in a terminal"}[in.Durable] + "."
 	}
 	return tool.Result{Text: text, Data: func() any { return data }}, nil
 }
 
-func (c crons) delete(_ context.Context, in deleteInput, _ tool.Env) (tool.Result, error) {
+func (c crons) delete(ctx context.Context, in deleteInput, _ tool.Env) (tool.Result, error) {
 	e, err := c.Delete(in.ID, "the model deleted it")
+	left := ""
+	if errors.Is(err, agenda.ErrNone) {
+		e, left, err = c.DeleteFromFolder(ctx, in.ID)
+	}
 	switch {
 	case errors.Is(err, agenda.ErrNone):
 		return tool.Errorf("There is no schedule %q; CronList lists them.", clip.Line(clip.Visible(in.ID), 100)), nil
 	case err != nil:
 		return tool.Errorf("The schedule was not deleted: %s", err), nil
 	}
+	text := fmt.Sprintf("The schedule %s (%s) is deleted.", e.ID, e.Human(c.Now().Location()))
+	if left != "" {
+		text = fmt.Sprintf("The schedule %s (%s) comes no more here. It still stands in %s.", e.ID, e.Human(c.Now().Location()), left)
+	}
 	return tool.Result{
-		Text: fmt.Sprintf("The schedule %s (%s) is deleted.", e.ID, e.Human(c.Now().Location())),
+		Text: text,
 		Data: func() any { return map[string]any{"id": e.ID} },
 	}, nil
 }
@@ -150,6 +200,20 @@ func (c crons) list(context.Context, struct{}, tool.Env) (tool.Result, error) {
 		fmt.Fprintf(&b, "%s: %s", l.ID, l.About(c.Now()))
 		job := map[string]any{"id": l.ID, "cron": l.Cron, "humanSchedule": l.Human, "prompt": l.Prompt, "recurring": !l.Once(), "durable": false, "nextFireAt": l.Next.UnixMilli()}
 		jobs = append(jobs, job)
+	}
+	if c.Folder != nil {
+		list, err := c.Folder.List()
+		for _, s := range list {
+			fmt.Fprintf(&b, "%s\n", s.About(c.Now()))
+			job := map[string]any{"id": s.ID, "cron": s.Cron, "humanSchedule": s.Human, "prompt": s.Prompt, "recurring": !s.Once(), "durable": true}
+			if s.Allowed && !s.Next.IsZero() {
+				job["nextFireAt"] = s.Next.UnixMilli()
+			}
+			jobs = append(jobs, job)
+		}
+		if err != nil {
+			fmt.Fprintf(&b, "%s\n", clip.VisibleText(err.Error()))
+		}
 	}
 	text := b.String()
 	if text == "" {
