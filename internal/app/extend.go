@@ -32,7 +32,7 @@ func (r *Running) extend(cfg *config.Config) {
 	case r.spec.Cleared:
 		source = "clear"
 	}
-	x, bad := ext.New(ext.Config{Folder: at.ext, Offer: r.Offer, Reapply: func() {
+	x, bad := ext.New(ext.Config{Folder: at.ext, Offer: r.Offer, Loop: func(args string) (said, prompt string, err error) { return r.kit.Agenda.Loop(args) }, Reapply: func() {
 		at.live.Hold(func() {
 			cfg := at.Config()
 			r.reload(cfg, cfg)

@@ -50,6 +50,9 @@ type Config struct {
 	Parent string
 	// Reapply has rules count anew, as other plugins bring others.
 	Reapply func()
+	// Loop begins a loop that a person wants (/loop): what it says to the model, "" where the model
+	// paces the loop, and what the first round is. nil: the model paces all.
+	Loop func(args string) (said, prompt string, err error)
 	// Offer has the session offer the tools that there are now. It is called by one
 	// goroutine.
 	Offer func()

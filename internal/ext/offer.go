@@ -77,8 +77,9 @@ func (c commands) Find(name string) error {
 // Expand implements session.Commands.
 func (c commands) Expand(ctx context.Context, name, args string) (session.Expansion, error) {
 	in := hook.ExpansionInput{Type: "slash_command", Name: name, Args: args, Prompt: strings.TrimSpace("/" + name + " " + args)}
+	loops := false
 	if s, ok := c.desk.Library().Find(name); ok {
-		in.Source = s.Scope
+		in.Source, loops = s.Scope, s.BuiltIn && s.Name == "loop" && c.conf.Loop != nil
 	} else {
 		in.Type, in.Source = "mcp_prompt", "mcp"
 	}
@@ -90,7 +91,25 @@ func (c commands) Expand(ctx context.Context, name, args string) (session.Expans
 		text, images, err := h.Prompt(ctx, name, args, env)
 		return session.Expansion{Text: text, Images: images}, err
 	}
+	if loops {
+		if said, prompt, err := c.conf.Loop(args); err != nil || said != "" {
+			return c.round(ctx, said, prompt), err
+		}
+	}
 	return c.desk.Expand(ctx, name, args)
+}
+
+// round is the first round of a loop. A command that cannot be done now is for the next one.
+func (c commands) round(ctx context.Context, said, prompt string) session.Expansion {
+	out := session.Expansion{Text: prompt}
+	if name, args, _ := strings.Cut(strings.TrimPrefix(prompt, "/"), " "); strings.HasPrefix(prompt, "/") && c.Find(name) == nil {
+		x, err := c.Expand(ctx, name, strings.TrimSpace(args))
+		if out = x; err != nil {
+			out = session.Expansion{Text: fmt.Sprintf("%s cannot be done now: %v", prompt, err)}
+		}
+	}
+	out.Text = said + "\n\n" + out.Text
+	return out
 }
 
 // ResourceTool is the tool that reads resources of a server; false when there is no
