@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -198,9 +200,25 @@ func (d *Desk) Submit(ctx context.Context, session string, o op.Op) error {
 	return s.Submit(ctx, o)
 }
 
-// Follow implements client.Client.
+// above is the session in whose tree another one is that of an agent.
+func (d *Desk) above(session string) (seat, bool) {
+	d.mu.Lock()
+	all := slices.Collect(maps.Values(d.seats))
+	d.mu.Unlock()
+	for _, s := range all {
+		if m, _, ok := s.Agent(session); ok && m.Begun.Session == session && session != "" {
+			return s, true
+		}
+	}
+	return seat{}, false
+}
+
+// Follow implements client.Client, also for the session of an agent of one that is open.
 func (d *Desk) Follow(ctx context.Context, session string, after event.Seq, detail event.Detail) iter.Seq2[event.Event, error] {
 	s, err := d.in(session)
+	if of, ok := d.above(session); err != nil && ok {
+		return of.FollowAgent(ctx, session, after, detail)
+	}
 	if err != nil {
 		return func(yield func(event.Event, error) bool) { yield(event.Event{}, err) }
 	}

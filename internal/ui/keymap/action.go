@@ -48,6 +48,7 @@ const (
 	ModelPicker    Action = "chat:modelPicker"
 	ThinkingToggle Action = "chat:thinkingToggle"
 	KillAgents     Action = "chat:killAgents"
+	OpenAgent      Action = "chat:openAgent"
 	ExternalEditor Action = "chat:externalEditor"
 	Stash          Action = "chat:stash"
 	ImagePaste     Action = "chat:imagePaste"

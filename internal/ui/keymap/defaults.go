@@ -21,6 +21,7 @@ var table = []actionRow{
 	{Chat, ThinkingToggle, []string{"alt+t"}, "thinking on or off"},
 	{Chat, ToggleTodos, []string{"ctrl+t"}, "show or hide the todo list"},
 	{Chat, KillAgents, []string{"ctrl+x ctrl+k"}, "stop all agents"},
+	{Chat, OpenAgent, []string{"ctrl+x ctrl+a"}, "show what an agent does, and talk to it"},
 	{Chat, ExternalEditor, []string{"ctrl+g", "ctrl+x ctrl+e"}, "write the prompt in your editor"},
 	{Chat, Stash, []string{"ctrl+s"}, "put the prompt aside, or get it back"},
 	{Chat, ImagePaste, []string{"ctrl+v"}, "paste an image of the clipboard"},

@@ -141,7 +141,7 @@ func TestLoad(t *testing.T) {
 		{"twice", chat("\"alt+x\": \"chat:stash\",\n\"option+x\": \"chat:submit\""), `~2:1 alt+x is bound in Chat a second time (first in line 1); this one counts`},
 		{"unbinds nothing", chat(`"alt+z": null`), `~1:46 alt+z is not bound in Chat`},
 		{"not a string", chat(`"alt+z": 3`), `1:55 expected an action or null, not 3`},
-		{"shadow", chat(`"ctrl+x": "chat:stash"`), "~1:46 ctrl+x acts at once, also when ctrl+x ctrl+k follows\n~1:46 ctrl+x acts at once, also when ctrl+x ctrl+e follows\n~1:46 ctrl+x acts at once, also when ctrl+x ctrl+p follows"},
+		{"shadow", chat(`"ctrl+x": "chat:stash"`), "~1:46 ctrl+x acts at once, also when ctrl+x ctrl+k follows\n~1:46 ctrl+x acts at once, also when ctrl+x ctrl+a follows\n~1:46 ctrl+x acts at once, also when ctrl+x ctrl+e follows\n~1:46 ctrl+x acts at once, also when ctrl+x ctrl+p follows"},
 		{"same as tab", chat(`"ctrl+i": "chat:stash"`), `~1:46 many terminals send ctrl+i as tab`},
 	} {
 		m, problems := Load([]byte(c.text), Terminal{})

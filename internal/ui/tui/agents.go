@@ -12,17 +12,25 @@ import (
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // agentsCommand lists the definitions of agents. What can be done with one is a menu of its own.
 func (m *Model) agentsCommand() []effect {
-	const begins = "\x00new" // no agent has such a name
+	const begins, works = "\x00new", "\x00works " // no agent has such a name
 	d := newMenu(m, "Agents", nil, nil)
 	d.Loading, d.Hint = true, "Enter shows what can be done, letters find one, Esc closes"
 	var list []ask.Definition
 	d.chosen = func(m *Model, c Choice) []effect {
 		if c.ID == begins {
 			return m.newAgent()
+		}
+		if id, ok := strings.CutPrefix(c.ID, works); ok {
+			if t := m.task(id); t != nil {
+				return m.seeAgent(t.asTask(), false)
+			}
+			m.say("that agent has ended", draw.Quiet)
+			return nil
 		}
 		if i := slices.IndexFunc(list, func(x ask.Definition) bool { return x.Name == c.ID }); i >= 0 {
 			m.open(m.agentMenu(list[i]))
@@ -43,6 +51,11 @@ func (m *Model) agentsCommand() []effect {
 				return m.fail(err)
 			}
 			var all []Choice
+			for _, t := range m.tasks {
+				if t.end == nil && t.start.Agent != nil && !m.screen.plain {
+					all = append(all, Choice{ID: works + t.start.ID, Name: taskName(t.asTask()), About: story.Subject(t.doing), Right: "works, " + draw.String(t.start.ID)})
+				}
+			}
 			for _, x := range list {
 				all = append(all, m.agentChoice(x))
 			}

@@ -217,6 +217,7 @@ func (m *Model) anew() Start {
 
 // leaves lets go of the session that is open, for another one.
 func (m *Model) leaves(to Start) {
+	m.unvisit()
 	m.s, m.st, m.start, m.gone = nil, transcript.State{}, to, nil
 	// What is said and asked of it goes with it: a status line, a dialog, the
 	// turn that Enter would go on with.

@@ -44,6 +44,7 @@ var everyKey = map[keymap.Action]keyCase{
 	keymap.ThinkingToggle: {ready: idle, want: "no thinking", does: op.SetEffort{}},
 	keymap.ToggleTodos:    {ready: busy, want: "-Running the tests\n"},
 	keymap.KillAgents:     {ready: idle, want: "no agents run"},
+	keymap.OpenAgent:      {ready: idle, want: "no agent works now"},
 	keymap.ExternalEditor: {ready: func(r *rig) {
 		r.m.host.Edit = func(_ context.Context, s string) (string, error) { return s, nil }
 		r.open()

@@ -36,15 +36,21 @@ func (m *Model) filled() ([]draw.Line, term.Cursor) {
 
 // scrolls takes a key that moves through the conversation.
 func (m *Model) scrolls(k keymap.Key) bool {
-	if !m.fills() || m.list != nil || k.Mod != 0 {
+	g := m.scroll
+	if m.visit != nil {
+		g = m.visit.page
+	} else if !m.fills() {
 		return false
 	}
-	page := max(m.scroll.height-2, 1)
+	if m.list != nil || k.Mod != 0 {
+		return false
+	}
+	page := max(g.height-2, 1)
 	switch k.Name {
 	case "pgup":
-		m.scroll.move(m.leaf(), -page)
+		g.move(m.leaf(), -page)
 	case "pgdown":
-		m.scroll.move(m.leaf(), page)
+		g.move(m.leaf(), page)
 	default:
 		return false
 	}

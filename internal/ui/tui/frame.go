@@ -120,6 +120,8 @@ func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
 	printed = m.flush()
 	if m.pager != nil {
 		live, cur = m.pager.frame(m.leaf(), m.shownAfter)
+	} else if m.visit != nil {
+		live, cur = m.visited()
 	} else if m.fills() {
 		live, cur = m.filled()
 	} else {
@@ -200,11 +202,15 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 		}
 		return append(lines, said...), cur
 	}
-	if l := m.spinner(p); l != nil {
-		out = append(out, l)
+	if m.visit != nil {
+		out = append(out, m.visitNow(p))
+	} else {
+		if l := m.spinner(p); l != nil {
+			out = append(out, l)
+		}
+		out = append(out, m.agents(p, max(rows/4, 1))...)
+		out = append(out, m.todos(p, rows/3)...)
 	}
-	out = append(out, m.agents(p, max(rows/4, 1))...)
-	out = append(out, m.todos(p, rows/3)...)
 	out = append(out, m.waiting(p, clampLow(rows/4), m.awaited())...)
 	box, cur := m.typing(p, min(max(rows/3, 1), 12))
 	cur.Row += len(out)

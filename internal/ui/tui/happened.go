@@ -175,7 +175,7 @@ func (m *Model) happened(e event.Event) []effect {
 	case event.TaskStarted:
 		m.begins(b)
 		m.stir()
-		return m.changed()
+		return append(m.visits(b), m.changed()...)
 	case event.ModelChanged:
 		return append(m.changed(), m.measure()...)
 	case event.ModeChanged:
@@ -199,6 +199,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.stir()
 	case event.TaskEnded:
 		m.taskEnded(b)
+		m.visits(b)
 		m.stir()
 		return m.changed()
 	case event.Noted:

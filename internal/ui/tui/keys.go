@@ -156,7 +156,9 @@ func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
 		return m.cancel()
 	case keymap.Rewind:
 		switch {
-		case m.now.Before(m.returned.Add(again)): // it was pressed twice to stop
+		case m.visit != nil:
+			return m.goBack(), true
+		case m.now.Before(m.returned.Add(again)): // it was pressed twice to stop, or to go back
 			return nil, true
 		case m.box.VimMode() > edit.VimInsert && !m.box.Empty(): // in vim, Esc in normal mode is nothing
 			return nil, true
@@ -172,6 +174,8 @@ func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
 		return m.background()
 	case keymap.KillAgents:
 		return m.stopAgents(), true
+	case keymap.OpenAgent:
+		return m.openAgent(), true
 	case keymap.ToggleTodos:
 		if len(m.st.Tasks) == 0 && !m.box.Empty() {
 			return nil, false // Ctrl+T swaps characters then
@@ -234,6 +238,9 @@ func (m *Model) interruptOrQuit() []effect {
 	if c := m.story.Own(); c != nil && m.box.Empty() && !m.turn.running && m.shellToStop != c.ID {
 		m.shellToStop = c.ID
 		return m.interrupt()
+	}
+	if m.visit != nil && m.box.Empty() {
+		return m.goBack()
 	}
 	lost := ""
 	if !m.box.Empty() && !m.screen.plain {
@@ -344,6 +351,11 @@ func (m *Model) cancel() ([]effect, bool) {
 	case m.list != nil:
 		m.list.dismissed(m)
 		m.list = nil
+	case m.visit != nil && m.box.Empty():
+		return m.goBack(), true
+	case m.visit != nil: // what stands there is for the agent
+		m.box.Clear()
+		m.say(m.undoes(), draw.Quiet)
 	case m.aside != nil:
 		m.stopAside()
 	case m.back != nil:

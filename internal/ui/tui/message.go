@@ -84,6 +84,8 @@ type (
 		start Start
 		first func(context.Context) error
 	}
+	// follow follows the session of an agent that is visited, behind what is known of it.
+	follow   struct{ v *visit }
 	quit     struct{}
 	suspend  struct{}
 	redraw   struct{}
@@ -99,6 +101,7 @@ func (submit) effect()   {}
 func (work) effect()     {}
 func (away) effect()     {}
 func (open) effect()     {}
+func (follow) effect()   {}
 func (quit) effect()     {}
 func (suspend) effect()  {}
 func (redraw) effect()   {}

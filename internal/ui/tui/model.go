@@ -40,6 +40,7 @@ type Model struct {
 	greeted  bool          // what a first start asks was asked
 	trusting bool          // whether the folder is trusted was asked
 	looked   bool          // a model is looked for again
+	visit    *visit        // an agent whose conversation has the screen, nil for none
 	glance   *glance       // what of tasks is looked at, nil before anything was
 }
 
@@ -107,6 +108,8 @@ func (m *Model) message(in Msg) []effect {
 		switch {
 		case m.pager != nil:
 			m.pager.move(m.leaf(), in.wheel)
+		case m.visit != nil:
+			m.visit.page.move(m.leaf(), in.wheel)
 		case m.fills():
 			m.scroll.move(m.leaf(), in.wheel)
 		}
@@ -208,6 +211,7 @@ func (m *Model) opened(in openedMsg) []effect {
 		m.queue = nil
 		return m.welcome()
 	}
+	m.unvisit()
 	m.gone, m.s, m.effort, m.hooks, m.flash = nil, in.s, "", nil, flash{}
 	m.st, m.turn, m.shown, m.pager, m.back = transcript.State{}, turn{}, nil, nil, nil
 	m.shownAfter, m.begun = in.s.first(), false
@@ -334,6 +338,9 @@ func (m *Model) resized() {
 	}
 	if m.scroll != nil {
 		m.scroll.resized()
+	}
+	if m.visit != nil {
+		m.visit.page.resized()
 	}
 }
 

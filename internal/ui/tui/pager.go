@@ -40,7 +40,13 @@ type leaf struct {
 	dialog.Paper
 }
 
-func (m *Model) leaf() leaf { return leaf{m.story, m.paper()} }
+// leaf is the conversation that is seen: of the session, or of the agent that is visited.
+func (m *Model) leaf() leaf {
+	if m.visit != nil {
+		return leaf{m.visit.story, m.paper()}
+	}
+	return leaf{m.story, m.paper()}
+}
 
 func (m *Model) openPager() []effect {
 	m.pager = newPager(false, m.screen.size.Rows-1)
@@ -316,7 +322,7 @@ func (g *pager) act(m *Model, a keymap.Action) ([]effect, bool) {
 	switch a {
 	case keymap.TranscriptExit, keymap.Interrupt:
 		m.pager = nil
-		return []effect{full{m.fills()}}, true
+		return []effect{full{m.fills() || m.visit != nil}}, true
 	case keymap.TranscriptSearch:
 		g.search = dialog.Field(m.keys, "")
 	case keymap.TranscriptNext:

@@ -348,6 +348,8 @@ func (l *loop) do(list []effect) {
 			})
 		case open:
 			l.begin(e.start, e.first)
+		case follow:
+			l.visit(e.v)
 		case quit:
 			l.over = true
 		case suspend:
@@ -419,6 +421,27 @@ func (l *loop) begin(start Start, first func(context.Context) error) {
 			hear()
 			return append(out, m.fail(bad)...)
 		}})
+	})
+}
+
+// visit follows the session of an agent until that ends, or nobody visits it any more.
+func (l *loop) visit(v *visit) {
+	ctx, cancel := context.WithCancel(l.ctx)
+	v.stop = cancel
+	after := v.seq
+	l.wg.Go(func() { // ends with the agent, the visit, or ctx
+		defer l.t.Recover()
+		defer cancel()
+		var why error
+		for e, err := range l.h.Client.Follow(ctx, v.task.Session, after, event.Everything) {
+			if why = err; err != nil {
+				break
+			}
+			l.send(resultMsg{func(m *Model) []effect { m.visitEvents(v, []event.Event{e}); return nil }})
+		}
+		if ctx.Err() == nil {
+			l.send(resultMsg{func(m *Model) []effect { return m.visitOver(v, why) }})
+		}
 	})
 }
 

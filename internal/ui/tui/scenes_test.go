@@ -199,6 +199,15 @@ var scenes = []scene{
 	{"tasks-output", func(r *rig) {
 		allTasks(r).keys("'/tasks", "enter", "enter")
 	}},
+	{"visit", func(r *rig) {
+		r.open().event(event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Text: "look around", Session: "child", Model: "a/haiku", Agent: &event.Agent{ID: "a1", Name: "finder"}},
+			event.TaskProgress{ID: "a1", Doing: "Bash: grep -r Sum", Took: 3 * time.Second}).keys("ctrl+x", "ctrl+a")
+		r.m.visitEvents(r.m.visit, []event.Event{
+			{Seq: 1, Time: start, Body: event.InputAccepted{ID: "1", Text: "look for it", From: &op.Sender{ID: "0199c5a2", N: 1}}},
+			{Seq: 2, Time: start, Body: event.TurnStarted{ID: "t"}},
+			{Seq: 3, Time: start, Body: event.ToolStarted{Call: "c", Name: "Bash", Title: "Bash: grep -r Sum", Shell: true}},
+		})
+	}},
 	{"tasks-stop", func(r *rig) {
 		allTasks(r).keys("'/tasks", "enter", "down", "down", "x")
 	}},

@@ -105,6 +105,10 @@ func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
 		return nil
 	}
 	o := op.Prompt{ID: id, Text: strings.TrimSpace(p.Text), Later: later, Command: p.Mode == edit.Command}
+	if m.visit != nil && p.Mode == edit.Chat {
+		o.Text = m.visit.toAgent(o.Text)
+		m.visit.page.follow = true
+	}
 	if !p.Foreign {
 		o.Typed = op.All(o.Text)
 	}

@@ -284,6 +284,9 @@ const maxSeen = 64 << 10
 // seeTask shows what a task wrote, and goes on to its end. front: when it has ended, the
 // conversation is there again.
 func (m *Model) seeTask(t ask.Task, front bool) []effect {
+	if t.Kind == event.TaskAgent && t.Session != "" && !m.screen.plain {
+		return m.seeAgent(t, front)
+	}
 	if t.Kind == event.TaskWorkflow && m.runTask(t.ID) != nil {
 		m.seeRun(t.ID)
 		return nil

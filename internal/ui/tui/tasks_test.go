@@ -155,3 +155,63 @@ func allTasks(r *rig) *rig {
 	}
 	return r.open()
 }
+
+// The conversation of an agent is seen as it goes on; what is typed there is for the agent, its
+// questions are asked there, and Esc goes back.
+func TestVisitAnAgent(t *testing.T) {
+	begin := func(keys ...string) *rig {
+		r := newRig(t, 80, 24).open()
+		r.event(event.InputAccepted{ID: "p", Text: "have it looked for"}, event.TurnStarted{ID: "t"},
+			event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Text: "look around", Session: "child", Model: "a/haiku", Agent: &event.Agent{ID: "a1", Name: "finder"}}, event.TurnEnded{ID: "t", How: event.Done})
+		r.keys(keys...)
+		v := r.m.visit
+		if v == nil {
+			t.Fatal("nobody is visited")
+		}
+		if f, ok := r.effects[len(r.effects)-1].(follow); !ok || f.v != v || v.task.Session != "child" {
+			t.Errorf("%+v", r.effects[len(r.effects)-1])
+		}
+		r.m.visitEvents(v, []event.Event{
+			{Seq: 1, Time: start, Body: event.InputAccepted{ID: "1", Text: "look for it", From: &op.Sender{ID: "0199c5a2", N: 1}}},
+			{Seq: 2, Time: start, Body: event.TurnStarted{ID: "t"}},
+			{Seq: 3, Time: start, Body: event.ToolStarted{Call: "c", Name: "Bash", Title: "Bash: grep -r Sum", Shell: true}},
+		})
+		return r
+	}
+	for _, keys := range [][]string{{"ctrl+x", "ctrl+a"}, {"'/tasks", "enter", "enter"}} {
+		r := begin(keys...)
+		r.has("finder: look around", "Esc goes back", "A message of the session: look for it", "grep -r Sum", "thinks")
+		r.event(event.TaskProgress{ID: "a1", Doing: "Bash: grep", Took: 3 * time.Second}).has("Bash: grep")
+		r.keys("'also in b", "enter")
+		if o, ok := last[op.Prompt](r); !ok || o.Text != "@a1 also in b" || o.Typed != op.All(o.Text) {
+			t.Errorf("%+v", o)
+		}
+		v := r.m.visit
+		r.m.visitEvents(v, []event.Event{{Seq: 4, Time: start, Body: event.InputAccepted{ID: "2", Text: "also in b", Typed: op.All("also in b"), Steer: true, From: &op.Sender{ID: "0199c5a2", N: 2, As: "the main session"}}}})
+		r.has("› also in b")
+		r.event(asked("a1/c", "rm -r build", verdict())).pass(time.Second).has("Run this command?", "rm -r build", "finder: look around")
+		r.keys("y", "enter")
+		if o, ok := last[op.Answer](r); !ok || o.Call != "a1/c" || !o.Allow {
+			t.Errorf("%+v", o)
+		}
+		r.event(event.TaskEnded{ID: "a1", Status: event.TaskBlocked, Text: "nobody was there", Took: time.Second})
+		r.carry(r.m.visitOver(v, nil))
+		r.has("ended: blocked", "nobody was there", "what you type has it go on")
+		r.event(event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Text: "look around", Session: "child", N: 2, Agent: &event.Agent{ID: "a1", Name: "finder"}})
+		if f, ok := r.effects[len(r.effects)-1].(follow); !ok || f.v.seq != 4 {
+			t.Errorf("it is not followed any more: %+v", r.effects[len(r.effects)-1])
+		}
+		r.keys("'half").keys("esc").hasNot("half").has("Esc goes back").keys("esc").hasNot("Esc goes back").has("have it looked for")
+		if r.m.visit != nil || len(r.ops) == 0 {
+			t.Error("Esc does not go back")
+		}
+		if _, stopped := last[op.Interrupt](r); stopped {
+			t.Error("Esc stopped the session's turn")
+		}
+	}
+	// What is waited for goes when it has ended.
+	r := begin("'/tasks", "enter", "f")
+	r.event(event.TaskEnded{ID: "a1", Status: event.TaskCompleted})
+	r.carry(r.m.visitOver(r.m.visit, nil))
+	r.hasNot("Esc goes back").has("a1 has ended")
+}
