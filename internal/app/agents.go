@@ -191,7 +191,7 @@ func (r *Running) crew() fleet.Crew {
 	}
 	r.flows = r.newFlows()
 	starts := func(kind string) (string, bool) { return r.plan(r.place.Config()).Starts(kind) }
-	return fleet.Crew{Tree: r.tree, Of: r.ID, Known: r.startable, Starts: starts, Asker: fanout{r}, Background: func() fleet.Background {
+	return fleet.Crew{Tree: r.tree, Of: r.ID, Known: r.startable, Starts: starts, Asker: fanout{r}, Merge: r.merger(), Background: func() fleet.Background {
 		return fleet.Background(r.place.Config().Agents.Background)
 	}}
 }

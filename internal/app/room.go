@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/fleet"
 	"github.com/adze-agent/adze/internal/isolation"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
@@ -120,4 +121,26 @@ func (r *Running) vacate() (left *event.Worktree, err error) {
 		left = worktree(room, work)
 	}
 	return left, err
+}
+
+// merger merges worktrees into the checkout of the session; nil for one that works in none of
+// the person's.
+func (r *Running) merger() func(ctx context.Context, names []string, commit bool) ([]fleet.Merge, error) {
+	if r.spec.Child != nil || r.room.Load() != nil {
+		return nil
+	}
+	return func(ctx context.Context, names []string, commit bool) (out []fleet.Merge, err error) {
+		cfg, process := r.place.Config(), r.place.process
+		repo, err := isolation.Open(r.paths(), cfg, process.Environ)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range repo.MergeAll(ctx, names, isolation.Merging{Commit: commit, Check: process.checks(r.paths(), cfg)}) {
+			out = append(out, fleet.Merge{
+				Name: q.Name, Into: q.Into, End: string(q.End), Commits: q.Commits, Why: q.Why, Hint: q.Hint, Notes: q.Notes,
+				Mend: q.End == isolation.Red || q.End == isolation.Conflict, Conflict: q.End == isolation.Conflict,
+			})
+		}
+		return out, nil
+	}
 }

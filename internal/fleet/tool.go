@@ -26,6 +26,9 @@ type Crew struct {
 	Background func() Background
 	// Asker asks a person about many agents; nil: nobody is asked.
 	Asker Asker
+	// Merge merges worktrees into the checkout of the session, one behind the other; nil: it has
+	// none. The error says why nothing was done.
+	Merge func(ctx context.Context, names []string, commit bool) ([]Merge, error)
 }
 
 // A Background says whether agents work in the background; see setting agents.background.

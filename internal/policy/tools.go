@@ -13,7 +13,7 @@ import (
 // (SandboxNetworkAccess, SandboxKeep), and those of other agents whose settings are
 // read. MCP tools cannot be known before their servers are asked.
 var known = []string{
-	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListAgents", "ListMcpResources", "ListMcpResourcesTool",
+	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListAgents", "ListMcpResources", "ListMcpResourcesTool", "MergeWorktrees",
 	"McpElicitation", "McpSampling", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "SendMessage", "Skill", "Sleep", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
 	"CronCreate", "CronDelete", "CronList", "ProposeGoal", "ScheduleWakeup", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
 }

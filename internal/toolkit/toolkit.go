@@ -46,6 +46,7 @@ import (
 	"github.com/adze-agent/adze/internal/tool/team"
 	"github.com/adze-agent/adze/internal/tool/todo"
 	"github.com/adze-agent/adze/internal/tool/toolsearch"
+	"github.com/adze-agent/adze/internal/tool/trees"
 )
 
 // A Config is what the tools of a session are made from.
@@ -78,6 +79,8 @@ type Config struct {
 	// Crew starts agents that work for the session, and keeps the list of what is to be
 	// done; nil: it has neither.
 	Crew Crew
+	// Merges: the session has a checkout that its Crew can merge worktrees into.
+	Merges bool
 	// Flows runs workflows for the session; nil: it can have none.
 	Flows flow.Runner
 	// Ends: what runs in the background ends with the model's last answer. Once: the
@@ -101,6 +104,7 @@ type Crew interface {
 	spawn.Starter
 	team.Post
 	todo.Keeper
+	trees.Merger
 }
 
 // Sources are kinds of tasks that run beside the turns.
@@ -181,6 +185,9 @@ func New(c Config) (Kit, error) {
 	}
 	if plans != nil {
 		every = append(every, cron.New(plans)...)
+	}
+	if c.Merges {
+		every = append(every, trees.New(c.Crew))
 	}
 	if c.Flows != nil {
 		every = append(every, flow.New(c.Flows))
