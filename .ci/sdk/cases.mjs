@@ -863,7 +863,7 @@ test('agents: a fan-out is one question', async (p) => {
   assert.match(JSON.stringify(results(none)), /wants none of these agents, and says: not now/)
 })
 
-test('agents: what a definition cannot have yet', (p) => refused(p, { agents: { a: { description: 'd', prompt: 'x', observer: 'b' } } }, /the agent a: .*observer/))
+test('agents: a definition has at most four observers', (p) => refused(p, { agents: { a: { description: 'd', prompt: 'x', observer: ['b', 'c', 'd', 'e', 'f'] } } }, /the agent a: observer names at most 4/))
 
 test('toolAliases', async (p) => {
   p.put('f.txt', 'the file\n')

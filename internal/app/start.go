@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/background"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/confine"
 	"github.com/adze-agent/adze/internal/environment"
@@ -99,8 +100,9 @@ type Running struct {
 	todo      string      // tools.task_list as it was when it began
 	tree      *fleet.Tree // of the session that a person began, and of all that work for it
 	flows     *fleet.Flows
-	done      fleet.Done  // of the goroutine of a turn
-	spoken    atomic.Bool // somebody spoke of workflows
+	watching  *background.Observers // nil: nobody does
+	done      fleet.Done            // of the goroutine of a turn
+	spoken    atomic.Bool           // somebody spoke of workflows
 	sandboxes *confine.Set
 	loop      agent.Loop // what settings do not change
 	closed    sync.Once
@@ -290,7 +292,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	}
 	r.Session, err = session.Start(life, session.Config{
 		Record: session.Record{Log: r.log, Keeper: r.log, Base: r.base(), Begin: r.log.Begin, Again: event.Resumed{Version: at.process.Version, Dir: at.Paths.Dir, Torn: r.log.Torn}},
-		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), Judge: judge, WarnUSD: warn, AskDear: person, Ending: r.verifies},
+		Turns:  session.Turns{Target: target.Target, Resolve: at.resolve, Loop: r.turns(cfg, rules), Budget: r.budget(cfg), Judge: judge, WarnUSD: warn, AskDear: person, Ending: r.ends},
 		Hands: session.Hands{
 			Tools: set, MoreTools: r.ext.MoreTools() || r.anyTools(cfg),
 			DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
@@ -499,7 +501,8 @@ func (r *Running) attend(ctx context.Context) {
 		_ = r.Situate(func(now event.Situated) event.Situated { return environment.Answered(now, g) }, prompt.Late(g))
 	})
 	beside := r.beside
-	r.beside = func() { later(); beside() }
+	unseen := r.observed()
+	r.beside = func() { unseen(); later(); beside() }
 	r.ext.Attach(r.Session, r.After)
 	r.initial()
 	r.ext.Loaded(r.known.Files())

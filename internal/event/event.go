@@ -485,6 +485,8 @@ const (
 	ForNext    = "suggestion" // of the next prompt
 	// ForProgress is a line about what an agent does.
 	ForProgress = "progress"
+	// ForObserver is a look of an observer.
+	ForObserver = "observer"
 	ForAgent    = "agent" // a request of an agent, or of what works for it
 	// ForSampling is an answer that an MCP server asked for.
 	ForSampling = "sampling"

@@ -57,6 +57,12 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	if more := h.text("criticalSystemReminder_EXPERIMENTAL"); more != "" {
 		a.Prompt = strings.TrimSpace(a.Prompt + "\n\n" + more)
 	}
+	if a.Observers = h.list("observer"); len(a.Observers) > MaxObservers {
+		return wrong("observer", "observer names at most %d agents", MaxObservers)
+	}
+	if a.ToObservers = h.text("observerMessage"); len(a.Observers) == 0 && a.ToObservers != "" {
+		return wrong("observerMessage", "observerMessage is for observers, and there is no field observer")
+	}
 	ok := true
 	if a.MaxTurns, ok = h.number("maxTurns"); !ok {
 		return wrong("maxTurns", "maxTurns is a whole number from 1")
@@ -97,6 +103,9 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	return a, nil
 }
 
+// MaxObservers is how many agents may watch over the work of one.
+const MaxObservers = 4
+
 // minWindow is the smallest window in which an agent can work, in tokens.
 const minWindow = 10_000
 
@@ -124,7 +133,7 @@ func (h *head) text1(key string) string {
 var agentFields = []string{
 	"description", "tools", "disallowedTools", "model", "effort", "permissionMode", "maxTurns", "skills", "mcpServers", "hooks", "memory",
 	"background", "isolation", "color", "initialPrompt", "omitClaudeMd", "disable-model-invocation",
-	"autoCompactWindow", "criticalSystemReminder_EXPERIMENTAL",
+	"autoCompactWindow", "criticalSystemReminder_EXPERIMENTAL", "observer", "observerMessage",
 }
 
 // ParseAgents reads definitions as JSON: an object of fields by name, in which
@@ -144,12 +153,8 @@ func ParseAgents(text []byte, from string) ([]Agent, []Problem) {
 		}
 		prompt, isText := fields["prompt"].(string)
 		delete(fields, "prompt")
-		missing := ""
 		for _, k := range slices.Sorted(maps.Keys(fields)) {
-			switch {
-			case slices.Contains([]string{"observer", "observerMessage"}, k):
-				missing = k
-			case !slices.Contains(agentFields, k):
+			if !slices.Contains(agentFields, k) {
 				problems = append(problems, Problem{File: from, Text: fmt.Sprintf("the agent %s: there is no field %s; it does nothing", clip.Line(clip.Visible(name), 60), clip.Line(clip.Visible(k), 60)), Used: true})
 			}
 		}
@@ -162,8 +167,6 @@ func ParseAgents(text []byte, from string) ([]Agent, []Problem) {
 		}
 		var a Agent
 		switch {
-		case missing != "":
-			bad = &Problem{Text: "this version has no observers of agents yet (" + missing + ")"}
 		case err != nil || bad != nil:
 			bad = &Problem{Text: "its fields cannot be read"}
 		case !isText || strings.TrimSpace(prompt) == "":

@@ -154,7 +154,11 @@ type Agent struct {
 	Initial    string // a first prompt, before the one it is given
 	NoModel    bool   // models are not told of it, and start none
 	NoMemory   bool   // it reads no memory files
-	Window     int    // tokens from which on its conversation is compacted, as if its model had no more; 0: those of the model
+	// Observers are the agents that watch over its work, at most MaxObservers, and ToObservers
+	// is what they are told with each look.
+	Observers   []string
+	ToObservers string
+	Window      int // tokens from which on its conversation is compacted, as if its model had no more; 0: those of the model
 }
 
 // A Style is an output style.
