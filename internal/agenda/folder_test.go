@@ -196,6 +196,48 @@ func TestAllowed(t *testing.T) {
 	})
 }
 
+// A person lists and deletes schedules.
+func TestReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProject(t)
+		a, _ := p.session(t)
+		say := func(args string) string {
+			text, err := a.Report(t.Context(), args)
+			if err != nil {
+				return "error: " + err.Error()
+			}
+			return text
+		}
+		if got := say(""); !strings.HasPrefix(got, "There are no schedules.") {
+			t.Error(got)
+		}
+		add(t, a, schedule.Entry{Every: 300, Prompt: "look `here`", Recurring: true})
+		l := p.add(t, schedule.Entry{Cron: "0 12 * * *", Prompt: "noon"})
+		p.file(t, agenda.TheirFile, schedule.Entry{ID: "abc", Cron: "0 * * * *", Prompt: "theirs", Recurring: true})
+		got := say("list")
+		for _, want := range []string{
+			"- **s1** Every 5 minutes, next at 00:05: `look 'here'`\n", "- **" + l.ID + "** Once on 2000-01-01 at 12:00:00, of this folder (.adze/schedules.json), next at 12:00: `noon`\n",
+			"- **abc** Every hour at :00, of this folder (.claude/scheduled_tasks.json), not allowed: adze schedule allow abc: `theirs`\n",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s\nlacks %s", got, want)
+			}
+		}
+		p.trusted.Store(false)
+		if got := say(""); !strings.Contains(got, "Those of the folder do not come") {
+			t.Error(got)
+		}
+		for args, want := range map[string]string{
+			"delete s1": "The schedule s1 (Every 5 minutes) is deleted.", "delete " + l.ID: "The schedule " + l.ID + " (Once on 2000-01-01 at 12:00:00) is deleted.",
+			"delete abc": "The schedule abc comes no more here. It still stands in .claude/scheduled_tasks.json.", "delete s7": "error: there is no schedule s7", "remove": "error: /schedules lists them, ",
+		} {
+			if got := say(args); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %q, want %q", args, got, want)
+			}
+		}
+	})
+}
+
 // A file or a record that cannot be read is said, and nothing comes of it or is lost.
 func TestBroken(t *testing.T) {
 	p := newProject(t)

@@ -44,6 +44,11 @@ func (r *Running) RunWorkflow(ctx context.Context, s fleet.Script, args json.Raw
 	return r.flows.Do(ctx, s, args, tell)
 }
 
+// Schedules answers /schedules, as agenda.Agenda.Report.
+func (r *Running) Schedules(ctx context.Context, args string) (string, error) {
+	return r.kit.Agenda.Report(ctx, args)
+}
+
 // flowing reports whether the session lists the tool that runs workflows: where there are
 // any but those that adze brings, and once somebody spoke of them.
 func (r *Running) flowing() bool {

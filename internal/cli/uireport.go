@@ -40,6 +40,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"config":         {About: "all settings, and where each comes from", Args: "[set KEY VALUE]"},
 		"sandbox":        {About: "what confines commands", Args: "[explain]"},
 		"plugin":         {About: "plugins that are active", Args: "[list …]"},
+		"schedules":      {About: "prompts that come by themselves", Args: "[delete ID]"},
 		"stats":          {About: spent, Args: period},
 		"usage":          {About: spent, Args: period},
 		"skills":         {About: "skills and commands, and who brings them"},

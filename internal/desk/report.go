@@ -16,6 +16,12 @@ func (d *Desk) report(ctx context.Context, session string, q ask.Report) (string
 	switch {
 	case q.Name == "bug":
 		return d.bug(session), nil
+	case q.Name == "schedules":
+		s, ok := d.seat(session)
+		if !ok {
+			return "", unsupported(q)
+		}
+		return s.Schedules(ctx, q.Args)
 	case q.Name == "statusline":
 		return d.statusLine(ctx, session, q.Args)
 	case d.c.Report == nil:
