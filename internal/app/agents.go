@@ -150,13 +150,13 @@ func (h hosting) Begin(ctx context.Context, o fleet.Order) (fleet.Begun, error) 
 		if choice.ID, err = sessions.In(of.place.Paths.State).NewID(); err != nil {
 			return fleet.Begun{}, err
 		}
-		c.agent = event.Agent{ID: "a" + choice.ID[len(choice.ID)-8:], Type: o.Type, Name: o.Name}
+		c.agent = event.Agent{ID: "a" + choice.ID[len(choice.ID)-8:], Type: o.Type, Name: o.Name, Plans: o.Mode == policy.PlanMode}
 		if c.main != nil && !o.Fork {
 			c.agent.Type, c.agent.Color = ext.AgentType(c.main), c.main.Color
 		}
 	}
 	choice.Child = &sessions.Parent{Log: of.log, At: at, Child: event.Child{Of: of.ID, Call: o.Call, Depth: o.Depth, Agent: c.agent}}
-	spec := Spec{Log: choice, Child: c, Schema: o.Schema}
+	spec := Spec{Log: choice, Child: c, Schema: o.Schema, MayBypass: of.Mode() == policy.Bypass}
 	if of.spec.Target != nil {
 		spec.Target = of.spec.Target
 	}

@@ -22,7 +22,7 @@ func (h hosting) Look(session string) (l fleet.Look, ok bool) {
 		return l, false
 	}
 	st := r.State()
-	return fleet.Look{Seq: st.Seq, Title: clip.Line(clip.Clean(cmp.Or(st.Title, st.First)), 200), Asks: len(st.Pending) > 0, Turns: st.Running != "", Waits: len(st.Queue), Outbox: st.Outbox, Mail: st.Mail}, true
+	return fleet.Look{Seq: st.Seq, Title: clip.Line(clip.Clean(cmp.Or(st.Title, st.First)), 200), Asks: len(st.Pending) > 0, Turns: st.Running != "", Waits: len(st.Queue), Mode: r.Session.Mode(), Outbox: st.Outbox, Mail: st.Mail}, true
 }
 
 // neighbours are the sessions of people, in this process and in others. It implements
@@ -77,6 +77,17 @@ func (r *Running) post(ctx context.Context, p op.Prompt) (told string, err error
 // Receivers are all whom a prompt can be sent to from this session.
 func (r *Running) Receivers(ctx context.Context) []fleet.Receiver {
 	return r.tree.Receivers(ctx, r.ID)
+}
+
+// submits sends the plan of an agent that was started to plan to the session that started it;
+// nil for any other session.
+func (r *Running) submits() func(ctx context.Context, call, plan string) (string, error) {
+	if c := r.spec.Child; c == nil || !c.agent.Plans {
+		return nil
+	}
+	return func(ctx context.Context, call, plan string) (string, error) {
+		return r.tree.Submit(ctx, r.ID, call, plan)
+	}
 }
 
 // undelivered delivers what the session said in an earlier process, and nobody got, before the

@@ -132,7 +132,7 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 		return nil, err
 	}
 	if c := s.Child; c != nil {
-		mode, rules.List = c.Of.Mode(), append(rules.List, c.granted()...)
+		mode, rules.List = policy.Stricter(c.Order.Mode, c.Of.Mode()), append(rules.List, c.granted()...)
 	}
 	if s.Room != nil {
 		rules = s.Room.Rules(rules)
@@ -385,7 +385,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	}
 	if r.kit, err = toolkit.New(toolkit.Config{
 		Session: r.ID, Dir: at.Paths.Dir, Home: at.Paths.Home, Scratch: r.log.Scratch(), Notes: sessions.In(at.Paths.State).Notes(sessions.Key(r.project())), Apart: r.apart, Temp: at.process.temp.outside, Confined: at.process.temp.inside,
-		Variables: r.variables, Limits: cfg.Bash, Memory: &at.process.memory, Hide: at.process.hide, Sandboxes: r.sandboxes, Person: at.process.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan, Child: r.spec.Child != nil,
+		Variables: r.variables, Limits: cfg.Bash, Memory: &at.process.memory, Hide: at.process.hide, Sandboxes: r.sandboxes, Person: at.process.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan, Submit: r.submits(), Child: r.spec.Child != nil,
 		Resource: at.ext.ResourceTool, Standing: standing, Crew: crew, Merges: crew.Merge != nil, Flows: r.flows, Beside: toolkit.Sources{fleet.Runs{Flows: r.flows}, fleet.Agents{Tree: r.tree}, fleet.Below{Tree: r.tree, Beside: r.besideOf}}, Ends: r.spec.Child != nil || at.process.front.Print && !at.process.front.Lasting, Once: at.process.front.Print && !at.process.front.Lasting, Proxy: at.process.proxy, Schedules: r.spec.Child == nil || r.forks(),
 	}); err != nil {
 		return set, err

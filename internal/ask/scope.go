@@ -80,7 +80,12 @@ func OpNeeds(o op.Op) Scope {
 			return Admin
 		}
 		return Answer
-	case op.Prompt, op.Notify, op.Unqueue, op.Interrupt, op.SetModel, op.SetEffort, op.Background, op.StopTask, op.Rewind, op.Compact, op.Goal, op.Rename:
+	case op.Prompt:
+		if o.From != nil && o.From.Mode != "" {
+			return Admin
+		}
+		return Prompt
+	case op.Notify, op.Unqueue, op.Interrupt, op.SetModel, op.SetEffort, op.Background, op.StopTask, op.Rewind, op.Compact, op.Goal, op.Rename:
 		return Prompt
 	case op.Shell, op.SetMode, op.Revoke:
 		return Admin

@@ -43,7 +43,7 @@ func samples() []event.Body {
 	attached := []event.Attached{{
 		Name: "n", About: "a", Refused: true, Asks: true, Text: "t", Images: []llm.Image{img}, Saw: []effect.File{{Path: "/p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 3, Last: 4}},
 	}}
-	agent := event.Agent{ID: "a1", Type: "explore", Name: "n", Color: "blue"}
+	agent := event.Agent{ID: "a1", Type: "explore", Name: "n", Plans: true, Color: "blue"}
 	tally := event.Tally{Requests: 1, Calls: 2, ByTool: map[string]int{"Read": 2}, Added: 3, Removed: 4, Usage: llm.Usage{In: 5, Out: 6}, Cost: 0.5, Models: []string{"p/m"}}
 	return []event.Body{
 		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7, Child: &event.Child{Of: "r", Call: "c", Depth: 1, Agent: agent}},
@@ -84,7 +84,7 @@ func samples() []event.Body {
 		event.Extended{Commands: []event.Offer{{Name: "n", Args: "a", About: "b", From: "f", Path: "p"}}, Skills: []event.Offer{{Name: "n"}}, Agents: []event.Offer{{Name: "n"}}, Plugins: []event.Offer{{Name: "n", Version: "1"}}, PluginErrors: []event.PluginError{{Plugin: "p", Kind: "k", Text: "t", Path: "/p"}}, Styles: []event.Offer{{Name: "n"}}, Style: "s"},
 		event.ServerChanged{Name: "n", State: event.ServerFailed, Why: "w", From: "f", Tools: 3},
 		event.Titled{Title: "t", By: "b"},
-		event.MessageSent{To: "s", Name: "n", Text: "t", Summary: "s", Typed: op.Span{To: 1}, Call: "c", Input: "p1", Idle: true}, event.MessageSettled{N: 3, How: event.MessageReturned, Why: "w"},
+		event.MessageSent{To: "s", Name: "n", Text: "t", Summary: "s", Typed: op.Span{To: 1}, Call: "c", Input: "p1", Mode: policy.Default, Idle: true}, event.MessageSettled{N: 3, How: event.MessageReturned, Why: "w"},
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Bounded{Results: []event.Cut{{Call: "a", Text: "the beginning\n[…]\nthe end", Spill: "/r/1"}, {Call: "b", Text: "x"}}},
 		event.Stripped{Cause: event.CauseMedia, Why: "w"},

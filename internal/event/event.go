@@ -329,7 +329,9 @@ type (
 		Typed   op.Span `json:"typed,omitzero"`    // what of Text a person typed
 		Call    string  `json:"call,omitempty"`    // that sends it
 		Input   string  `json:"input,omitempty"`   // the ID of the prompt that it came in, of a person
-		Idle    bool    `json:"idle,omitempty"`    // the session wants to be told when the receiver has nothing more to do
+		// Mode is the permission mode that begins with it, of an approved plan; "" is none.
+		Mode policy.Mode `json:"mode,omitempty"`
+		Idle bool        `json:"idle,omitempty"` // the session wants to be told when the receiver has nothing more to do
 	}
 	// MessageSettled says what became of a message: the receiver has it, or it was returned.
 	MessageSettled struct {
@@ -420,9 +422,10 @@ type Tally struct {
 
 // An Agent is who works or asks where that is not the session itself.
 type Agent struct {
-	ID    string `json:"id"`             // of its task; the beginning is "a"
-	Type  string `json:"type,omitempty"` // the name of its definition
-	Name  string `json:"name,omitempty"` // that it was given
+	ID    string `json:"id"`              // of its task; the beginning is "a"
+	Type  string `json:"type,omitempty"`  // the name of its definition
+	Name  string `json:"name,omitempty"`  // that it was given
+	Plans bool   `json:"plans,omitempty"` // it only plans until whoever started it approves its plan
 	Color string `json:"color,omitempty"`
 }
 

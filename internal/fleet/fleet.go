@@ -25,6 +25,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool/spawn"
 	"github.com/adze-agent/adze/internal/transcript"
@@ -63,6 +64,7 @@ type Look struct {
 	Turns  bool                // a turn runs
 	Asks   bool                // a question is open
 	Waits  int                 // prompts that wait
+	Mode   policy.Mode         // of permissions
 	Outbox []transcript.Letter // messages of its own that were not settled
 	Mail   map[string]int      // as in transcript.State
 }
@@ -129,6 +131,9 @@ type Order struct {
 	Run, Phase string
 	// Fork: it begins with the conversation of the session that starts it.
 	Fork bool
+	// Mode is the permission mode that it begins in, where that is stricter than the one of the
+	// session that starts it; "" is that one. In plan mode its plan has to be approved.
+	Mode policy.Mode
 	// Worktree: it works in a worktree of its own, also where its definition does not say so.
 	Worktree bool
 	// Resume is what Begin returned of it before, where it is to go on; the others but Of

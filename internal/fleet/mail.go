@@ -11,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
@@ -23,12 +24,13 @@ import (
 type Letter struct {
 	To      string // whom it is for: see Tree.Send
 	Text    string
-	Summary string  // for people
-	Typed   op.Span // what of Text a person typed
-	Call    string  // that sends it, "" for none
-	Input   string  // the prompt that it came in, "" for none
-	Idle    bool    // the sender is told when the receiver has nothing more to do
-	Inside  bool    // it is for nobody outside of the tree
+	Summary string      // for people
+	Typed   op.Span     // what of Text a person typed
+	Call    string      // that sends it, "" for none
+	Input   string      // the prompt that it came in, "" for none
+	Mode    policy.Mode // that begins with it at the receiver, "" for none
+	Idle    bool        // the sender is told when the receiver has nothing more to do
+	Inside  bool        // it is for nobody outside of the tree
 }
 
 // A Receipt says what became of a letter, for one receiver.
@@ -50,6 +52,9 @@ const deliverTime = 30 * time.Second
 // was sent; it is a *Refused where nobody is meant.
 func (t *Tree) Send(ctx context.Context, from string, l Letter) ([]Receipt, error) {
 	to, peers, err := t.address(ctx, from, l.To)
+	if err == nil {
+		l, err = t.rules(from, l, to)
+	}
 	if err == nil && l.Inside && slices.ContainsFunc(to, func(a address) bool { return !t.here(a.session) }) {
 		err = refused("%s is no part of this session, which nobody has allowed yet: call again", to[0].label)
 	}
@@ -73,7 +78,7 @@ func (t *Tree) Send(ctx context.Context, from string, l Letter) ([]Receipt, erro
 		return nil, err
 	}
 	for _, a := range to {
-		err := t.host.Report(from, event.MessageSent{To: a.session, Name: a.label, Text: l.Text, Summary: l.Summary, Typed: l.Typed, Call: l.Call, Input: l.Input, Idle: l.Idle})
+		err := t.host.Report(from, event.MessageSent{To: a.session, Name: a.label, Text: l.Text, Summary: l.Summary, Typed: l.Typed, Call: l.Call, Input: l.Input, Mode: l.Mode, Idle: l.Idle})
 		if err != nil {
 			return nil, err
 		}
@@ -216,7 +221,7 @@ func (t *Tree) deliver(ctx context.Context, from string, old event.Seq, peers []
 // bring hands one message to its receiver. first: no earlier process has tried it.
 func (t *Tree) bring(ctx context.Context, from string, l transcript.Letter, peers []Peer, first bool) (event.Delivery, error) {
 	sender := t.sender(from, l.To)
-	sender.N = int(l.N)
+	sender.N, sender.Mode = int(l.N), l.Mode
 	p := op.Prompt{ID: fmt.Sprintf("m-%s-%d", from, l.N), Text: l.Text, Typed: l.Typed, Verbatim: l.Typed == (op.Span{}), From: &sender}
 	t.mu.Lock()
 	m := t.of(l.To)

@@ -36,6 +36,9 @@ func (t *Tree) Post(ctx context.Context, from string, p op.Prompt, other func(na
 	if typed.To <= typed.From {
 		typed = op.Span{} // nobody typed it: it is evidence for whoever reads it
 	}
+	if m, ok := t.Find(bare(name)); ok && m.Plans && strings.EqualFold(text, "approve") {
+		text, typed = approval, op.Span{}
+	}
 	got, err := t.Send(ctx, from, Letter{To: name, Text: text, Typed: typed, Input: p.ID})
 	if err != nil {
 		return "", undelivered("nothing was sent: %s", err)

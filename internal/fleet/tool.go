@@ -112,7 +112,7 @@ func (c Crew) Run(ctx context.Context, in spawn.Input, env tool.Env) (tool.Resul
 // order is what a call wants.
 func (c Crew) order(in spawn.Input, call string) Order {
 	return Order{
-		Of: c.Of, Call: call, Type: in.Type, Name: in.Name, Model: in.Model, Effort: llm.Effort(in.Effort), Turns: in.Turns, USD: in.USD, Schema: in.Schema, Fork: in.Type == spawn.Fork, Worktree: in.Isolation != "",
+		Of: c.Of, Call: call, Type: in.Type, Name: in.Name, Model: in.Model, Effort: llm.Effort(in.Effort), Turns: in.Turns, USD: in.USD, Schema: in.Schema, Fork: in.Type == spawn.Fork, Worktree: in.Isolation != "", Mode: in.Asked(),
 	}
 }
 

@@ -35,6 +35,7 @@ type Tree struct {
 	spawned   int
 	closed    bool
 	watching  bool
+	team      string        // what its agents are called together, "" for nothing
 	cards     []*card       // the newest
 	asked     bool          // a person let many start
 	room      chan struct{} // closed when an agent has ended

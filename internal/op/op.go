@@ -207,6 +207,9 @@ type Sender struct {
 	End bool `json:"end,omitempty"`
 	// Task: the sender is a task beside the turns, and this is its notice.
 	Task bool `json:"task,omitempty"`
+	// Mode is the permission mode of the receiver that begins with a message, by which its plan is
+	// approved; "" is none.
+	Mode policy.Mode `json:"mode,omitempty"`
 	// Why, of a notice, says for people what it tells, "the agent a1 has ended".
 	Why string `json:"why,omitempty"`
 }

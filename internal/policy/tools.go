@@ -16,6 +16,7 @@ var known = []string{
 	"Agent", "AskUserQuestion", "Bash", "BashOutput", "CallTool", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "ListAgents", "ListMcpResources", "ListMcpResourcesTool", "MergeWorktrees",
 	"McpElicitation", "McpSampling", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResource", "ReadMcpResourceTool", "SandboxKeep", "SandboxNetworkAccess", "SendMessage", "Skill", "Sleep", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
 	"CronCreate", "CronDelete", "CronList", "ProposeGoal", "ScheduleWakeup", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
+	"TeamCreate", "TeamDelete",
 }
 
 // otherNames are those by which files for other agents know tools of adze: of one that is
@@ -173,6 +174,5 @@ func (r Rule) names(tool string) bool {
 var elsewhere = []string{
 	"Artifact", "Brief", "ClaudeDesign", "Config", "EnterWorktree", "ExitWorktree", "KillBash", "LSP", "ListPeers",
 	"ObserverReport", "Projects", "ProposeGoal", "ProposeSkills", "PushNotification", "REPL", "ReadMcpResourceDir", "ReadNotifications", "RefreshMcpTools", "RemoteTrigger", "ReportFindings",
-	"SendFeedback", "SendUserFile", "SendUserMessage", "SubagentHandback", "TeamCreate",
-	"TeamDelete", "WaitForMcpServers",
+	"SendFeedback", "SendUserFile", "SendUserMessage", "SubagentHandback", "WaitForMcpServers",
 }

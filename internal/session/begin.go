@@ -192,6 +192,8 @@ func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool
 	}
 	if q.From == nil {
 		st.wakes = 0
+	} else if err := s.approved(st, q.From.Mode); err != nil {
+		return err
 	}
 	if e.Skill != nil {
 		st.lent = append(st.lent, a.lent)

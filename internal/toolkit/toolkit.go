@@ -3,6 +3,7 @@
 package toolkit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -71,6 +72,9 @@ type Config struct {
 	Schema    json.RawMessage // of a structured answer, nil for none
 	// InPlan says how the model is to work in plan mode, "" for the usual words.
 	InPlan string
+	// Submit sends the plan of a session that works for another one to whoever approves it; nil:
+	// nobody does. See plan.Submit.
+	Submit func(ctx context.Context, call, plan string) (told string, err error)
 	// Child: it works for another session.
 	Child bool
 	// Resource is the tool that reads resources of an MCP server, false when no
@@ -178,7 +182,7 @@ func New(c Config) (Kit, error) {
 		}
 	}
 	every := slices.Concat(shells, waits, tasks.New(func() task.List { return beside }), files,
-		[]tool.Tool{toolsearch.New(), ask.New(), plan.Enter(c.InPlan), plan.Exit(), c.proposes(of)},
+		[]tool.Tool{toolsearch.New(), ask.New(), plan.Enter(c.InPlan), c.exit(), c.proposes(of)},
 	)
 	if c.Crew != nil {
 		every = append(append(every, spawn.New(c.Crew)), slices.Concat(team.New(c.Crew), todo.New(c.Crew))...)
@@ -247,11 +251,22 @@ func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules, more
 	return set, err
 }
 
+// exit is the tool that ends plan mode.
+func (c Config) exit() tool.Tool {
+	if c.Submit != nil {
+		return plan.Submit(c.Submit)
+	}
+	return plan.Exit()
+}
+
 // Always are tools that no list of a definition takes away.
 func (k Kit) Always() []string {
 	out := []string{k.Structured, toolsearch.Name}
 	if k.conf.Child {
 		out = append(out, team.Send, team.List)
+	}
+	if k.conf.Submit != nil {
+		out = append(out, plan.ExitName)
 	}
 	return out
 }
@@ -379,6 +394,8 @@ func offered(rules policy.Rules) func(tool string) bool {
 // changes in the middle of one.
 func (k Kit) Remind(told, now policy.Mode) string {
 	switch {
+	case now == policy.PlanMode && k.conf.Submit != nil:
+		return plan.Submitting()
 	case now == policy.PlanMode && k.conf.Child:
 		return plan.Reading()
 	case now == policy.PlanMode:

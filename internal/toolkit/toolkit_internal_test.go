@@ -59,7 +59,7 @@ func TestFacts(t *testing.T) {
 		words[name] = slices.Sorted(maps.Keys(schema.Properties))
 	}
 	want := map[string][]string{
-		"Bash": {"description"}, "TodoWrite": {"todos"}, "AskUserQuestion": {"questions"}, "ExitPlanMode": {"plan"}, "Agent": {"description", "effort", "name", "run_in_background", "schema"}, "Monitor": {"description", "timeout_ms"},
+		"Bash": {"description"}, "TodoWrite": {"todos"}, "AskUserQuestion": {"questions"}, "ExitPlanMode": {"plan"}, "Agent": {"description", "effort", "name", "run_in_background", "schema", "team_name"}, "TeamCreate": {"agent_type", "description", "team_name"}, "TeamDelete": nil, "Monitor": {"description", "timeout_ms"},
 		"TaskCreate": {"activeForm", "description", "metadata", "subject"}, "TaskGet": {"taskId"}, "TaskList": nil,
 		"SendMessage": {"notify_when_idle", "summary"}, "ListAgents": nil, "ProposeGoal": {"ask_user", "condition"},
 		"TaskUpdate": {"activeForm", "addBlockedBy", "addBlocks", "description", "metadata", "owner", "status", "subject", "taskId"},

@@ -28,6 +28,12 @@ var enterText string
 //go:embed exit.md
 var exitText string
 
+//go:embed submit.md
+var submitText string
+
+//go:embed submitting.md
+var submittingText string
+
 //go:embed reminder.md
 var reminderText string
 
@@ -55,6 +61,9 @@ func Reminder(how string) string {
 // Reading is Reminder for a session that works for another one: it has no plan to show, and
 // its mode does not end.
 func Reading() string { return strings.TrimSpace(readingText) }
+
+// Submitting is Reminder for a session that works for another one, which approves its plan.
+func Submitting() string { return strings.TrimSpace(submittingText) }
 
 // What a person may choose. A client shows these as the options of the
 // question in the plan's view.
@@ -104,6 +113,26 @@ func Enter(how string) tool.Tool {
 // question is open.
 func Exit() tool.Tool {
 	return tool.New(tool.Spec{Name: ExitName, Description: exitText, Facts: []string{}}, planExit, runExit)
+}
+
+// Submit returns ExitPlanMode for a session that works for another one: the plan goes there,
+// by send, and who approves it ends plan mode. told is for the model.
+func Submit(send func(ctx context.Context, call, plan string) (told string, err error)) tool.Tool {
+	return tool.New(tool.Spec{Name: ExitName, Description: submitText, Facts: []string{}}, func(in exitInput, env tool.Env) (tool.Plan, error) {
+		return tool.Plan{Actions: []policy.Action{policy.None{}}, Title: "Plan: " + title(clip.Clean(in.Plan)), View: view.Text{S: clip.Clean(in.Plan), Prose: true}}, in.check(env)
+	}, func(ctx context.Context, in exitInput, env tool.Env) (tool.Result, error) {
+		if err := in.check(env); err != nil {
+			return tool.Errorf("%s", err), nil
+		}
+		text := clip.Clean(in.Plan)
+		told, err := send(ctx, env.Call, text)
+		if err != nil {
+			return tool.Errorf("the plan was not sent: %s", err), nil
+		}
+		return tool.Result{Text: told, View: view.Text{S: text, Prose: true}, Data: func() any {
+			return map[string]any{"plan": text, "isAgent": true, "awaitingLeaderApproval": true}
+		}}, nil
+	})
 }
 
 var errNotPlanning = errors.New("the session is not in plan mode; there is no plan to approve, go on with the work")

@@ -30,7 +30,8 @@ const Fork = "fork"
 const maxPrompt = 100_000
 
 // An Input is what a call wants. Names and meanings are those of sdk-tools.d.ts of
-// @anthropic-ai/claude-agent-sdk 0.3.332; budget_usd, max_turns and schema are adze's.
+// @anthropic-ai/claude-agent-sdk 0.3.332; budget_usd, max_turns and schema are adze's. There is one team, so that
+// team_name says nothing.
 type Input struct {
 	Description string          `json:"description" jsonschema:"3 to 5 words"`
 	Prompt      string          `json:"prompt"`
@@ -40,6 +41,8 @@ type Input struct {
 	Background  *bool           `json:"run_in_background,omitempty" jsonschema:"false waits"`
 	Name        string          `json:"name,omitempty"`
 	Isolation   string          `json:"isolation,omitempty"`
+	Mode        string          `json:"mode,omitempty"`
+	Team        string          `json:"team_name,omitempty"`
 	USD         float64         `json:"budget_usd,omitempty"`
 	Turns       int             `json:"max_turns,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty" jsonschema:"JSON Schema of its result"`
@@ -69,7 +72,7 @@ func New(s Starter) tool.Tool {
 	bg.Type, bg.Types = "boolean", nil
 	schema.Properties["effort"].Enum = []any{"low", "medium", "high", "xhigh", "max"}
 	schema.Properties["isolation"].Enum = []any{"worktree"}
-	spec := tool.Spec{Name: Name, Description: text + types(s.Types()), Facts: []string{"prompt", "subagent_type", "model", "isolation", "budget_usd", "max_turns"}}
+	spec := tool.Spec{Name: Name, Description: text + types(s.Types()), Facts: []string{"prompt", "subagent_type", "model", "isolation", "mode", "budget_usd", "max_turns"}}
 	return tool.NewWithSchema(spec, schema, plan, func(ctx context.Context, in Input, env tool.Env) (tool.Result, error) {
 		if err := in.check(); err != nil {
 			return tool.Errorf("%s", err), nil
@@ -111,6 +114,15 @@ func (in Input) Kind() string {
 	return in.Type
 }
 
+// Asked is the permission mode that the call wants, "" for that of the session.
+func (in Input) Asked() policy.Mode {
+	m, known := policy.ParseMode(in.Mode)
+	if in.Mode == "" || !known {
+		return ""
+	}
+	return m
+}
+
 // Waits reports whether the call wants to wait for the result.
 func (in Input) Waits() bool { return in.Background != nil && !*in.Background }
 
@@ -128,6 +140,10 @@ func (in Input) check() error {
 		return fmt.Errorf("field \"max_turns\" is negative")
 	case in.Effort != "" && !slices.Contains([]string{"low", "medium", "high", "xhigh", "max"}, in.Effort):
 		return fmt.Errorf("field \"effort\" is %q; it is low, medium, high, xhigh or max", clip.Visible(in.Effort))
+	case in.Mode != "" && in.Asked() == "":
+		return fmt.Errorf("field \"mode\" is %q; it is plan, default, acceptEdits, dontAsk, auto or bypassPermissions, and loosens nothing", clip.Visible(in.Mode))
+	case in.Type == Fork && in.Asked() == policy.PlanMode:
+		return fmt.Errorf("a fork goes on as this conversation does: leave \"mode\" out")
 	case in.Isolation != "" && in.Isolation != "worktree":
 		return fmt.Errorf("field \"isolation\" is %q; it can only be worktree", clip.Visible(in.Isolation))
 	}

@@ -1,5 +1,5 @@
-// Package team has the tools with which sessions speak to each other: SendMessage and
-// ListAgents. Who there is and how a message gets there is the business of whoever made the
+// Package team has the tools with which sessions speak to each other, SendMessage and
+// ListAgents, and those of teams. Who there is and how a message gets there is the business of whoever made the
 // tools.
 package team
 
@@ -25,6 +25,9 @@ var listText string
 const (
 	Send = "SendMessage"
 	List = "ListAgents"
+
+	Create = "TeamCreate"
+	Delete = "TeamDelete"
 )
 
 // maxMessage bounds a message, in bytes.
@@ -49,10 +52,17 @@ type Post interface {
 	Tell(ctx context.Context, m Message, call string, outside bool) (tool.Result, error)
 	// Reachable says whom a message can be for.
 	Reachable(ctx context.Context) (tool.Result, error)
+	// Found gives the team a name, which all agents of a session are; lead is the ID of that
+	// session.
+	Found(name string) (team, lead string)
+	// Disband takes the name back, unless agents work, which it returns.
+	Disband() (team string, works []string)
 }
 
-// New returns SendMessage and ListAgents.
-func New(p Post) []tool.Tool {
+// New returns SendMessage, ListAgents, TeamCreate and TeamDelete.
+func New(p Post) []tool.Tool { return append(mail(p), teams(p)...) }
+
+func mail(p Post) []tool.Tool {
 	var outside sync.Map // the calls that were planned so. What one of them names can be another one by the time it runs.
 	return []tool.Tool{
 		tool.New(tool.Spec{Name: Send, Description: sendText, Deferrable: true, Seldom: true, Facts: []string{"to", "message"}}, func(m Message, env tool.Env) (tool.Plan, error) {
