@@ -313,7 +313,7 @@ func (f offer) asked() event.Asked {
 		panic(err) // strings have a JSON form
 	}
 	return event.Asked{
-		Tool: "AskUserQuestion", Input: in, Title: fmt.Sprintf("Agents: start %d?", len(f.agents)),
+		Tool: "AskUserQuestion", Input: in, Title: fmt.Sprintf("Start %s?", clip.Count(len(f.agents), "agent")),
 		Verdict: policy.Verdict{Effect: policy.Ask, Reason: "many agents at once, or dear ones, are started with a person's word (agents.ask_usd)"},
 		View:    view.Questions{Items: []view.Question{q}},
 	}

@@ -276,6 +276,9 @@ func (m *Model) taskEnded(b event.TaskEnded) {
 	switch {
 	case b.Status != "":
 		text = fmt.Sprintf("The agent %s ended after %s: %s.", name, clip.Span(b.Took), b.Status)
+		if why, _, _ := strings.Cut(b.Text, "\n"); b.Status == event.TaskBlocked && why != "" {
+			text = strings.TrimSuffix(text, ".") + ": " + draw.String(clip.Line(clip.Visible(why), 200))
+		}
 		if b.Doubt != "" {
 			m.note("warning", text+" What it did looks suspicious: "+draw.String(b.Doubt), "")
 			return

@@ -1,12 +1,15 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -293,6 +296,19 @@ func (m *Model) unlessTasks(what string, then func(*Model) []effect) []effect {
 	if n == 0 {
 		return then(m)
 	}
+	var names []string
+	for _, t := range m.tasks {
+		if _, ends := m.st.Working()[t.start.ID]; ends && t.end == nil {
+			name := kindOf(cmp.Or(t.start.Kind, event.TaskShell)) + " " + t.start.ID + ": " + story.Subject(t.start.Text)
+			if t.start.Kind == event.TaskAgent && t.tally.Calls > 0 {
+				name += " (" + clip.Count(t.tally.Calls, "call") + " made, nothing reported)"
+			}
+			names = append(names, name)
+		}
+	}
+	if more := len(names) - 5; more > 0 {
+		names = append(names[:5], fmt.Sprintf("and %d more (/tasks)", more))
+	}
 	they, runs := "it", "1 task runs"
 	if n > 1 {
 		they, runs = "them", fmt.Sprintf("%d tasks run", n)
@@ -303,7 +319,7 @@ func (m *Model) unlessTasks(what string, then func(*Model) []effect) []effect {
 		}
 		return nil
 	})
-	d.Fixed = true
+	d.About, d.Fixed = strings.Join(names, "\n"), true
 	m.open(d)
 	return nil
 }
