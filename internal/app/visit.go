@@ -2,13 +2,16 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/fleet"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/toolkit"
 )
 
@@ -44,4 +47,16 @@ func (r *Running) besideOf(session string) toolkit.Sources {
 		return of.kit.Beside
 	}
 	return nil
+}
+
+// StartAgent starts an agent of the session that works in the background on what a person
+// typed.
+func (r *Running) StartAgent(ctx context.Context, prompt string) (fleet.Member, error) {
+	switch prompt = strings.TrimSpace(prompt); {
+	case prompt == "":
+		return fleet.Member{}, errors.New("an agent needs a prompt")
+	case r.State().Seq == 0:
+		return fleet.Member{}, errors.New("an agent works beside a conversation, and none has begun: say something to the session first")
+	}
+	return r.tree.Start(ctx, fleet.Order{Of: r.ID, Typed: true}, clip.Line(clip.Clean(prompt), 60), prompt, false)
 }

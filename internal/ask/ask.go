@@ -177,6 +177,11 @@ type (
 	// Tasks: Data is a list of Task, the work beside the turns of the session and of the agents
 	// that work for it: what runs, then what has ended, the newest first. Text shows it.
 	Tasks struct{}
+	// Agent starts an agent of the session that works in the background on what a person typed:
+	// Text says which, and Names has its ID.
+	Agent struct {
+		Prompt string `json:"prompt"`
+	}
 	// Seen has a file count as read by the model unless it changed since At, in milliseconds
 	// since 1970: Data is whether it does.
 	Seen struct {
@@ -255,6 +260,7 @@ func (Resource) query()    {}
 func (Read) query()        {}
 func (Output) query()      {}
 func (Tasks) query()       {}
+func (Agent) query()       {}
 func (Seen) query()        {}
 func (Within) query()      {}
 func (Title) query()       {}
@@ -346,6 +352,7 @@ var codec = op.Codec[Query]{Noun: "query", Kinds: []op.Kind[Query]{
 	op.KindOf[Query, Read]("read"),
 	op.KindOf[Query, Output]("output"),
 	op.KindOf[Query, Tasks]("tasks"),
+	op.KindOf[Query, Agent]("agent"),
 	op.KindOf[Query, Seen]("seen"),
 	op.KindOf[Query, Within]("within"),
 	op.KindOf[Query, Title]("title"),

@@ -24,7 +24,7 @@ var every = []ask.Query{
 	ask.Servers{Name: "db", Do: ask.Enable}, ask.Offers{Of: ask.Agents}, ask.Definitions{Name: "a", Do: ask.BeginDefinition, Scope: policy.User}, ask.Style{Name: "concise"}, ask.Folders{Add: "../lib", Keep: true},
 	ask.Cost{}, ask.Settings{}, ask.Serve{Servers: map[string]json.RawMessage{"a": json.RawMessage(`{}`)}}, ask.Deliver{Server: "a", Message: json.RawMessage(`1`)},
 	ask.Reload{}, ask.Call{Tool: "mcp__a__b", Input: json.RawMessage(`{"a":1}`), Strict: true}, ask.Resource{Server: "a", URI: "x:y"},
-	ask.Output{Task: "b1", Max: 9}, ask.Tasks{}, ask.Read{Path: "/a", Max: 9}, ask.Seen{Path: "/a", At: 1}, ask.Within{Folder: "/a"}, ask.Title{About: "x"},
+	ask.Output{Task: "b1", Max: 9}, ask.Tasks{}, ask.Agent{Prompt: "x"}, ask.Read{Path: "/a", Max: 9}, ask.Seen{Path: "/a", At: 1}, ask.Within{Folder: "/a"}, ask.Title{About: "x"},
 	ask.Hooks{}, ask.Report{Name: "permissions", Args: "check git status"}, ask.Pick{Name: "login"}, ask.Aside{Question: "why?"}, ask.Trust{}, ask.Decide{Sum: "ab", Trust: true},
 }
 

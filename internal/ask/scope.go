@@ -60,7 +60,7 @@ func Needs(q Query) Scope {
 		return Watch
 	case Open, Models, Sessions, Find, Search, Preview, Diff, Context, Files, Resources, Receivers, Arguments, Memory, Remembered, Rules, Hooks, Pick, Trust, Offers, Cost, Output, Tasks:
 		return Watch
-	case Aside, Rename, Title:
+	case Aside, Rename, Title, Agent:
 		return Prompt
 	case Note, Forget, Save, Style, Report, Decide, Serve, Deliver, Reload, Call, Resource, Read, Seen, Settings, Within:
 		return Admin

@@ -18,7 +18,7 @@ func TestNeeds(t *testing.T) {
 			if q.Transcript {
 				want = ask.Prompt
 			}
-		case ask.Aside, ask.Rename, ask.Title:
+		case ask.Aside, ask.Rename, ask.Title, ask.Agent:
 			want = ask.Prompt
 		case ask.Servers:
 			if q.Do != "" {

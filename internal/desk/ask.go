@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/adze-agent/adze/internal/archive"
 	"github.com/adze-agent/adze/internal/ask"
@@ -46,6 +47,14 @@ func (d *Desk) Ask(ctx context.Context, session string, q ask.Query) (ask.Reply,
 		return d.of(session, func(s seat) (ask.Reply, error) {
 			list := s.tasks()
 			return ask.Reply{Text: tasksText(list), Data: list}, nil
+		})
+	case ask.Agent:
+		return d.of(session, func(s seat) (ask.Reply, error) {
+			m, err := s.StartAgent(ctx, q.Prompt)
+			if err != nil {
+				return ask.Reply{}, fmt.Errorf("the agent was not started: %w", err)
+			}
+			return ask.Reply{Text: "the agent " + m.ID + " works on it in the background", Names: []string{m.ID}}, nil
 		})
 	case ask.Seen:
 		return d.of(session, func(s seat) (ask.Reply, error) {

@@ -91,3 +91,58 @@ func TestTasks(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// The query agent starts an agent on words of the person, once there is a conversation.
+func TestAgent(t *testing.T) {
+	d, id, _ := started(t, `> Hello.
+---
+> Noted.
+=== prompt contains "Look for it"
+> Found.
+`)
+	if _, err := d.Ask(t.Context(), id, ask.Agent{Prompt: "Look for it."}); err == nil || !strings.Contains(err.Error(), "say something to the session first") {
+		t.Error(err)
+	}
+	events := d.Follow(t.Context(), id, 0, event.Durable)
+	if err := d.Submit(t.Context(), id, op.Prompt{Text: "hi"}); err != nil {
+		t.Fatal(err)
+	}
+	var agent string
+	for e, err := range events {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch b := e.Body.(type) {
+		case event.TurnEnded:
+			if agent != "" {
+				continue
+			}
+			if _, err := d.Ask(t.Context(), id, ask.Agent{Prompt: " "}); err == nil {
+				t.Error("an agent was started without a prompt")
+			}
+			r, err := d.Ask(t.Context(), id, ask.Agent{Prompt: "Look for it."})
+			if err != nil || len(r.Names) != 1 {
+				t.Fatalf("%+v %v", r, err)
+			}
+			agent = r.Names[0]
+		case event.TaskStarted:
+			if b.Call != "" || b.Waits || b.Text != "Look for it." {
+				t.Errorf("%+v", b)
+			}
+			for e, err := range d.Follow(t.Context(), b.Session, 0, event.Durable) { // to its end
+				if err != nil {
+					t.Fatal(err)
+				}
+				if in, ok := e.Body.(event.InputAccepted); ok && in.Typed != op.All(in.Text) {
+					t.Errorf("%+v", in)
+				}
+			}
+		case event.TaskEnded:
+			if b.ID != agent || b.Status != event.TaskCompleted || b.Text != "Found." {
+				t.Errorf("%+v", b)
+			}
+			return
+		default: // not of the agent
+		}
+	}
+}

@@ -129,6 +129,8 @@ type Order struct {
 	// for none. What a workflow starts counts among its own, waits for room, and may be
 	// asked the same as others at the same time.
 	Run, Phase string
+	// Typed: a person typed its prompt.
+	Typed bool
 	// Fork: it begins with the conversation of the session that starts it.
 	Fork bool
 	// Mode is the permission mode that it begins in, where that is stricter than the one of the

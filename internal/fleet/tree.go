@@ -228,7 +228,11 @@ func (t *Tree) Start(ctx context.Context, o Order, title, prompt string, waits b
 	t.members[m.ID] = m // which counts as working from here on
 	t.starting--
 	t.mu.Unlock()
-	return t.run(m, waits, &op.Prompt{Text: prompt, Verbatim: true, From: &op.Sender{ID: cmp.Or(o.Of, t.root), N: 1}})
+	first := op.Prompt{Text: prompt, Verbatim: true, From: &op.Sender{ID: cmp.Or(o.Of, t.root), N: 1}}
+	if o.Typed {
+		first.Typed = op.All(prompt)
+	}
+	return t.run(m, waits, &first)
 }
 
 // run has an agent whose session is open work on a prompt; nil: it waits for what comes.

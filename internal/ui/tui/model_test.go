@@ -69,6 +69,7 @@ type answers struct {
 	Arguments func(ctx context.Context, command, args string) []Choice
 	Defined   func(ask.Definitions) (ask.Reply, error)
 	Tasks     func() []ask.Task
+	Agent     func(prompt string) (string, error)
 	Output    func(id string) string
 }
 
@@ -133,6 +134,11 @@ func (a *answers) Ask(ctx context.Context, _ string, q ask.Query) (r ask.Reply, 
 		err = a.Forget(q.Rule)
 	case ask.Definitions:
 		return a.Defined(q)
+	case ask.Agent:
+		if a.Agent == nil {
+			return r, none
+		}
+		r.Text, err = a.Agent(q.Prompt)
 	case ask.Tasks:
 		return ask.With(a.Tasks()), nil
 	case ask.Output:

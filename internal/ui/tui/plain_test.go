@@ -182,7 +182,8 @@ func TestPlainPromptThatComesBack(t *testing.T) {
 	r.m.host.Remember = func(history.Entry) {}
 	want(t, r.line("/nosuch thing"), "there is no command /nosuch", "\n>\n", "-Not sent")
 	want(t, r.line("/cost much"), "takes no arguments", "-Not sent")
-	want(t, r.line("&later"), "no prompt can run in the background", "-Not sent")
+	r.desk.Agent = func(string) (string, error) { return "the agent a1 works on it in the background", nil }
+	want(t, r.line("&later"), "the agent a1 works on it in the background: later", "/tasks shows what it does", "-Not sent")
 	if got := r.m.box.Text(); got != "" {
 		t.Errorf("the box holds %q", got)
 	}

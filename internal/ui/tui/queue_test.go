@@ -72,15 +72,6 @@ func TestQueueForLater(t *testing.T) {
 	}
 }
 
-// There is nothing yet that "&" could run in the background, and that is said.
-func TestBackgroundPromptsAreRefused(t *testing.T) {
-	r := newRig(t, 80, 24).open()
-	r.keys("'& build it", "enter").has("no prompt can run in the background", "& build it")
-	if p, sent := last[op.Prompt](r); sent {
-		t.Errorf("it was sent: %+v", p)
-	}
-}
-
 // A prompt that the session refuses is in the box again.
 func TestRefusedPromptIsNotLost(t *testing.T) {
 	r := newRig(t, 80, 24).open()

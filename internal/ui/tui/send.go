@@ -41,9 +41,7 @@ func (m *Model) enter() []effect {
 	case edit.Memory:
 		return m.remember(p)
 	case edit.Background:
-		m.box.Restore(p)
-		m.say("no prompt can run in the background: this version has no agents; without the & it is sent now", draw.Attention)
-		return nil
+		return m.startAgent(p)
 	case edit.Chat:
 		if leaving[strings.TrimSpace(p.Text)] && len(p.Images) == 0 {
 			return m.quit()

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -214,4 +215,34 @@ func TestVisitAnAgent(t *testing.T) {
 	r.event(event.TaskEnded{ID: "a1", Status: event.TaskCompleted})
 	r.carry(r.m.visitOver(r.m.visit, nil))
 	r.hasNot("Esc goes back").has("a1 has ended")
+}
+
+// "&" has an agent work on a prompt in the background; one that cannot be started stays in the
+// box.
+func TestAmpersandStartsAnAgent(t *testing.T) {
+	var asked []string
+	r := newRig(t, 80, 24).open()
+	r.desk.Agent = func(prompt string) (string, error) {
+		asked = append(asked, prompt)
+		if len(asked) > 1 {
+			return "", errors.New("20 agents work")
+		}
+		return "the agent a1 works on it in the background", nil
+	}
+	r.keys("'& look for callers", "enter").has("the agent a1 works on it in the background: look for callers", "Ctrl+X Ctrl+A shows what it does")
+	if len(r.ops) > 0 && slices.ContainsFunc(r.ops, func(o op.Op) bool { _, is := o.(op.Prompt); return is }) {
+		t.Errorf("the model was given it: %v", r.ops)
+	}
+	r.keys("'& more", "enter").has("20 agents work", "more")
+	if !slices.Equal(asked, []string{"look for callers", "more"}) {
+		t.Errorf("%q", asked)
+	}
+}
+
+// Who leaves is told what would end, and a blocked agent with what it asked.
+func TestWhatWouldEnd(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TaskStarted{ID: "b1", Text: "make watch"}, event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Text: "look", Agent: &event.Agent{ID: "a1"}},
+		event.TaskProgress{ID: "a1", Tally: event.Tally{Calls: 3}})
+	r.keys("'/exit", "enter").has("2 tasks run in the background", "command b1: make watch", "agent a1: look (3 calls made, nothing reported)", "Quit and end them").keys("esc")
+	r.event(event.TaskEnded{ID: "a1", Status: event.TaskBlocked, Text: "nobody was there to answer what it asked: Bash: make\nThe last it said:\nx"}).has("ended after 0.0 s: blocked: nobody was there to answer", "what it asked: Bash: make").hasNot("The last it said")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/dialog"
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
@@ -189,4 +190,29 @@ func (m *Model) openAgent() []effect {
 // asTask is an agent as far as this client saw it.
 func (t task) asTask() ask.Task {
 	return ask.Task{ID: t.start.ID, Kind: t.start.Kind, Name: t.start.Agent.Name, What: t.start.Text, Status: ask.TaskRuns, Session: t.start.Session, Model: t.start.Model}
+}
+
+// startAgent has an agent work on a prompt in the background.
+func (m *Model) startAgent(p edit.Prompt) []effect {
+	if m.s == nil || m.past || len(p.Images) > 0 {
+		m.box.Restore(p)
+		m.say(map[bool]string{true: "an agent is told words only: name the file of a picture", false: "there is no session yet"}[len(p.Images) > 0], draw.Attention)
+		return nil
+	}
+	s := m.s
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		r, err := m.host.ask(ctx, s, ask.Agent{Prompt: p.Body()})
+		return func(m *Model) []effect {
+			if err != nil {
+				m.box.Restore(p) // it is not lost
+				return m.fail(err)
+			}
+			how := m.keys.Hint(keymap.OpenAgent)
+			if m.screen.plain {
+				how = "/tasks"
+			}
+			m.note("info", draw.String(r.Text)+": "+story.FirstLine(p.Body()), how+" shows what it does")
+			return nil
+		}
+	}}}
 }
