@@ -14,6 +14,10 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 )
 
+// ErrIsolated is the error of a session whose agent works in a worktree of its own and that was
+// given none.
+var ErrIsolated = isolation.ErrNeeded
+
 // apart says what is beyond the worktree that the session has to itself; nil without one.
 func (r *Running) apart() *policy.Apart {
 	if room := r.room.Load(); room != nil {

@@ -150,6 +150,9 @@ func (at *Place) Start(ctx context.Context, s Spec) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
+	if main != nil && main.Isolation != "" && s.Child == nil && s.Room == nil && !s.dry {
+		return nil, isolation.Needed(main.Name)
+	}
 	var facts <-chan environment.Facts
 	if s.Child == nil || !s.Child.Order.Fork { // which knows what the other session knows
 		facts = at.learn(ctx, s.dry, main != nil && main.NoMemory) // memory and git are read while the model is chosen

@@ -99,7 +99,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.name, "name", "n", "", "what the session is called")
 	fs.StringVarP(&f.debug, "debug", "d", "", "write what happens to the log file, or to stderr; areas: session,tool,model,hooks,mcp")
 	fs.Lookup("debug").NoOptDefVal = "all"
-	fs.StringVarP(&f.worktree, "worktree", "w", "", "with --print: work in a git worktree of this name (see adze worktree)")
+	fs.StringVarP(&f.worktree, "worktree", "w", "", "work in a git worktree of this name, or in a new one (see adze worktree)")
 	fs.Lookup("worktree").NoOptDefVal = anyWorktree
 	fs.StringVar(&f.logFile, "log-file", "", "where --debug writes; --debug where that is left out")
 	f.clients.add(fs)

@@ -46,7 +46,7 @@ var publishedFlags = []publishedFlag{
 	{name: "plugin-url", takes: oneValue, why: "fetches a plugin; unpack it, and name its folder with --plugin-dir"},
 	{name: "bg", why: "has the session run without a terminal; start adze -p in the background of your shell"},
 	{name: "background", why: "has the session run without a terminal; start adze -p in the background of your shell"},
-	{name: "tmux", why: "needs worktrees, which this version does not have"},
+	{name: "tmux", why: "opens a pane beside the session; start adze --worktree in a pane that you open"},
 	{name: "cloud", takes: maybeValue, why: "runs the session on the vendor's machines; adze runs here"},
 	{name: "remote", takes: maybeValue, why: "runs the session on the vendor's machines; adze runs here"},
 	{name: "environment", takes: oneValue, why: "chooses one of the vendor's machines; adze runs here"},

@@ -187,9 +187,6 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		return f.onlySetUp(ctx, o)
 	}
 	if f.wantsUI(sys, fs) {
-		if f.worktree != "" {
-			return usagef("make one and work in it: git worktree add ../work, then cd ../work; or add --print", "--worktree is for --print in this version")
-		}
 		return runUI(ctx, sys, f, o, text)
 	}
 	o.Print, o.Person, o.Host = true, f.asker != "", f.asker != ""

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -77,27 +78,42 @@ func (i invocation) start(ctx context.Context) (running, error) {
 	if i.worktree != "" {
 		return i.apart(ctx)
 	}
-	return i.with(ctx, func(at *app.Place) (*app.Running, error) { return at.Start(ctx, i.spec) })
+	r, err := i.with(ctx, func(at *app.Place) (*app.Running, error) { return at.Start(ctx, i.spec) })
+	if errors.Is(err, app.ErrIsolated) { // its definition says so
+		i.worktree = anyWorktree
+		return i.apart(ctx)
+	}
+	return r, err
 }
 
-// apart is start in a worktree.
-func (i invocation) apart(ctx context.Context) (running, error) {
+// isolate makes the worktree that is asked for, or opens it, for the sessions of this
+// invocation. leave leaves it, and says where it stays.
+func (i *invocation) isolate(ctx context.Context) (leave func(), err error) {
 	name := i.worktree
 	if name == anyWorktree {
 		name = ""
 	}
 	room, err := i.Isolate(ctx, name)
 	if err != nil {
-		return running{}, openError(ctx, err)
+		return nil, openError(ctx, err)
 	}
 	i.spec.Room = room
-	leave := func() {
+	note := i.Surroundings
+	return func() {
 		switch work, err := room.Leave(context.WithoutCancel(ctx)); {
 		case work != "":
-			i.Notef("the worktree %s stays (%s, branch %s): %s", room.Path, room.Name(), room.Branch, work)
+			note.Notef("the worktree %s stays (%s, branch %s): %s", room.Path, room.Name(), room.Branch, work)
 		case err != nil:
-			i.Notef("the worktree %s: %v", room.Path, err)
+			note.Notef("the worktree %s: %v", room.Path, err)
 		}
+	}, nil
+}
+
+// apart is start in a worktree.
+func (i invocation) apart(ctx context.Context) (running, error) {
+	leave, err := i.isolate(ctx)
+	if err != nil {
+		return running{}, err
 	}
 	r, err := i.with(ctx, func(at *app.Place) (*app.Running, error) { return at.Start(ctx, i.spec) })
 	if err != nil {

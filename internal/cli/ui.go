@@ -56,6 +56,14 @@ func choosing(args []string) []string {
 // runUI is "adze" at a terminal. The prompt box is drawn first; the session is
 // opened behind it.
 func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text string) error {
+	if o.worktree != "" {
+		leave, err := o.isolate(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		o.Dir, o.worktree = o.spec.Room.Dir, "" // all its sessions work there
+	}
 	return atTerminal(ctx, sys, f, o, nil, tui.Options{Start: tui.Start{Continue: f.cont, Resume: f.resume, Fork: f.fork, Pick: f.pick}, Prompt: clip.Clean(text)})
 }
 

@@ -75,6 +75,9 @@ func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 				return "", effect.Changed{}, err
 			}
 		}
+		if of(f.Agent).Isolation != "" { // it would work in the files of the session instead
+			return "", effect.Changed{}, fmt.Errorf("the agent %s has isolation: worktree, and an agent that does a skill cannot have a worktree of its own: name another agent in the skill, or start this one with the tool Agent", f.Agent.Name)
+		}
 		who := hooks.Who{ID: fmt.Sprintf("a%08x", rand.Uint32()), Type: AgentType(f.Agent)}
 		ctx = hooks.As(ctx, who)
 		plan := agents.Compose(f.Agent, agents.Facts{Child: true, Mode: s.Mode(), Turns: forkSteps, Model: f.Model, Effort: llm.Effort(f.Effort)})

@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -28,6 +29,15 @@ type (
 	Info = worktree.Info
 	Kept = worktree.Kept
 )
+
+// ErrNeeded is the error of a session that may work in a worktree of its own only, and was
+// given none.
+var ErrNeeded = errors.New("it works in a worktree of its own")
+
+// Needed is ErrNeeded of a session that is an agent.
+func Needed(agent string) error {
+	return hint.With(fmt.Errorf("the agent %s has isolation: worktree, and this session has no worktree: %w", agent, ErrNeeded), "adze --worktree --agent "+hint.Shell(agent))
+}
 
 // A Repo is a repository of which worktrees are made, as one of its checkouts has it.
 type Repo struct {
