@@ -32,6 +32,9 @@ func interval(args string) (d time.Duration, prompt string) {
 // first round is prompt. said is "" for one without an interval: the model paces it.
 func (a *Agenda) Loop(args string) (said, prompt string, err error) {
 	d, prompt := interval(args)
+	if a == nil { // there are none: the model waits as it can
+		return "", prompt, nil
+	}
 	switch {
 	case prompt == "":
 		return "", "", errors.New("a loop needs something to do: /loop 5m look at CI")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // Report answers a person who asks about schedules (/schedules), those of the session and of
@@ -60,7 +61,7 @@ func (a *Agenda) report() string {
 			case s.Bad != "":
 				state = s.Bad
 			case !s.Allowed:
-				state = "not allowed: adze schedule allow " + clip.Visible(s.ID)
+				state = "not allowed: adze schedule allow " + hint.Shell(s.ID)
 			}
 			fmt.Fprintf(&b, "- **%s** %s, of this folder (%s), %s: %s\n", clip.Visible(s.ID), s.Human, s.File, state, code(clip.Line(clip.Visible(s.Prompt), 300)))
 		}
