@@ -129,7 +129,7 @@ func (d *permit) View(c Ctx, rows int) ([]draw.Line, term.Cursor) {
 	lines = append(lines, foot...)
 	hint := d.hint(c, inside)
 	d.offers = strings.Contains(hint, yesToMore)
-	return p.Boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), c.hinted(hint)), cur
+	return p.Boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold, Fg: d.color()}}), c.hinted(hint)), cur
 }
 
 func (d *permit) heading() string {
@@ -137,6 +137,14 @@ func (d *permit) heading() string {
 		return "The agent " + clip.Line(clip.Visible(cmp.Or(a.Name, a.ID)), 30) + ": " + d.question()
 	}
 	return d.question()
+}
+
+// color is that of the agent that asks, none for the session itself.
+func (d *permit) color() draw.Color {
+	if d.q.Agent == nil {
+		return 0
+	}
+	return draw.Named(d.q.Agent.Color)
 }
 
 func (d *permit) question() string {

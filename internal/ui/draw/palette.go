@@ -17,3 +17,27 @@ func (c Color) Value() (r, g, b uint8, ok bool) {
 	}
 	return cubeRGB(n).RGB()
 }
+
+// Named is the color of the terminal's palette that the definition of an agent names: red,
+// blue, green, yellow, purple, orange, pink or cyan. Any other word is none.
+func Named(name string) Color {
+	switch name {
+	case "red":
+		return Index(1)
+	case "green":
+		return Index(2)
+	case "yellow":
+		return Index(3)
+	case "blue":
+		return Index(4)
+	case "purple":
+		return Index(5)
+	case "cyan":
+		return Index(6)
+	case "pink":
+		return Index(13)
+	case "orange":
+		return Index(208)
+	}
+	return 0
+}

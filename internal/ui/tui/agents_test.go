@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/ask"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
 // withAgents has /agents, with a person's, one that is off and one for people. did is what was done.
@@ -67,5 +70,29 @@ func TestAgents(t *testing.T) {
 	}
 	if !slices.Equal(edited, []string{"/home/u/.adze/agents/mine.md", "/home/u/.adze/agents/new.md"}) {
 		t.Errorf("%q", edited)
+	}
+}
+
+// An agent's name has the colour of its definition, above the prompt and where it asks.
+func TestColoursOfAgents(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	pink := &event.Agent{ID: "a1", Name: "finder", Color: "pink"}
+	r.event(event.TurnStarted{ID: "t1"}, event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Text: "find", Agent: pink, Model: "p/m"})
+	colored := func(name string) bool {
+		for _, l := range r.frame() {
+			for _, s := range l {
+				if strings.Contains(s.Text, name) && s.Style.Fg == draw.Named("pink") {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if !colored("finder") {
+		t.Error("the line of the agent has not its colour")
+	}
+	r.event(event.Asked{Call: "a1/c1", Tool: "Bash", Title: "make", Agent: pink})
+	if !colored("The agent finder") {
+		t.Error("its question has not its colour")
 	}
 }
