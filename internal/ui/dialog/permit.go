@@ -144,7 +144,7 @@ func (d *permit) color() draw.Color {
 	if d.q.Agent == nil {
 		return 0
 	}
-	return draw.Named(d.q.Agent.Color)
+	return draw.ColorOf(d.q.Agent.Color)
 }
 
 func (d *permit) question() string {

@@ -18,9 +18,9 @@ func (c Color) Value() (r, g, b uint8, ok bool) {
 	return cubeRGB(n).RGB()
 }
 
-// Named is the color of the terminal's palette that the definition of an agent names: red,
+// ColorOf is the color of the terminal's palette that the definition of an agent names: red,
 // blue, green, yellow, purple, orange, pink or cyan. Any other word is none.
-func Named(name string) Color {
+func ColorOf(name string) Color {
 	switch name {
 	case "red":
 		return Index(1)

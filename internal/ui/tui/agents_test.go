@@ -81,7 +81,7 @@ func TestColoursOfAgents(t *testing.T) {
 	colored := func(name string) bool {
 		for _, l := range r.frame() {
 			for _, s := range l {
-				if strings.Contains(s.Text, name) && s.Style.Fg == draw.Named("pink") {
+				if strings.Contains(s.Text, name) && s.Style.Fg == draw.ColorOf("pink") {
 					return true
 				}
 			}

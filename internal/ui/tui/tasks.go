@@ -45,7 +45,7 @@ func (m *Model) agents(p dialog.Paper, most int) (out []draw.Line) {
 			more++
 			continue
 		}
-		left := draw.L(p.Mark(draw.Radio, draw.Accent), draw.Span{Text: story.Subject(cmp.Or(t.start.Agent.Name, t.start.Text)), Style: draw.Style{Attr: draw.Bold, Fg: draw.Named(t.start.Agent.Color)}})
+		left := draw.L(p.Mark(draw.Radio, draw.Accent), draw.Span{Text: story.Subject(cmp.Or(t.start.Agent.Name, t.start.Text)), Style: draw.Style{Attr: draw.Bold, Fg: draw.ColorOf(t.start.Agent.Color)}})
 		if doing := cmp.Or(t.doing, t.works); doing != "" {
 			left = append(left, draw.S("  "+story.Subject(doing), draw.Quiet))
 		}
