@@ -148,3 +148,23 @@ func TestLeavingEndsOnlyWhatWasOpenedHere(t *testing.T) {
 		}
 	}
 }
+
+// Who comes for an agent sees its conversation, and the session's after going back.
+func TestComesForAnAgent(t *testing.T) {
+	es := []event.Event{
+		{Seq: 1, Time: start, Body: event.InputAccepted{ID: "p", Text: "clean up"}},
+		{Seq: 2, Time: start, Body: event.TurnStarted{ID: "t", Model: "a/b"}},
+		{Seq: 3, Time: start, Body: event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Text: "find the tests", Session: "s1", Agent: &event.Agent{ID: "a1", Name: "finder"}, Model: "a/b"}},
+	}
+	r := newRig(t, 100, 30)
+	r.do(openedMsg{&Session{Facts: ask.Facts{ID: "0199c5a2", Dir: "~/src/calc", Model: "a/b", Kept: true}, After: 3, Elsewhere: true, Agent: ask.Task{ID: "a1", Name: "finder", What: "find the tests", Session: "s1"}}, nil})
+	r.do(eventsMsg{of: r.m.s, events: es})
+	if r.m.visit == nil || r.m.visit.task.ID != "a1" {
+		t.Fatal("the agent is not shown")
+	}
+	r.has("find the tests", "goes back").keys("esc")
+	if r.m.visit != nil {
+		t.Error("Esc does not go back")
+	}
+	r.has("clean up")
+}

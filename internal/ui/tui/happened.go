@@ -90,6 +90,9 @@ func (m *Model) joins() (out []effect) {
 		m.story.Apply(event.Event{Seq: m.st.Seq, Time: m.now, Body: q})
 		out = append(out, m.ask(q)...)
 	}
+	if a := m.s.Agent; a.ID != "" {
+		out = append(out, m.seeAgent(a, false)...)
+	}
 	return out
 }
 

@@ -33,6 +33,8 @@ type Start struct {
 	Fresh    bool   // a new one, whatever the command line said
 	Model    string // provider/model of the session before, that a fresh one goes on with; "" for that of the settings
 	Demo     bool   // on the script model that comes with adze
+	// Agent, with an ID, is an agent of the session, which is shown at once.
+	Agent ask.Task
 }
 
 // A Session is one that is open. Facts are as they were when it was opened, but for
@@ -44,6 +46,8 @@ type Session struct {
 	// Was is what the session came to by then, where that is at hand: it is shown from
 	// its newest events on at once. Else all of it is followed from the beginning.
 	Was transcript.State
+	// Agent, with an ID, is shown at once. The session is there when a person goes back.
+	Agent ask.Task
 	// Prompt is sent at once.
 	Prompt string
 	UI     Settings
