@@ -199,7 +199,14 @@ func (s *Session) past(ctx context.Context, o op.Rewind) (p past, err error) {
 	if p.at, err = s.target(ctx, o); err != nil {
 		return p, err
 	}
+	agents := map[string]event.TaskStarted{} // that work in the same files, by the ID of their task
 	for e, err := range s.cfg.Log.After(ctx, 0) {
+		ended, _ := e.Body.(event.TaskEnded)
+		worked, ends := agents[ended.ID]
+		delete(agents, ended.ID)
+		if b, ok := e.Body.(event.TaskStarted); ok && b.Agent != nil && b.Worktree == nil {
+			agents[b.ID] = b
+		}
 		switch {
 		case err != nil:
 			return p, fmt.Errorf("read the session: %w", err)
@@ -227,10 +234,50 @@ func (s *Session) past(ctx context.Context, o op.Rewind) (p past, err error) {
 			if b.Cut != "" && b.To == p.at.Seq {
 				p.cut = b.Changes
 			}
+		case event.TaskEnded:
+			if ends {
+				p.missed = append(p.missed, leftBy(*worked.Agent, b)...)
+			}
 		default: // changes no file
 		}
 	}
+	for _, a := range agents {
+		p.missed = append(p.missed, "what the agent "+labelOf(*a.Agent)+" changes, which works still")
+	}
 	return p, nil
+}
+
+// labelOf is how an agent is called.
+func labelOf(a event.Agent) string {
+	if a.Name != "" {
+		return a.Name + " (" + a.ID + ")"
+	}
+	return a.ID
+}
+
+// leftBy says which files an agent changed: what they were before is in its own session, and
+// is not put back with this one.
+func leftBy(a event.Agent, b event.TaskEnded) []string {
+	var files []string
+	for _, d := range b.Did {
+		for _, f := range d.Changed {
+			if !slices.Contains(files, f) {
+				files = append(files, f)
+			}
+		}
+	}
+	switch {
+	case b.Status == event.TaskLost:
+		return []string{"what the agent " + labelOf(a) + " changed before it was cut off"}
+	case len(files) == 0:
+		return nil
+	}
+	const most = 5
+	more := ""
+	if n := len(files) - most; n > 0 {
+		files, more = files[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return []string{fmt.Sprintf("%s%s, changed by the agent %s", strings.Join(files, ", "), more, labelOf(a))}
 }
 
 // unknown says each once of what since then nothing is recorded.
