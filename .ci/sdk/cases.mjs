@@ -1026,7 +1026,7 @@ test('backgroundTasks, and what is told of tasks', async (p) => {
 
 test('stopTask', async (p) => {
   const ended = path.join(p.dir, 'ended')
-  await talk(p.script('@ Bash {"command": "trap \'touch ended; exit\' TERM; touch begun; sleep 60 & wait", "run_in_background": true}\n---\n> runs\n'), {}, async ({ q, input, next, result }) => {
+  await talk(p.script('@ Bash {"command": "trap \': > ended; exit\' TERM; touch begun; sleep 60 & wait", "run_in_background": true}\n---\n> runs\n'), {}, async ({ q, input, next, result }) => {
     input.say('go')
     assert.equal((await result()).result, 'runs')
     const begun = path.join(p.dir, 'begun')
