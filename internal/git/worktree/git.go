@@ -37,7 +37,7 @@ func (r *Repo) with(ctx context.Context, dir string, env []string, in string, ar
 	ctx, stop := context.WithTimeout(ctx, deadline)
 	defer stop()
 	c := exec.CommandContext(ctx, r.Git, append([]string{"--no-pager"}, args...)...)
-	c.Dir, c.Env, c.WaitDelay = dir, proc.Set(r.Env, env...), time.Second
+	c.Dir, c.Env, c.WaitDelay = dir, proc.Set(r.Env, append(env, "GIT_REFLOG_ACTION="+reflogAction)...), time.Second
 	c.Stdin = strings.NewReader(in)
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
@@ -57,6 +57,10 @@ func (r *Repo) with(ctx context.Context, dir string, env []string, in string, ar
 	}
 	return out.String(), &Failed{Verb: verb(args), Said: clip.Middle(clip.VisibleText(text), maxSaid, ""), Exit: c.ProcessState.ExitCode()}
 }
+
+// reflogAction stands in reflogs before what adze does, so that it can be told from what a
+// person or a model did (git-reflog(1), GIT_REFLOG_ACTION).
+const reflogAction = "adze"
 
 // verb is the command among git's words.
 func verb(args []string) string {

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/inode"
 	"github.com/adze-agent/adze/internal/disk/lease"
 	"github.com/adze-agent/adze/internal/disk/pin"
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -52,13 +54,18 @@ type Work struct {
 	Files   []string `json:"files"`          // that differ from the commit, or that git does not know
 	Commits int      `json:"commits"`        // that no other branch, no tag and no remote has
 	Ahead   int      `json:"ahead"`          // commits since it was made
+	Left    int      `json:"left,omitempty"` // commits that reset or checkout left there, and that nothing has but its reflog
 	Busy    string   `json:"busy,omitempty"` // what git is in the middle of
-	head    string
-	tip     string // of its branch, "" for none
+	// Locked is the reason for which a person locked it (git worktree lock).
+	Locked string `json:"locked,omitempty"`
+	head   string
+	tip    string // of its branch, "" for none
 }
 
 // Clean reports whether nothing would be lost.
-func (w Work) Clean() bool { return len(w.Files) == 0 && w.Commits == 0 && w.Busy == "" }
+func (w Work) Clean() bool {
+	return len(w.Files) == 0 && w.Commits == 0 && w.Left == 0 && w.Busy == "" && w.Locked == ""
+}
 
 // Says is what would be lost, in words.
 func (w Work) Says() string {
@@ -69,8 +76,14 @@ func (w Work) Says() string {
 	if w.Commits > 0 {
 		parts = append(parts, clip.Count(w.Commits, "commit")+" that no other branch and no remote has")
 	}
+	if w.Left > 0 {
+		parts = append(parts, clip.Count(w.Left, "commit")+" that reset or checkout left, and that only its reflog has")
+	}
 	if w.Busy != "" {
 		parts = append(parts, "an unfinished "+w.Busy)
+	}
+	if w.Locked != "" {
+		parts = append(parts, "the lock of a person ("+w.Locked+")")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -199,6 +212,14 @@ func (r *Repo) look(ctx context.Context, c record) (w Work, err error) {
 		return w, err
 	}
 	w.Commits += n // beside those of submodules
+	if left, err := r.left(ctx, c); err != nil {
+		return w, err
+	} else if len(left) > 0 {
+		if w.Left, err = r.count(ctx, append(append(left, known...), ids...)...); err != nil {
+			return w, err
+		}
+	}
+	w.Locked = locked(c.Git)
 	w.Ahead, err = r.count(ctx, w.head, "--not", c.begin())
 	return w, err
 }
@@ -236,6 +257,48 @@ func (r *Repo) heads(ctx context.Context, c record, w *Work) (ids []string, err 
 		}
 	}
 	return ids, nil
+}
+
+// left are the commits that somebody went away from in the worktree, with reset or checkout:
+// what its reflog says. What amend and rebase replaced is not among them, nor a commit
+// whose files are those of the commit that is checked out.
+func (r *Repo) left(ctx context.Context, c record) (ids []string, err error) {
+	text, err := regular.Read(filepath.Join(c.Git, "logs", "HEAD"), maxReflog)
+	if c.Git == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the reflog of %s: %w", c.Name, err)
+	}
+	env := []string{"GIT_DIR=" + c.Git}
+	now, err := r.with(ctx, r.Common, env, "", "rev-parse", "--verify", "--quiet", "HEAD^{tree}")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		who, why, _ := strings.Cut(line, "\t")
+		old, _, _ := strings.Cut(who, " ")
+		if !strings.HasPrefix(why, "reset:") && !strings.HasPrefix(why, "checkout:") || strings.Trim(old, "0") == "" || slices.Contains(ids, old) {
+			continue
+		}
+		tree, err := r.with(ctx, r.Common, env, "", "rev-parse", "--verify", "--quiet", old+"^{tree}")
+		if err == nil && tree != now { // git may have forgotten an old one
+			ids = append(ids, old)
+		}
+	}
+	return ids, nil
+}
+
+// maxReflog bounds a reflog, in bytes.
+const maxReflog = 4 << 20
+
+// locked is the reason of a lock of git's, "" for no lock.
+func locked(git string) string {
+	text, err := regular.Read(filepath.Join(git, "locked"), 4096)
+	if git == "" || err != nil {
+		return ""
+	}
+	return cmp.Or(clip.Line(clip.Visible(strings.TrimSpace(string(text))), 200), "no reason is given")
 }
 
 // bare runs git on the shared git folder, whatever is checked out.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/disk/lock"
 	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -23,11 +24,20 @@ type Kept struct {
 }
 
 func (k *Kept) Error() string {
+	if k.Locked != "" {
+		return fmt.Sprintf("the worktree %s is locked (git worktree lock): %s", k.Name, k.Locked)
+	}
 	return fmt.Sprintf("the worktree %s has work that would be lost: %s", k.Name, k.Says())
 }
 
 // Hint implements hint.Hinter.
 func (k *Kept) Hint() string {
+	switch {
+	case k.Locked != "":
+		return "git worktree unlock " + hint.Shell(k.Path) + ", then remove it again"
+	case k.Commits == 0 && len(k.Files) == 0 && k.Left > 0:
+		return "git -C " + hint.Shell(k.Path) + " reflog shows them; or lose them: adze worktree clean --discard " + hint.Shell(k.Name)
+	}
 	return "commit it, and merge or push " + k.Branch + "; or lose it: adze worktree clean --discard " + hint.Shell(k.Name)
 }
 
@@ -56,6 +66,12 @@ func (t *Tree) Remove(ctx context.Context, discard bool) (Work, error) {
 
 // remove takes away what a record is of, and releases it.
 func (r *Repo) remove(ctx context.Context, h *held, discard bool) (Work, error) {
+	alone, err := r.alone()
+	if err != nil {
+		h.release()
+		return Work{}, err
+	}
+	defer alone.Close()
 	done, err := r.finish(ctx, h)
 	if done || err != nil {
 		if !done {
@@ -64,7 +80,7 @@ func (r *Repo) remove(ctx context.Context, h *held, discard bool) (Work, error) 
 		return Work{}, err
 	}
 	w, err := r.look(ctx, h.record)
-	if err == nil && !w.Clean() && !discard {
+	if err == nil && (w.Locked != "" || !w.Clean() && !discard) {
 		err = &Kept{Name: h.Name, Path: h.Path, Branch: h.Branch, Work: w}
 	}
 	if err == nil {
@@ -75,6 +91,20 @@ func (r *Repo) remove(ctx context.Context, h *held, discard bool) (Work, error) 
 		return w, err
 	}
 	return w, nil
+}
+
+// alone waits until no other process takes a worktree of the repository away, until its
+// file is closed. Two that have the same commit would each be looked at beside the other.
+func (r *Repo) alone() (*os.File, error) {
+	d, err := os.Open(r.store)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock.Exclusive(d, true); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		_ = d.Close()
+		return nil, fmt.Errorf("lock %s: %w", r.store, err)
+	}
+	return d, nil
 }
 
 // finish does what a crash kept from being done: done says that nothing is left of the

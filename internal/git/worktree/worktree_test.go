@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/git/conf"
@@ -186,6 +187,17 @@ func TestWorkIsKept(t *testing.T) {
 		"a commit":           {func(r *rig, tree string) { r.commit(tree, "work") }, "1 commit that no other branch and no remote has"},
 		"a detached commit":  {func(r *rig, tree string) { r.git(tree, "checkout", "-q", "--detach"); r.commit(tree, "work") }, "1 commit that no other branch and no remote has"},
 		"a branch left over": {func(r *rig, tree string) { r.commit(tree, "work"); r.git(tree, "checkout", "-q", "--detach", "main") }, "1 commit that no other branch and no remote has"},
+		"a commit that was reset": {func(r *rig, tree string) {
+			r.put(filepath.Join(tree, "new"), "x\n")
+			r.commit(tree, "work")
+			r.git(tree, "reset", "-q", "--hard", "HEAD~1")
+		}, "1 commit that reset or checkout left"},
+		"a detached commit left": {func(r *rig, tree string) {
+			r.git(tree, "checkout", "-q", "--detach")
+			r.put(filepath.Join(tree, "new"), "x\n")
+			r.commit(tree, "work")
+			r.git(tree, "checkout", "-q", "adze/one")
+		}, "1 commit that reset or checkout left"},
 		"a merge": {func(r *rig, tree string) {
 			r.put(filepath.Join(tree, "a.txt"), "mine\n")
 			r.commit(tree, "mine")
@@ -220,6 +232,55 @@ func TestWorkIsKept(t *testing.T) {
 				t.Error("it is still there")
 			}
 		})
+	}
+}
+
+// What amend replaced, and what was committed again after reset --soft, is not missed.
+func TestWorkReplaced(t *testing.T) {
+	r := begun(t)
+	repo := r.open()
+	tree := r.make(repo, "one")
+	r.commit(tree.Path, "first")
+	r.git(tree.Path, "commit", "-q", "--amend", "--allow-empty", "-m", "better")
+	r.commit(tree.Path, "second")
+	r.git(tree.Path, "reset", "-q", "--soft", "HEAD~2")
+	r.git(tree.Path, "commit", "-q", "--allow-empty", "-m", "both")
+	r.git(r.top, "branch", "kept", "adze/one")
+	if w, err := tree.Remove(t.Context(), false); err != nil {
+		t.Errorf("%+v: %v", w, err)
+	}
+}
+
+// A worktree that a person locked stays, whatever is said of its work.
+func TestLockedStays(t *testing.T) {
+	r := begun(t)
+	repo := r.open()
+	tree := r.make(repo, "one")
+	r.git(r.top, "worktree", "lock", "--reason", "I need it", tree.Path)
+	if _, err := tree.Remove(t.Context(), true); err == nil || !strings.Contains(err.Error(), "I need it") || !r.exists(tree.Path) {
+		t.Errorf("%v", err)
+	}
+	r.git(r.top, "worktree", "unlock", tree.Path)
+	if _, err := repo.Remove(t.Context(), "one", false); err != nil {
+		t.Error(err)
+	}
+}
+
+// Of two worktrees with the same commit, taken away at once, one stays.
+func TestTwoAtOnce(t *testing.T) {
+	r := begun(t)
+	repo, beside := r.open(), r.open()
+	one, two := r.make(repo, "one"), r.make(beside, "two")
+	r.commit(one.Path, "work")
+	id := r.git(one.Path, "rev-parse", "HEAD")
+	r.git(two.Path, "merge", "-q", "--ff-only", strings.TrimSpace(id))
+	var g sync.WaitGroup
+	errs := make([]error, 2)
+	g.Go(func() { _, errs[0] = one.Remove(t.Context(), false) })
+	g.Go(func() { _, errs[1] = two.Remove(t.Context(), false) })
+	g.Wait()
+	if (errs[0] == nil) == (errs[1] == nil) || r.git(r.top, "branch", "--contains", strings.TrimSpace(id)) == "" {
+		t.Errorf("%v, %v", errs[0], errs[1])
 	}
 }
 
