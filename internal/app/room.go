@@ -130,6 +130,11 @@ func (r *Running) vacate() (left *event.Worktree, err error) {
 // merger merges worktrees into the checkout of the session; nil for one that works in none of
 // the person's.
 func (r *Running) merger() func(ctx context.Context, names []string, commit bool) ([]fleet.Merge, error) {
+	if r.forks() && r.spec.Child.Of.merger() != nil { // it has the tools of the other session, as they are
+		return func(context.Context, []string, bool) ([]fleet.Merge, error) {
+			return nil, errors.New("agents merge no worktrees: say in your answer what is to be merged")
+		}
+	}
 	if r.spec.Child != nil || r.room.Load() != nil {
 		return nil
 	}
