@@ -219,7 +219,7 @@ func (r *Running) recall() {
 		if a.Agent == nil {
 			continue
 		}
-		if a.End == nil || a.End.Status == event.TaskLost {
+		if a.End == nil || a.End.Killed != "" { // what it cost is not all known here
 			for _, e := range sessions.In(r.place.Paths.State).Owed(context.Background(), r.log.Info(), a) {
 				_ = r.Report(e) // a session that cannot record it says so itself
 			}

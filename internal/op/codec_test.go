@@ -14,7 +14,7 @@ import (
 
 // every holds one op of each kind with every field set.
 var every = []op.Op{
-	op.Prompt{Typed: op.Span{From: 1, To: 2}, From: &op.Sender{ID: "a1", Name: "n", N: 1, As: "the agent n", End: true, Task: true, Mode: policy.Default, Why: "a1 has ended"}, ID: "p1", Text: "line\nline \"two\" <b>", Images: []op.Image{{Media: "image/png", Data: []byte{0, 1, 255}}}, ImagesAt: []int{3}, Tokens: 500_000, Later: true, Command: true, Verbatim: true, With: []op.Text{{Name: "a.pdf", Text: "words"}}, Quiet: true, Rests: true},
+	op.Prompt{Typed: op.Span{From: 1, To: 2}, From: &op.Sender{ID: "a1", Name: "n", N: 1, As: "the agent n", End: true, Task: true, Mode: policy.Default, Status: "completed", Why: "a1 has ended"}, ID: "p1", Text: "line\nline \"two\" <b>", Images: []op.Image{{Media: "image/png", Data: []byte{0, 1, 255}}}, ImagesAt: []int{3}, Tokens: 500_000, Later: true, Command: true, Verbatim: true, With: []op.Text{{Name: "a.pdf", Text: "words"}}, Quiet: true, Rests: true},
 	op.Notify{Text: "the build is over", Wake: "the build ended"},
 	op.Shell{ID: "s1", Command: "ls"},
 	op.Unqueue{ID: "p1"},

@@ -210,6 +210,8 @@ type Sender struct {
 	// Mode is the permission mode of the receiver that begins with a message, by which its plan is
 	// approved; "" is none.
 	Mode policy.Mode `json:"mode,omitempty"`
+	// Status, of the end of an agent, is how that ended: as of the event "task_ended".
+	Status string `json:"status,omitempty"`
 	// Why, of a notice, says for people what it tells, "the agent a1 has ended".
 	Why string `json:"why,omitempty"`
 }

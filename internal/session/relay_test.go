@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store/mem"
+	"github.com/adze-agent/adze/internal/task"
 )
 
 // child is a session that has its questions answered by another one.
@@ -200,5 +201,34 @@ func TestLostAgent(t *testing.T) {
 			}
 			next.Close()
 		}
+	})
+}
+
+// An agent whose end was told before adze was killed, and is not recorded, ended as it was told.
+func TestToldAgent(t *testing.T) {
+	bubble("", t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Say("one"))
+		r.prompt("hello")
+		r.turns(1, nil)
+		if err := r.Report(event.TaskStarted{ID: "a1", Kind: event.TaskAgent, Text: "look", Agent: &event.Agent{ID: "a1"}, Session: "s9", N: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Submit(t.Context(), task.Notice{ID: "a1", Status: "budget", Summary: "It ended."}.Prompt(1, true, true)); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		log := &mem.Log{}
+		for e, err := range r.log.After(t.Context(), 0) {
+			if err = errors.Join(err, log.Append(t.Context(), e)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next := start(t, log, nil, fake.Say("two"))
+		synctest.Wait()
+		st := next.State()
+		if a := st.Agents["a1"]; a.End == nil || a.End.Status != event.TaskBudget || len(st.Background) != 0 || len(st.Queue) != 1 {
+			t.Errorf("%+v %+v", a, st.Queue)
+		}
+		next.Close()
 	})
 }

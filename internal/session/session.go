@@ -185,6 +185,9 @@ func (s *Session) open(ctx context.Context, st *state) error {
 		if was.Agent != nil || was.Kind == event.TaskWorkflow {
 			e.Status = event.TaskLost
 		}
+		if told := st.Agents[id].Told; told != "" && st.Mail[id] >= task.End(was) { // its end was told, and not recorded
+			e.Status = told
+		}
 		part := was.Agent != nil && was.Run != ""         // of a workflow, that is told as one
 		if n := task.End(was); st.Mail[id] < n && !part { // else its end was told, and not recorded
 			if err := s.prompt(st, task.Lost(was).Prompt(n, true, true), nil); err != nil {

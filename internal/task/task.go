@@ -51,7 +51,11 @@ func (n Notice) String() string {
 // Prompt is the notice as a prompt. number counts those of the task, from 1. An end is the last
 // of them; rests says that it begins no turn.
 func (n Notice) Prompt(number int, end, rests bool) op.Prompt {
-	return op.Prompt{Text: n.String(), Verbatim: true, Rests: rests, From: &op.Sender{ID: n.ID, Name: n.Name, N: number, Task: true, End: end, Why: n.Why}}
+	from := op.Sender{ID: n.ID, Name: n.Name, N: number, Task: true, End: end, Why: n.Why}
+	if end {
+		from.Status = n.Status
+	}
+	return op.Prompt{Text: n.String(), Verbatim: true, Rests: rests, From: &from}
 }
 
 // lastOf is the number of the end of a task that tells of more than its end. None tells as

@@ -16,7 +16,7 @@ func TestNotice(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	p := n.Prompt(3, true, true)
-	if p.Text != want || !p.Rests || !p.Verbatim || *p.From != (op.Sender{ID: "a1", Name: "finder", N: 3, End: true, Task: true, Why: "it ended"}) || !p.From.Notice() {
+	if p.Text != want || !p.Rests || !p.Verbatim || *p.From != (op.Sender{ID: "a1", Name: "finder", N: 3, End: true, Task: true, Status: "completed", Why: "it ended"}) || !p.From.Notice() {
 		t.Errorf("%+v", p)
 	}
 }

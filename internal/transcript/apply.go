@@ -34,6 +34,10 @@ func (s State) Apply(e event.Event) State {
 		if b.From != nil && b.From.N > s.Mail[b.From.ID] {
 			s.Mail = with(s.Mail, b.From.ID, b.From.N)
 		}
+		if a, ok := s.Agents[bySender(b.From)]; ok && b.From.End {
+			a.Told = event.TaskStatus(b.From.Status)
+			s.Agents = with(s.Agents, b.From.ID, a)
+		}
 	case event.InputRemoved:
 		s, _ = s.unqueue(b.ID)
 	case event.InputAccepted:
@@ -115,6 +119,14 @@ func (s State) Apply(e event.Event) State {
 		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.GoalJudging, event.Suggested, event.TaskOutput, event.TaskProgress, event.Queued, event.RewindPlan, event.Rewinding: // live
 	}
 	return s
+}
+
+// bySender is the ID of whoever sent a prompt, "" for a person.
+func bySender(from *op.Sender) string {
+	if from == nil {
+		return ""
+	}
+	return from.ID
 }
 
 // relayed are the questions of agents, which no turn's end settles.

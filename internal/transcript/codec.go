@@ -14,7 +14,7 @@ import (
 // Version is of the stored form of a State and of what Apply makes of events:
 // it rises with every change of either, so that no state of another version
 // is gone on from.
-const Version = 27
+const Version = 28
 
 // The stored form of a State has a field for each of its fields; a test holds
 // it to that. Fields of events and parts are stored as the log stores them.

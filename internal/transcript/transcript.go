@@ -122,6 +122,7 @@ type State struct {
 type Agent struct {
 	event.TaskStarted
 	End     *event.TaskEnded       `json:",omitempty"`
+	Told    event.TaskStatus       `json:",omitempty"` // how its end was told, before that is recorded; "" before
 	Counted map[string]usage.Spent `json:",omitempty"`
 }
 
