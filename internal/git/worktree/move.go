@@ -146,26 +146,38 @@ func (r *Repo) bringSubmodules(ctx context.Context, h *held, old, result string)
 		id, name := f[3], filepath.FromSlash(mods[at].name)
 		ours, theirs := filepath.Join(h.Git, "modules", name), filepath.Join(r.Common, "modules", name)
 		notes = append(notes, fmt.Sprintf("the submodule %s is another commit now: git submodule update -- %s", file, hint.Shell(file)))
-		elsewhere := func(git string) []string { return []string{"GIT_WORK_TREE=" + r.Common, "GIT_DIR=" + git} }
 		if !conf.IsGitDir(ours) {
 			continue
 		}
-		if shared, err := r.with(ctx, r.Common, elsewhere(ours), "", "for-each-ref", "--contains", id, "refs/remotes"); err == nil && shared != "" {
+		if shared, err := r.with(ctx, r.Common, r.elsewhere(ours), "", "for-each-ref", "--contains", id, "refs/remotes"); err == nil && shared != "" {
 			continue // the checkout has it, or can fetch it
 		}
 		if !conf.IsGitDir(theirs) {
 			return notes, &hint.Mistake{Why: fmt.Sprintf("the submodule %s is new, and no remote has its commit %s", file, id), What: "push it: git -C " + hint.Shell(filepath.Join(h.Path, mods[at].path)) + " push"}
 		}
-		pack, err := r.with(ctx, r.Common, elsewhere(ours), id+"\n", "pack-objects", "-q", "--revs", "--stdout")
-		if err != nil {
+		if err := r.copyCommit(ctx, ours, theirs, id); err != nil {
 			return notes, fmt.Errorf("bring the commits of the submodule %s: %w", file, err)
 		}
-		if _, err := r.with(ctx, r.Common, elsewhere(theirs), pack, "unpack-objects", "-q"); err != nil {
-			return notes, fmt.Errorf("bring the commits of the submodule %s: %w", file, err)
-		}
-		if _, err := r.with(ctx, r.Common, elsewhere(theirs), "", "update-ref", "refs/heads/"+h.Branch, id); err != nil {
+		if _, err := r.with(ctx, r.Common, r.elsewhere(theirs), "", "update-ref", "refs/heads/"+h.Branch, id); err != nil {
 			return notes, fmt.Errorf("bring the commits of the submodule %s: %w", file, err)
 		}
 	}
 	return notes, nil
+}
+
+// elsewhere are variables with which git works on a git folder and on none of its files, which
+// may be gone.
+func (r *Repo) elsewhere(git string) []string {
+	return []string{"GIT_WORK_TREE=" + r.Common, "GIT_DIR=" + git}
+}
+
+// copyCommit has a git folder have a commit of another one, with all that leads to it. No
+// reference changes.
+func (r *Repo) copyCommit(ctx context.Context, from, to, id string) error {
+	pack, err := r.with(ctx, r.Common, r.elsewhere(from), id+"\n", "pack-objects", "-q", "--revs", "--stdout")
+	if err != nil {
+		return err
+	}
+	_, err = r.with(ctx, r.Common, r.elsewhere(to), pack, "unpack-objects", "-q")
+	return err
 }

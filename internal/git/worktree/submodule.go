@@ -58,8 +58,18 @@ func (r *Repo) fillSubmodules(ctx context.Context, top string, from []string, de
 				git = at
 			}
 		}
-		if staged, err := r.git(ctx, top, "ls-files", "--stage", "--", filepath.ToSlash(m.path)); err != nil || git == "" || !strings.HasPrefix(staged, "160000 ") {
+		staged, err := r.git(ctx, top, "ls-files", "--stage", "--", filepath.ToSlash(m.path))
+		if err != nil || git == "" || !strings.HasPrefix(staged, "160000 ") {
 			if err != nil {
+				return err
+			}
+			continue
+		}
+		if has, err := conf.In(filepath.Join(top, m.path)); err == nil && has.GitDir != git && conf.IsGitDir(has.GitDir) {
+			if err := r.moveSubmodule(ctx, has.GitDir, git, filepath.Join(top, m.path), strings.Fields(staged)[1]); err != nil {
+				return fmt.Errorf("check out the submodule %s: %w", m.path, err)
+			}
+			if err := r.fillSubmodules(ctx, filepath.Join(top, m.path), []string{filepath.Join(git, "modules")}, depth+1); err != nil {
 				return err
 			}
 			continue
@@ -80,6 +90,21 @@ func (r *Repo) fillSubmodules(ctx context.Context, top string, from []string, de
 		}
 	}
 	return nil
+}
+
+// moveSubmodule has a submodule that is there be at a commit, which it gets from the checkout's
+// git folder of it: a remote may not have it.
+func (r *Repo) moveSubmodule(ctx context.Context, own, theirs, at, id string) error {
+	if head, err := r.commit(ctx, at, "HEAD"); err == nil && head == id {
+		return nil
+	}
+	if _, err := r.with(ctx, r.Common, r.elsewhere(own), "", "cat-file", "-e", id+"^{commit}"); err != nil {
+		if err := r.copyCommit(ctx, theirs, own, id); err != nil {
+			return err
+		}
+	}
+	_, err := r.git(ctx, at, "checkout", "-q", "--detach", id)
+	return err
 }
 
 // A strayed is where submodules of a checkout are that may have work.
@@ -119,8 +144,7 @@ func (r *Repo) strays(ctx context.Context, at strayed, w *Work, depth int) error
 
 // stray is strays for one submodule. The error is nil, or says what could not be looked at.
 func (r *Repo) stray(ctx context.Context, at strayed, name, git string, w *Work, depth int) error {
-	elsewhere := func(git string) []string { return []string{"GIT_WORK_TREE=" + r.Common, "GIT_DIR=" + git} } // its files may be gone
-	env := elsewhere(git)
+	env := r.elsewhere(git)
 	out, err := r.with(ctx, r.Common, env, "", "rev-list", fmt.Sprint("--max-count=", maxSeen), "HEAD", "--branches", "--tags", "--not", "--remotes", "--")
 	if err != nil {
 		return fmt.Errorf("look at the submodule %s: %w", name, err)
@@ -131,7 +155,7 @@ func (r *Repo) stray(ctx context.Context, at strayed, name, git string, w *Work,
 	}
 	for id := range strings.FieldsSeq(out) {
 		if !slices.ContainsFunc(theirs, func(o string) bool {
-			_, err := r.with(ctx, r.Common, elsewhere(o), "", "cat-file", "-e", id+"^{commit}")
+			_, err := r.with(ctx, r.Common, r.elsewhere(o), "", "cat-file", "-e", id+"^{commit}")
 			return err == nil
 		}) {
 			w.Commits++
