@@ -55,7 +55,7 @@ func (s *Session) woken(ctx context.Context) (loop *agent.Loop, t agent.Turn, er
 	if derr := s.do(func(st *state) { waits, budget = due(st), s.bounded(st) }); !waits || derr != nil {
 		return nil, t, derr
 	}
-	if spent(budget) {
+	if budget.USD > 0 && spent(budget, budget.Account()) {
 		return nil, t, nil // the next prompt's turn says so
 	}
 	s.fresh()
@@ -77,13 +77,22 @@ func (s *Session) woken(ctx context.Context) (loop *agent.Loop, t agent.Turn, er
 	return loop, t, errors.Join(err, derr)
 }
 
-// spent reports whether a budget lets no turn begin.
-func spent(b agent.Budget) bool {
+// spent reports whether a budget with this account lets no turn begin.
+func spent(b agent.Budget, a agent.Account) bool {
 	if b.USD == 0 {
 		return false
 	}
-	why, _ := b.Over(b.Account())
+	why, _ := b.Over(a)
 	return why != ""
+}
+
+// counted is what counts against the budget of a turn, for the goroutine of the session, which
+// must not wait for itself.
+func (s *Session) counted(st *state) agent.Account {
+	if own := st.budget.Account; own != nil {
+		return own()
+	}
+	return s.account(st)
 }
 
 // calm has a notice of a task rest that may begin no turn: where a call was put off, where
@@ -93,7 +102,7 @@ func (s *Session) calm(st *state, o *op.Prompt) error {
 	if !o.From.Notice() || o.Rests {
 		return nil
 	}
-	o.Rests = st.ending || st.Deferred() != nil || spent(s.bounded(st))
+	o.Rests = st.ending || st.Deferred() != nil || spent(s.bounded(st), s.counted(st))
 	if o.Rests || !st.shell(o.From.ID) || st.wakes < maxWakes {
 		return nil
 	}
