@@ -38,7 +38,7 @@ var publishedFlags = []publishedFlag{
 	{name: "append-subagent-system-prompt", takes: oneValue, words: "the model starts no agents in this version"},
 	{name: "remote-control-session-name-prefix", takes: oneValue, words: "no session is controlled from elsewhere"},
 	{name: "advisor", takes: oneValue, words: "no second model is asked"},
-	{name: "teammate-mode", takes: oneValue, words: "there are no teams in this version"},
+	{name: "teammate-mode", takes: oneValue, words: "agents work in the process of their session; adze attach AGENT shows one in a pane"},
 
 	{name: "safe-mode", why: "leaves out every kind of extension at once; --bare --setting-sources= --disable-slash-commands --strict-mcp-config leave out what a project and servers bring"},
 	{name: "restricted", why: "has a mode of its own there; --permission-mode plan only reads"},
