@@ -283,6 +283,7 @@ func (r *Running) root() *Running {
 func (r *Running) who() (w ext.Who) {
 	if c := r.spec.Child; c != nil {
 		w.ID, w.Type = c.agent.ID, cmp.Or(c.agent.Type, "general-purpose")
+		w.Name = c.agent.Name
 	}
 	return w
 }

@@ -53,7 +53,7 @@ func (r *Running) extend(cfg *config.Config) {
 		Session: r.ID, Project: at.Paths.Root, Mask: at.process.hide.Result, Log: at.process.LogFile,
 		Env: tool.Env{Dir: at.Paths.Dir, Roots: []string{at.Paths.Dir}, Home: at.Paths.Home, Scratch: r.log.Scratch()},
 	}, Hooks: ext.HooksConfig{
-		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: at.Paths.Root, Dir: at.Paths.Dir, Temp: at.process.temp.outside, Main: cmp.Or(r.who().Type, r.plan(cfg).Name), Who: r.who(), Of: r.eldest(), Defers: at.process.front.Print && r.spec.Child == nil,
+		Session: r.ID, Transcript: r.Transcript, Source: source, Setup: r.spec.Setup, Project: at.Paths.Root, Dir: at.Paths.Dir, Temp: at.process.temp.outside, Main: cmp.Or(r.who().Type, r.plan(cfg).Name), Who: r.who(), Team: func() string { return r.tree.Team() }, Of: r.eldest(), Defers: at.process.front.Print && r.spec.Child == nil,
 		Environ: func() (environ, allow []string) { return at.inherited(at.Config()) },
 		Rules: func() policy.Rules {
 			return policy.Rules{Dir: at.Paths.Dir, Dirs: []string{at.Paths.Dir}, Home: at.Paths.Home, FoldCase: at.Paths.FoldCase}

@@ -109,6 +109,13 @@ func (c Crew) Found(name string) (team, lead string) {
 	return t.team, t.root
 }
 
+// Team is what the agents of the tree are called together, "" for nothing.
+func (t *Tree) Team() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.team
+}
+
 // Disband implements team.Post. works are the agents that still do.
 func (c Crew) Disband() (team string, works []string) {
 	for _, m := range c.Tree.List("") {

@@ -37,6 +37,7 @@ const (
 	MessageDisplay Event = "MessageDisplay"
 	TaskCreated    Event = "TaskCreated"
 	TaskCompleted  Event = "TaskCompleted"
+	TeammateIdle   Event = "TeammateIdle"
 )
 
 // Bounds of what a hook may take and say.
@@ -98,11 +99,12 @@ var events = map[Event]facts{
 	MessageDisplay: {mute: true},
 	TaskCreated:    {blocks: true, stops: true},
 	TaskCompleted:  {blocks: true, stops: true},
+	TeammateIdle:   {blocks: true, stops: true},
 }
 
 // later are events of the format that have no cause in adze yet.
 var later = map[Event]bool{
-	"TeammateIdle": true, "WorktreeCreate": true, "WorktreeRemove": true, "PreModelSwitch": true, "PostModelSwitch": true,
+	"WorktreeCreate": true, "WorktreeRemove": true, "PreModelSwitch": true, "PostModelSwitch": true,
 	"PreSkillShellCommand": true,
 }
 
@@ -110,7 +112,7 @@ var later = map[Event]bool{
 func Events() []Event {
 	return []Event{
 		Setup, SessionStart, DirectoryAdded, InstructionsLoaded, UserPromptSubmit, UserPromptExpansion, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse,
-		PostToolUseFailure, PostToolBatch, Elicitation, ElicitationResult, TaskCreated, TaskCompleted, SubagentStart, SubagentStop, MessageDisplay, Notification, Stop, StopFailure,
+		PostToolUseFailure, PostToolBatch, Elicitation, ElicitationResult, TaskCreated, TaskCompleted, SubagentStart, SubagentStop, TeammateIdle, MessageDisplay, Notification, Stop, StopFailure,
 		PreCompact, PostCompact, CwdChanged, FileChanged, ConfigChange, SessionEnd,
 	}
 }

@@ -183,7 +183,12 @@ type (
 	}
 	TaskCreatedInput   struct{ TaskInput }
 	TaskCompletedInput struct{ TaskInput }
-	FileInput          struct {
+	// IdleInput is an agent with a name that has nothing more to do.
+	IdleInput struct {
+		Name string `json:"teammate_name"`
+		Team string `json:"team_name"` // of TeamCreate, or "default"
+	}
+	FileInput struct {
 		Path string `json:"file_path"`
 		How  string `json:"event"` // change, add or unlink
 	}
@@ -251,11 +256,13 @@ func (DirInput) Event() Event           { return DirectoryAdded }
 func (MessageInput) Event() Event       { return MessageDisplay }
 func (TaskCreatedInput) Event() Event   { return TaskCreated }
 func (TaskCompletedInput) Event() Event { return TaskCompleted }
+func (IdleInput) Event() Event          { return TeammateIdle }
 
 func (i SetupInput) Subject() string { return i.Trigger }
 func (i DirInput) Subject() string   { return i.Source }
 func (MessageInput) Subject() string { return "" }
 func (TaskInput) Subject() string    { return "" }
+func (IdleInput) Subject() string    { return "" }
 
 func (i ExpansionInput) Subject() string         { return i.Name }
 func (i SubagentStartInput) Subject() string     { return i.Type }

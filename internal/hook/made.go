@@ -23,7 +23,7 @@ var makers = map[Event]func() any{
 	InstructionsLoaded: func() any { return &InstructionsInput{Reason: "session_start"} }, ConfigChange: func() any { return &ConfigInput{Source: "user_settings"} },
 	FileChanged: func() any { return &FileInput{How: "change"} }, Setup: func() any { return &SetupInput{Trigger: "init"} },
 	DirectoryAdded: func() any { return &DirInput{Source: "flag"} }, MessageDisplay: func() any { return &MessageInput{Final: true} },
-	TaskCreated: func() any { return &TaskCreatedInput{} }, TaskCompleted: func() any { return &TaskCompletedInput{} },
+	TaskCreated: func() any { return &TaskCreatedInput{} }, TaskCompleted: func() any { return &TaskCompletedInput{} }, TeammateIdle: func() any { return &IdleInput{} },
 }
 
 // Make makes the input of an event from the JSON of its own fields, for a try.

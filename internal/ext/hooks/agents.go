@@ -1,14 +1,15 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/hook"
 )
 
-// Who is an agent that works for the session.
-type Who struct{ ID, Type string }
+// Who is an agent that works for the session. Name is the one that it was given, "" for none.
+type Who struct{ ID, Type, Name string }
 
 type whoKey struct{}
 
@@ -20,8 +21,26 @@ func (g *Gate) Begins(ctx context.Context, who Who) []string {
 	if !g.Hooked(hook.SubagentStart) {
 		return nil
 	}
-	return told(hook.SubagentStart, g.Hook(As(ctx, who), hook.SubagentStartInput(who), nil).Context)
+	return told(hook.SubagentStart, g.Hook(As(ctx, who), hook.SubagentStartInput{ID: who.ID, Type: who.Type}, nil).Context)
 }
+
+// idle asks hooks whether an agent with a name may have nothing more to do, once those of its
+// end have let it. One that blocks has it go on.
+func (g *Gate) idle(ctx context.Context, a hook.Answer) hook.Answer {
+	if a.Block || a.Stop || !g.member() || !g.run.Any(hook.TeammateIdle) {
+		return a
+	}
+	team := "default"
+	if g.conf.Team != nil {
+		team = cmp.Or(g.conf.Team(), team)
+	}
+	b := g.Hook(ctx, hook.IdleInput{Name: g.conf.Who.Name, Team: team}, nil)
+	b.Context = append(a.Context, b.Context...)
+	return b
+}
+
+// member reports whether the session is that of an agent with a name.
+func (g *Gate) member() bool { return g.conf.Of != "" && g.conf.Who.Name != "" }
 
 // transcript is the file of an agent's own session, "" without one.
 func (g *Gate) transcript() string {

@@ -52,6 +52,8 @@ type Config struct {
 	// of that session.
 	Who Who
 	Of  string
+	// Team is the name of the team that the agents of that session are; nil: they have none.
+	Team func() string
 	// Environ is what commands may inherit, and the names that pass to them.
 	Environ func() (environ, allow []string)
 	// Ask puts a question to a model, by name or "" for the small one.
@@ -218,15 +220,16 @@ func (g *Gate) gaveUp() bool {
 // Hooked implements agent.Host.
 func (g *Gate) Hooked(e hook.Event) bool {
 	if e == hook.Stop && g.conf.Of != "" {
-		e = hook.SubagentStop
+		return g.run.Any(hook.SubagentStop) || g.member() && g.run.Any(hook.TeammateIdle)
 	}
 	return g.run.Any(e)
 }
 
 // Hook implements agent.Host.
-func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer {
+func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action) (out hook.Answer) {
 	<-g.ready
 	if stop, ok := in.(hook.StopInput); ok {
+		defer func() { out = g.idle(ctx, out) }()
 		stop.Tasks = tasks(g.s.State().Background)
 		in = stop
 		if g.conf.Of != "" {

@@ -135,7 +135,7 @@ func blocked(e hook.Event) string {
 		return "the turn would end"
 	case hook.Stop:
 		return "the turn would go on"
-	case hook.SubagentStop:
+	case hook.SubagentStop, hook.TeammateIdle:
 		return "the agent would go on"
 	default:
 		return "it would be refused"
