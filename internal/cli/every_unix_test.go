@@ -96,6 +96,7 @@ schedule add 2h hello
 workflow list
 worktree clean
 worktree list
+worktree merge none
 --version
 `), "\n")
 
