@@ -49,7 +49,7 @@ func (m *Model) spinner(p dialog.Paper) draw.Line {
 	}
 	stop := dot + m.keys.Hint(keymap.Cancel) + " interrupts"
 	verb := m.verb(m.now)
-	if c := m.story.Open(); c != nil && c.Shell() && c.Lasts(m.now) >= longCommand {
+	if c := m.story.Open(); c != nil && (c.Shell() || m.awaits(c.ID)) && c.Lasts(m.now) >= longCommand {
 		long := stop + dot + m.keys.Hint(keymap.TaskBackground) + " moves it to the background"
 		if 2+draw.Width(verb+took+tokens+long) <= p.Cols() {
 			stop = long

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,11 @@ func (v *conversation) begins(b event.TaskStarted) {
 		return
 	}
 	v.tasks = append(v.tasks, task{start: b})
+}
+
+// awaits reports whether a call waits for the end of an agent.
+func (v *conversation) awaits(call string) bool {
+	return slices.ContainsFunc(v.tasks, func(t task) bool { return t.end == nil && t.start.Waits && t.start.Call == call })
 }
 
 // task is the one of this ID that runs, nil when none does.

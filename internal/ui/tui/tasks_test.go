@@ -246,3 +246,13 @@ func TestWhatWouldEnd(t *testing.T) {
 	r.keys("'/exit", "enter").has("2 tasks run in the background", "command b1: make watch", "agent a1: look (3 calls made, nothing reported)", "Quit and end them").keys("esc")
 	r.event(event.TaskEnded{ID: "a1", Status: event.TaskBlocked, Text: "nobody was there to answer what it asked: Bash: make\nThe last it said:\nx"}).has("ended after 0.0 s: blocked: nobody was there to answer", "what it asked: Bash: make").hasNot("The last it said")
 }
+
+// The key that lets the call go on is named where it waits for an agent, too.
+func TestWaitingAgentGoesToTheBackground(t *testing.T) {
+	r := newRig(t, 100, 24).open().event(event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t"}, event.ToolStarted{Call: "c", Name: "Agent", Title: "Agent: look"},
+		event.TaskStarted{ID: "a1", Call: "c", Kind: event.TaskAgent, Text: "look", Waits: true, Agent: &event.Agent{ID: "a1"}})
+	r.pass(longCommand + time.Second).has("Ctrl+B moves it to the background").keys("ctrl+b")
+	if o, ok := last[op.Background](r); !ok || o.Call != "c" {
+		t.Errorf("%+v", o)
+	}
+}
