@@ -155,6 +155,9 @@ func (m *Model) wake() time.Time {
 		sooner(m.kept.due)
 	}
 	sooner(m.glanceDue())
+	if slices.ContainsFunc(m.tasks, func(t task) bool { return t.end == nil && t.start.Agent != nil }) {
+		sooner(m.now.Add(time.Second)) // their lines count seconds
+	}
 	return at
 }
 

@@ -58,7 +58,11 @@ func (m *Model) agents(p dialog.Paper, most int) (out []draw.Line) {
 		if t.tally.Cost > 0 {
 			facts = append(facts, fmt.Sprintf("$%.2f", t.tally.Cost))
 		}
-		facts = append(facts, story.Seconds(t.took))
+		took := t.took // when it was heard of last
+		if at := m.st.Since[t.start.ID]; !at.IsZero() {
+			took = max(took, m.now.Sub(at))
+		}
+		facts = append(facts, story.Seconds(took))
 		out = append(out, draw.Beside(left, draw.L(draw.S(strings.Join(facts, " "+p.Sign(draw.Middot)+" "), draw.Quiet)), p.Cols(), p.O))
 	}
 	if more > 0 {
