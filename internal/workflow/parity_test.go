@@ -77,8 +77,8 @@ var parity = []row{
 	{"P75", "only the session's own runs", "script:this session has no run", ""},
 	{"P76", "scriptPath reads what the session may read", "", "the plan has the read as an action, and a script's own read is judged (app.newFlows)"},
 	{"P77", "the result comes in one way", "", "a look at a run never says its result (fleet.Runs.Look)"},
-	{"P78", "agents know that nobody answers", "", "their prompt says so (fleet.Flows.agent)"},
-	{"P79", "the notification names the journal", "", "it does (fleet.Flows.notice)"},
+	{"P78", "agents know that nobody answers", "script:Nobody answers questions", ""},
+	{"P79", "the notification names the journal", "script:journal.jsonl, a line for each", ""},
 }
 
 // Each row has a test that there is, or says why not.
