@@ -107,7 +107,7 @@ func TestMatching(t *testing.T) {
 func TestParseSaysWhatCannotBeUsed(t *testing.T) {
 	for name, c := range map[string]struct{ event, group, want string }{
 		"no such event":          {"PreTool", `{}`, "did you mean PreToolUse"},
-		"an event without cause": {"TeammateIdle", `{"hooks":[]}`, "nothing in this version of adze causes"},
+		"an event without cause": {"PreModelSwitch", `{"hooks":[]}`, "nothing in this version of adze causes"},
 		"no object":              {"Stop", `[]`, `expected {"matcher"`},
 		"no list":                {"Stop", `{"matcher":""}`, `"hooks" is missing`},
 		"JavaScript only":        {"PreToolUse", `{"matcher":"(?!Bash)x","hooks":[]}`, "RE2 syntax"},
@@ -256,7 +256,7 @@ func TestEncode(t *testing.T) {
 		hook.FailureInput{Call: hook.Call{Input: json.RawMessage(`{}`)}}, hook.BatchInput{}, hook.NotificationInput{}, hook.StopInput{}, hook.StopFailureInput{},
 		hook.PreCompactInput{}, hook.PostCompactInput{}, hook.CwdInput{}, hook.ExpansionInput{Name: "x"}, hook.SubagentStartInput{Type: "a"}, hook.SubagentStopInput{Type: "a"},
 		hook.ElicitationInput{Server: "s"}, hook.ElicitationResultInput{Server: "s"}, hook.InstructionsInput{Reason: "include"}, hook.ConfigInput{Source: "user_settings"},
-		hook.FileInput{Path: "/d/x", How: "add"}, hook.SetupInput{Trigger: "init"}, hook.DirInput{Source: "flag"}, hook.MessageInput{}, hook.TaskCreatedInput{}, hook.TaskCompletedInput{},
+		hook.FileInput{Path: "/d/x", How: "add"}, hook.SetupInput{Trigger: "init"}, hook.DirInput{Source: "flag"}, hook.MessageInput{}, hook.TaskCreatedInput{}, hook.TaskCompletedInput{}, hook.IdleInput{Name: "n", Team: "t"},
 	}
 	var seen []hook.Event
 	for _, in := range inputs {
