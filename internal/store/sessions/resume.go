@@ -105,7 +105,11 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 	}
 	l := &Opened{ID: old.ID, Begin: r.begin(old.ID), Model: cmp.Or(old.Wish, old.Model), Mode: old.Mode, run: r}
 	if old.Start != "" && old.Start != r.Dir && !info.Siblings(old.Start, r.Dir) {
-		r.Note("this session was in %s; it goes on in %s (to go on there: cd %s && adze --resume %s)", old.Start, r.Dir, hint.Shell(old.Start), old.ID)
+		if _, err := os.Stat(old.Start); errors.Is(err, fs.ErrNotExist) {
+			r.Note("this session was in %s, which is gone; it goes on in %s", old.Start, r.Dir)
+		} else {
+			r.Note("this session was in %s; it goes on in %s (to go on there: cd %s && adze --resume %s)", old.Start, r.Dir, hint.Shell(old.Start), old.ID)
+		}
 	}
 	if old.Parent != "" {
 		l.Kin = st.kin(old.Parent)
