@@ -137,7 +137,7 @@ func TestComes(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 		for week := range 3 {
-			pass(l.Next.Add(time.Duration(week)*7*24*time.Hour).Sub(time.Now()) - time.Second)
+			pass(time.Until(l.Next.Add(time.Duration(week)*7*24*time.Hour)) - time.Second)
 			if got := h.heard(); got != "" {
 				t.Errorf("too early: %s", got)
 			}

@@ -83,7 +83,7 @@ func TestTasksAreLookedAt(t *testing.T) {
 	r = begin().keys("f").has("╭ b1  make watch", "tick 2").event(event.TaskEnded{ID: "b1", Exit: 3}).pass(time.Second)
 	r.hasNot("╭ b1").has("b1 has ended: exit 3")
 	// The list itself is asked for anew.
-	r = begin().event(event.TaskStarted{ID: "b2", Text: "make more"}).pass(glanceSoon).has("b2  make more", "b1  make watch")
+	begin().event(event.TaskStarted{ID: "b2", Text: "make more"}).pass(glanceSoon).has("b2  make more", "b1  make watch")
 }
 
 // Where work would be lost, a stop is asked about.
