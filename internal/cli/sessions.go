@@ -103,7 +103,7 @@ func sessionsShow(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(sys.Stdout)
-			return report.Export(cmd.Context(), sys.Stdout, st, i, "md", sys.Environ, 2000)
+			return report.Export(cmd.Context(), sys.Stdout, st, i, "md", sys.Environ, 2000, false)
 		}}, err
 	})
 	c.Flags().Lookup("json").Usage = "the facts as JSON"
@@ -139,10 +139,10 @@ func sessionsRemove(sys System, f *runFlags) *cobra.Command {
 }
 
 func newExport(sys System, f *runFlags) *cobra.Command {
-	format, to := "", ""
+	format, to, alone := "", "", false
 	c := &cobra.Command{
 		Use: "export [SESSION]", Short: "Write a session as Markdown, a page or JSON, with secrets masked", Args: cobra.MaximumNArgs(1),
-		Long: "Writes a session as Markdown, one page, JSON or JSON lines, to stdout or a new file.\nWhat looks like a key is masked; read it before you give it away.\n\n" + sessionWords,
+		Long: "Writes a session as Markdown, one page, JSON or JSON lines, to stdout or a new file.\nIts agents follow, each with what it did; jsonl is the log of the session alone.\nWhat looks like a key is masked; read it before you give it away.\n\n" + sessionWords,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !slices.Contains([]string{"md", "html", "json", "jsonl"}, format) {
 				return usagef("md, html, json or jsonl", "--format cannot be %q", format)
@@ -160,11 +160,12 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 				defer func() { err = errors.Join(err, file.Close()) }()
 				out = file
 			}
-			return report.Export(cmd.Context(), out, st, i, format, sys.Environ, 0)
+			return report.Export(cmd.Context(), out, st, i, format, sys.Environ, 0, !alone)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "md", "md, html (one page that needs nothing else), json or jsonl")
 	c.Flags().StringVarP(&to, "output", "o", "", "write to this new file (- is stdout)")
+	c.Flags().BoolVar(&alone, "no-agents", false, "leave out what agents of the session did")
 	return c
 }
 

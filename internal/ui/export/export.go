@@ -26,13 +26,17 @@ type Options struct {
 	Secrets []string
 	// MaxResult bounds each result in Markdown, in bytes; 0 means all of it.
 	MaxResult int
+	// Agent yields the log of an agent, and nothing where there is none. path are the IDs
+	// of the sessions that lead to it, from an agent of the session on. nil leaves agents
+	// out.
+	Agent func(path []string) iter.Seq2[event.Event, error]
 }
 
 // JSONL writes the events as they are in the log, one per line, with secrets
-// masked in every string.
+// masked in every string. Agents have logs of their own, which are not in it.
 func JSONL(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 	out := bufio.NewWriter(w)
-	err := lines(events, secret.New(o.Secrets...), func(line []byte) error {
+	err := lines(events, secret.New(o.Secrets...), func(event.Body) {}, func(line []byte) error {
 		_, err := out.Write(append(line, '\n'))
 		return err
 	})
@@ -42,8 +46,8 @@ func JSONL(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 	return out.Flush()
 }
 
-// JSON writes one object: version (of this shape), title, and events, which are
-// what [JSONL] writes.
+// JSON writes one object: version (of this shape), title, events, which are what
+// [JSONL] writes, and agents, each with events and agents of its own.
 func JSON(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 	hide := secret.New(o.Secrets...)
 	title, err := json.Marshal(hide.String(o.Title))
@@ -51,28 +55,23 @@ func JSON(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 		return fmt.Errorf("export session: %w", err)
 	}
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, `{"version":1,"title":%s,"events":[`, title)
-	before := "\n"
-	err = lines(events, hide, func(line []byte) error {
-		_, err := fmt.Fprintf(out, "%s%s", before, line)
-		before = ",\n"
-		return err
-	})
-	if err != nil {
+	fmt.Fprintf(out, `{"version":1,"title":%s,`, title)
+	if err := eventsJSON(out, events, agents{}, o, hide); err != nil {
 		return err
 	}
-	fmt.Fprint(out, "\n]}\n")
+	fmt.Fprint(out, "}\n")
 	return out.Flush()
 }
 
 // lines calls write with each event as it is in the log, without a line feed,
-// with secrets masked in every string.
-func lines(events iter.Seq2[event.Event, error], hide *secret.Redactor, write func([]byte) error) error {
+// with secrets masked in every string, and see with what is in it.
+func lines(events iter.Seq2[event.Event, error], hide *secret.Redactor, see func(event.Body), write func([]byte) error) error {
 	var line []byte
 	for e, err := range events {
 		if err != nil {
 			return fmt.Errorf("export session: %w", err)
 		}
+		see(e.Body)
 		if line, err = event.AppendLine(line[:0], e); err != nil {
 			return fmt.Errorf("export session: %w", err)
 		}
@@ -88,17 +87,34 @@ func lines(events iter.Seq2[event.Event, error], hide *secret.Redactor, write fu
 }
 
 // Markdown writes the conversation as a document: prompts, replies, and each
-// call with its input and result, in the order of the calls.
+// call with its input and result, in the order of the calls. Agents follow, with
+// what they did folded.
 func Markdown(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
-	d := document{out: bufio.NewWriter(w), o: o, hide: secret.New(o.Secrets...), results: map[string]event.ToolFinished{}}
+	d := newDocument(bufio.NewWriter(w), o, secret.New(o.Secrets...))
+	if _, err := d.whole(events); err != nil {
+		return err
+	}
+	return d.out.Flush()
+}
+
+func newDocument(out *bufio.Writer, o Options, hide *secret.Redactor) document {
+	return document{out: out, o: o, hide: hide, results: map[string]event.ToolFinished{}}
+}
+
+// whole writes a session with its agents, and says how many events it has.
+func (d *document) whole(events iter.Seq2[event.Event, error]) (n int, err error) {
 	for e, err := range events {
 		if err != nil {
-			return fmt.Errorf("export session: %w", err)
+			return n, fmt.Errorf("export session: %w", err)
 		}
+		n++
 		d.event(e)
+		if d.o.Agent != nil {
+			d.kin.apply(e.Body)
+		}
 	}
 	d.calls()
-	return d.out.Flush()
+	return n, d.agents()
 }
 
 // document is a Markdown file that is being written. Errors stay in out
@@ -111,12 +127,19 @@ type document struct {
 	uses    []llm.ToolUse // of the newest reply, not written yet
 	off     bool          // a hook put the last of them off
 	results map[string]event.ToolFinished
+	kin     agents
 }
 
 func (d *document) event(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.SessionStarted:
 		d.id = b.ID
+		if len(d.kin.path) > 0 { // its heading is written
+			if b.At > 0 {
+				d.put("_%s_\n\n", ofAFork)
+			}
+			return
+		}
 		d.put("# %s\n\n", d.text(clip.Line(cmp.Or(d.o.Title, "Session "+b.ID), 200)))
 		d.put("Session %s, started %s in `%s`", b.ID, e.Time.Format("2006-01-02 15:04 MST"), d.text(b.Dir))
 		if b.Branch != "" {

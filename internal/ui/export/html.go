@@ -42,40 +42,69 @@ const (
 // and a dark and a light face.
 func HTML(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 	hide := secret.New(o.Secrets...)
-	p := page{out: bufio.NewWriter(w), pictures: pictures{room: maxPictures, of: map[string][]picture{}}}
-	st := story.New()
-	var begin event.SessionStarted
-	var from, to time.Time
+	p := page{out: bufio.NewWriter(w), room: maxPictures}
+	c := p.chapter(agents{})
+	if err := c.read(events, hide); err != nil {
+		return err
+	}
+	about := fmt.Sprintf("Session %s in %s", c.begin.ID, c.begin.Dir)
+	if c.begin.Branch != "" {
+		about += " on " + c.begin.Branch
+	}
+	if !c.from.IsZero() {
+		about += ", " + c.from.Format("2006-01-02 15:04 MST") + " to " + c.to.Format("2006-01-02 15:04 MST")
+	}
+	p.head(draw.String(hide.String(clip.Line(cmp.Or(o.Title, "Session "+c.begin.ID), 200))), draw.String(about))
+	c.items()
+	if o.Agent != nil {
+		if err := p.agents(c.kin, o, hide); err != nil {
+			return err
+		}
+	}
+	p.put("</main>\n<script>%s</script>\n</body>\n</html>\n", pageScript)
+	return p.out.Flush()
+}
+
+// A chapter is one session in a page.
+type chapter struct {
+	page     *page
+	pictures pictures
+	story    *story.Story
+	begin    event.SessionStarted
+	from, to time.Time
+	kin      agents
+}
+
+func (p *page) chapter(kin agents) *chapter {
+	return &chapter{page: p, pictures: pictures{room: &p.room, of: map[string][]picture{}}, story: story.New(), kin: kin}
+}
+
+func (c *chapter) read(events iter.Seq2[event.Event, error], hide *secret.Redactor) error {
 	for e, err := range events {
 		if err == nil {
-			p.pictures.collect(e.Body)
+			c.pictures.collect(e.Body)
 			e, err = masked(e, hide)
 		}
 		if err != nil {
 			return fmt.Errorf("export session: %w", err)
 		}
-		if b, ok := e.Body.(event.SessionStarted); ok && from.IsZero() {
-			begin, from = b, e.Time
+		if b, ok := e.Body.(event.SessionStarted); ok && c.from.IsZero() {
+			c.begin, c.from = b, e.Time
 		}
-		to = e.Time
-		st.Apply(e)
+		c.to = e.Time
+		c.story.Apply(e)
+		c.kin.apply(e.Body)
 	}
-	about := fmt.Sprintf("Session %s in %s", begin.ID, begin.Dir)
-	if begin.Branch != "" {
-		about += " on " + begin.Branch
-	}
-	if !from.IsZero() {
-		about += ", " + from.Format("2006-01-02 15:04 MST") + " to " + to.Format("2006-01-02 15:04 MST")
-	}
-	p.head(draw.String(hide.String(clip.Line(cmp.Or(o.Title, "Session "+begin.ID), 200))), draw.String(about))
+	return nil
+}
+
+func (c *chapter) items() {
 	var before *story.Item
-	for _, it := range st.Items {
-		if p.item(it, before) {
+	for _, it := range c.story.Items {
+		if c.item(it, before) {
 			before = it
 		}
 	}
-	p.put("</main>\n<script>%s</script>\n</body>\n</html>\n", pageScript)
-	return p.out.Flush()
 }
 
 // masked is an event without secrets in any of its texts.
@@ -93,16 +122,16 @@ func masked(e event.Event, hide *secret.Redactor) (event.Event, error) {
 
 // page is a page that is being written. Errors stay in out until Flush.
 type page struct {
-	out      *bufio.Writer
-	pictures pictures
+	out  *bufio.Writer
+	room int // for more pictures, in bytes
 }
 
-func (p page) put(format string, args ...any) { fmt.Fprintf(p.out, format, args...) }
+func (p *page) put(format string, args ...any) { fmt.Fprintf(p.out, format, args...) }
 
 // head writes all that comes before the conversation. The policy allows what is
 // in this page and nothing else: whatever a text in it says, no script of it
 // runs, and no request leaves the page.
-func (p page) head(title, about string) {
+func (p *page) head(title, about string) {
 	style := pageStyle + colours()
 	p.put(`<!doctype html>
 <html lang="en">
@@ -135,7 +164,8 @@ func digest(s string) string {
 // item writes one item and reports whether there was anything to write. What is
 // folded in the terminal can be unfolded. It is there twice, for wide and for
 // narrow screens, unless it is the same for both.
-func (p page) item(it, before *story.Item) bool {
+func (c *chapter) item(it, before *story.Item) bool {
+	p := c.page
 	wide, narrow := formed(it, wideCols), formed(it, narrowCols)
 	if len(wide.short) == 0 {
 		return false
@@ -155,7 +185,7 @@ func (p page) item(it, before *story.Item) bool {
 		p.form("wide", wide)
 		p.form("narrow", narrow)
 	}
-	for _, pic := range p.pictures.take(it) {
+	for _, pic := range c.pictures.take(it) {
 		p.put("%s\n", pic.html())
 	}
 	p.put("</section>\n")
@@ -181,7 +211,7 @@ func same(a, b []draw.Line) bool {
 
 func (f form) equal(g form) bool { return same(f.short, g.short) && same(f.whole, g.whole) }
 
-func (p page) form(class string, f form) {
+func (p *page) form(class string, f form) {
 	p.put(`<div class="%s">`, class)
 	switch {
 	case same(f.short, f.whole):
@@ -204,7 +234,7 @@ func (p page) form(class string, f form) {
 	p.put("</div>\n")
 }
 
-func (p page) lines(lines []draw.Line) {
+func (p *page) lines(lines []draw.Line) {
 	p.put("<pre>")
 	for i, l := range lines {
 		if i > 0 {
@@ -217,7 +247,7 @@ func (p page) lines(lines []draw.Line) {
 	p.put("</pre>")
 }
 
-func (p page) span(s draw.Span) {
+func (p *page) span(s draw.Span) {
 	text := html.EscapeString(s.Text)
 	if to := address(s.Link); to != "" {
 		text = fmt.Sprintf(`<a href="%s" rel="noopener noreferrer">%s</a>`, html.EscapeString(to), text)

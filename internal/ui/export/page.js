@@ -57,6 +57,11 @@ const search = () => {
     for (let i = text.indexOf(word); word && i >= 0 && hits.length < most; i = text.indexOf(word, i + word.length))
       hits.push(range(i, i + word.length, nodes));
   }
+  for (const d of document.querySelectorAll(".agent")) {
+    const hit = word && d.querySelector(".item:not([hidden])");
+    if (hit && !d.open) d.open = d.searched = true;
+    else if (d.searched && !hit) d.open = d.searched = false;
+  }
   told.textContent = word ? hits.length + (hits.length < most ? "" : " or more") + " in " + n + " items" : "";
   mark();
 };

@@ -19,10 +19,11 @@ const (
 	maxPictures = 24 << 20 // of all of them
 )
 
-// pictures are those of a session, by the prompts and calls they belong to.
+// pictures are those of a session, by the prompts and calls they belong to. The room is
+// that of the page.
 type pictures struct {
 	of   map[string][]picture
-	room int
+	room *int
 }
 
 // A picture without data says why it has none.
@@ -60,10 +61,10 @@ func (p *pictures) add(id string, pic picture) {
 		pic.why = "its file is gone"
 	case len(pic.data) > maxPicture:
 		pic.why = "it has " + clip.Size(int64(len(pic.data)))
-	case len(pic.data) > p.room:
+	case len(pic.data) > *p.room:
 		pic.why = "the page has too many already"
 	default:
-		p.room -= len(pic.data)
+		*p.room -= len(pic.data)
 	}
 	if pic.why != "" {
 		pic.data = nil
