@@ -36,12 +36,14 @@ type sheet struct {
 	Off     int64     `json:"off"` // of the first byte that was not read
 	Seq     event.Seq `json:"seq"` // of the last event that was read, or that was copied
 	Root    string    `json:"root,omitempty"`
+	// Types are the names of the definitions of the session's agents, by the agents' IDs.
+	Types map[string]string `json:"types,omitempty"`
 	usage.Sheet
 }
 
 const (
 	sheetName    = "usage.json"
-	sheetVersion = 1
+	sheetVersion = 2
 )
 
 // Usage yields what each session came to that was written to since a time, in
@@ -164,11 +166,24 @@ func (k *sheet) line(line []byte) {
 		}
 		return
 	}
+	if kind == "task_started" {
+		var e event.TaskStarted
+		if fastjson.Unmarshal(line, &e) == nil && e.Agent != nil && e.Agent.Type != "" {
+			if k.Types == nil {
+				k.Types = map[string]string{}
+			}
+			k.Types[e.ID] = e.Agent.Type
+		}
+		return
+	}
 	b, err := event.ParseUsage(line, kind)
 	if err != nil {
 		return
 	}
 	if r, ok := event.Request(b); ok {
+		if by, ok := b.(event.Spent); ok && by.For == event.ForAgent && k.Types[by.Agent] != "" {
+			r.For += " " + k.Types[by.Agent]
+		}
 		k.Request(at, r)
 	}
 	if tool, w, ok := event.Work(b); ok {
