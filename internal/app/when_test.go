@@ -169,6 +169,6 @@ func handed(ctx context.Context, w *Place, r *Running, cfg *config.Config, makes
 		said += fmt.Sprintln(x.Name, x.Scope, x.Approval, x.Why)
 	}
 	return fmt.Sprint(screen, cfg.StatusLine != nil, cfg.StatusLine, bad, n.Rules.List, n.Rules.Dirs, n.Rules.Unsafe, n.Rules.NoBypass, n.Forbidden, names, n.Budget, n.WarnUSD, n.Loop.MaxCalls, environ, allow, unknown,
-		" made: ", makes&^config.MakesClassifier != 0 && models != w.models.Load(), n.Target != nil, makes&config.MakesClassifier != 0 && r.auto != auto, next, cfg.CleanupDays, cfg.Titles, cfg.Helpers, cfg.Memory.Session, cfg.Bash.Wake, bounds(cfg), cfg.Agents.Background, cfg.Agents.AskUSD, ours.All(), said,
+		" made: ", makes&^config.MakesClassifier != 0 && models != w.models.Load(), n.Target != nil, makes&config.MakesClassifier != 0 && r.auto != auto, next, cfg.CleanupDays, cfg.Titles, cfg.Helpers, cfg.Memory.Session, cfg.Bash.Wake, bounds(cfg), cfg.Agents.Background, cfg.Agents.AskUSD, cfg.Agents.Verify, ours.All(), said,
 		cfg.EnabledPlugins, cfg.PluginConfigs, cfg.Worktree) // the place looks at plugins anew
 }
