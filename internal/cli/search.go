@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -49,7 +50,11 @@ func printFound(sys System, found []report.Found, all bool) {
 		if all {
 			where = "  " + clip.Visible(s.Start)
 		}
-		fmt.Fprintf(sys.Stdout, "%s  %s  %s%s\n    %s\n", s.ID, clip.Age(time.Since(s.Changed)), clip.Line(clip.VisibleText(s.Name()), 60), where, clip.Visible(s.Snippet))
+		by := ""
+		if a := s.Agent; a != nil {
+			by = fmt.Sprintf("agent %s (%s): ", clip.Visible(cmp.Or(a.Agent.Name, a.ID)), clip.Visible(a.Type))
+		}
+		fmt.Fprintf(sys.Stdout, "%s  %s  %s%s\n    %s%s\n", s.ID, clip.Age(time.Since(s.Changed)), clip.Line(clip.VisibleText(s.Info.Name()), 60), where, by, clip.Visible(s.Snippet))
 	}
 }
 

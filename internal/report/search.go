@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store"
@@ -16,8 +17,16 @@ import (
 // A Found is a session that has the words that were looked for.
 type Found struct {
 	store.Info
-	Seq     uint64 `json:"at"` // the event with the words
-	Snippet string `json:"snippet"`
+	// Agent says whose words they are, where an agent of the session said or did it.
+	Agent   *FoundAgent `json:"agent,omitempty"`
+	Seq     uint64      `json:"at"` // the event with the words, in the log of the session or the agent
+	Snippet string      `json:"snippet"`
+}
+
+// A FoundAgent is an agent that said or did what was looked for.
+type FoundAgent struct {
+	event.Agent
+	Session string `json:"session"` // the ID of its own session
 }
 
 // A Search is the index of what all sessions say, without secrets.
@@ -56,16 +65,42 @@ func (s Search) Sessions(ctx context.Context, words string, all bool, limit int,
 	}
 	out = []Found{}
 	for _, h := range hits {
-		i, err := s.of.At(h.Project, h.ID)
+		i, agent, err := s.at(ctx, h)
 		if errors.Is(err, store.ErrNone) { // removed by hand
-			_ = s.index.Mark(h.ID)
+			_ = s.index.Mark(session(h))
 			continue
 		}
 		if err == nil {
-			out = append(out, Found{i, uint64(h.Seq), h.Snippet})
+			out = append(out, Found{i, agent, uint64(h.Seq), h.Snippet})
 		}
 	}
 	return out, stale, nil
+}
+
+// session is the ID of the person's session that a hit is of.
+func session(h fulltext.Hit) string {
+	_, path := sessions.Line(h.Project)
+	return append(path, h.ID)[0]
+}
+
+// at is the person's session that a hit is of, and the agent of it, nil for none.
+func (s Search) at(ctx context.Context, h fulltext.Hit) (store.Info, *FoundAgent, error) {
+	project, path := sessions.Line(h.Project)
+	i, err := s.of.At(project, session(h))
+	if err != nil || len(path) == 0 {
+		return i, nil, err
+	}
+	agent := FoundAgent{Session: h.ID}
+	for e, err := range s.of.ReadChild(ctx, i, append(path, h.ID)[1:], 0) {
+		if err != nil {
+			return i, nil, err
+		}
+		if b, ok := e.Body.(event.SessionStarted); ok && b.Child != nil {
+			agent.Agent = b.Child.Agent
+			break
+		}
+	}
+	return i, &agent, nil
 }
 
 // Rebuild makes the index anew from all sessions.

@@ -23,6 +23,8 @@ import (
 type Catalogue interface {
 	List(ctx context.Context, project string) ([]store.Info, error)
 	Find(ctx context.Context, project, query string) (store.Info, error)
+	// Children are the sessions that work for one. Their Key is a path below that of it.
+	Children(ctx context.Context, of store.Info) ([]store.Info, error)
 	Read(ctx context.Context, i store.Info, after event.Seq) iter.Seq2[event.Event, error]
 }
 
@@ -183,9 +185,26 @@ type fed struct {
 	rows        []row
 }
 
-// feed reads what of a session is not in the index; flush writes what is left of it.
-// A session that cannot be read is left out; it must not hide the others.
+// feed reads what of a session, and of those that work for it, is not in the index; flush
+// writes what is left of it. A session that cannot be read is left out; it must not hide
+// the others.
 func (x *index) feed(ctx context.Context, i store.Info, cat Catalogue) error {
+	if err := x.feedOne(ctx, i, cat); err != nil {
+		return err
+	}
+	below, err := cat.Children(ctx, i)
+	if err != nil {
+		return ctx.Err()
+	}
+	for _, c := range below {
+		if err := x.feed(ctx, c, cat); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *index) feedOne(ctx context.Context, i store.Info, cat Catalogue) error {
 	after, err := x.seq(ctx, i.ID)
 	if err != nil || after >= i.Seq && after > 0 {
 		return err
@@ -357,16 +376,19 @@ func stretch(ctx context.Context, tx *sql.Tx, session int64) (n, used int64, err
 	return newest + 1, 0, err
 }
 
-// token is a project's name as one word.
-func token(project string) string { return "p" + hex.EncodeToString([]byte(project)) }
+// token is a project's name as one word. Sessions that work for one are of its project.
+func token(key string) string {
+	project, _, _ := strings.Cut(filepath.ToSlash(key), "/")
+	return "p" + hex.EncodeToString([]byte(project))
+}
 
-// forget takes a session out.
+// forget takes a session out, with those that worked for it.
 func (x *index) forget(ctx context.Context, id string) error {
 	return x.change(ctx, func(tx *sql.Tx) error {
 		for _, q := range []string{
-			fmt.Sprintf("DELETE FROM doc WHERE rowid IN (SELECT d.rowid FROM session s JOIN stretch t ON t.session = s.n JOIN doc d ON d.rowid BETWEEN t.n<<%d AND (t.n<<%d)+t.used WHERE s.id = ?)", rowBits, rowBits),
-			"DELETE FROM stretch WHERE session IN (SELECT n FROM session WHERE id = ?)",
-			"DELETE FROM session WHERE id = ?",
+			fmt.Sprintf("DELETE FROM doc WHERE rowid IN (SELECT d.rowid FROM session s JOIN stretch t ON t.session = s.n JOIN doc d ON d.rowid BETWEEN t.n<<%d AND (t.n<<%d)+t.used WHERE s.id = ?1 OR instr(replace(s.project, '\\', '/'), '/' || ?1 || '/') > 0)", rowBits, rowBits),
+			"DELETE FROM stretch WHERE session IN (SELECT n FROM session WHERE id = ?1 OR instr(replace(project, '\\', '/'), '/' || ?1 || '/') > 0)",
+			"DELETE FROM session WHERE id = ?1 OR instr(replace(project, '\\', '/'), '/' || ?1 || '/') > 0",
 		} {
 			if _, err := tx.ExecContext(ctx, q, id); err != nil {
 				return err

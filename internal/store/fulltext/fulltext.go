@@ -25,7 +25,7 @@ const (
 	pendingName = "pending"
 	// version is the form of the tables. An index of an older form is made
 	// anew; one of a newer form is left alone.
-	version = 2
+	version = 3
 )
 
 // patience is how long a statement waits for another process, in milliseconds.

@@ -48,6 +48,8 @@ func (s *shelf) List(context.Context, string) (out []store.Info, _ error) {
 	return out, nil
 }
 
+func (s *shelf) Children(context.Context, store.Info) ([]store.Info, error) { return nil, nil }
+
 func (s *shelf) Find(_ context.Context, _, id string) (store.Info, error) {
 	if i, ok := s.infos[id]; ok {
 		return i, nil

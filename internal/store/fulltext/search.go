@@ -23,7 +23,7 @@ type Query struct {
 // A Hit is a session, and the newest place in it that has the words.
 type Hit struct {
 	ID      string    `json:"session"`
-	Project string    `json:"project"`
+	Project string    `json:"project"` // its key: of a session that works for another one, a path below that one's
 	Seq     event.Seq `json:"seq"`     // of the first event of that place
 	Snippet string    `json:"snippet"` // one line, without control characters
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
@@ -38,6 +39,41 @@ func (s Store) Child(of store.Info, id string) (store.Info, error) {
 		err = store.ErrNone
 	}
 	return i, err
+}
+
+// Children are the children of a session, in no useful order. One that cannot be read is
+// left out.
+func (s Store) Children(ctx context.Context, of store.Info) (out []store.Info, err error) {
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	key := children(of.Key, of.ID)
+	ids, err := folders(root, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if i, err := s.info(root, key, id); ValidID(id) && err == nil {
+			out = append(out, i)
+		}
+	}
+	return out, err
+}
+
+// Line splits the project of a child, as Catalogue has it, into the project of the session
+// that all began with, the ID of that session, and those of the children on the way. For a
+// session that is no child, path is empty.
+func Line(key string) (project string, path []string) {
+	parts := strings.Split(filepath.ToSlash(key), "/")
+	for n := 1; n < len(parts); n += 2 {
+		path = append(path, parts[n])
+	}
+	return parts[0], path
 }
 
 // ReadChild reads the log of a child of a child … of a session behind an event. path are
