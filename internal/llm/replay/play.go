@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,8 +55,13 @@ func (p *player) RoundTrip(req *http.Request) (*http.Response, error) {
 		return refuse(req, fmt.Sprintf("the cassette has run out: it holds %d exchanges and this is request %d", n, n+1)), nil
 	}
 	e := p.cassette.exchanges[n]
-	if how := summarize(req.URL.Path, body).differs(e.Request); how != "" {
+	asked := summarize(req.URL.Path, body)
+	if how := asked.differs(e.Request); how != "" {
+		like := slices.IndexFunc(p.cassette.exchanges[n:], func(x exchange) bool { return asked.differs(x.Request) == "" })
 		p.mu.Unlock()
+		if like > 0 {
+			how += fmt.Sprintf("; it is like request %d of the recording. What agents asked in between cannot be played", n+like+1)
+		}
 		return refuse(req, fmt.Sprintf("request %d is not the one that was recorded: %s", n+1, how)), nil
 	}
 	p.next++

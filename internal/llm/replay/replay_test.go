@@ -179,6 +179,16 @@ func TestWindowsHome(t *testing.T) {
 	}
 }
 
+// A request that comes later in the recording is named: agents asked in between.
+func TestDiffersByAgents(t *testing.T) {
+	m := play(t, record(t, RecordConfig{}, llmtest.Say("of an agent"), llmtest.Say("one")))
+	m.player.cassette.exchanges[0].Request.Messages += 2
+	g := llmtest.Collect(t, context.Background(), m, hello())
+	if want := "it is like request 2 of the recording. What agents asked"; !strings.Contains(fmt.Sprint(g.Err), want) {
+		t.Errorf("%v, want %s", g.Err, want)
+	}
+}
+
 func TestRunsOutAndDiffers(t *testing.T) {
 	tape := record(t, RecordConfig{}, llmtest.Say("one"))
 	m := play(t, tape)
