@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -47,6 +48,7 @@ type courier struct {
 	status int        // of the last answer
 	no     denial     // the last
 	why    error      // what it did wrong
+	kind   string     // the content type of its answer to the first question, where that is no message; "" for others
 }
 
 // A denial is an answer with a status of 400 and above.
@@ -234,9 +236,21 @@ func (c *courier) send(req *http.Request) (*http.Response, error) {
 		if err == nil && first != nil && resp.Header.Get("Content-Type") == "" && resp.StatusCode < 300 {
 			return unanswered(resp, first), nil
 		}
+		if err == nil && first != nil && resp.StatusCode < 300 {
+			if kind := resp.Header.Get("Content-Type"); !speaks(kind) || resp.ContentLength == 0 {
+				c.mu.Lock()
+				c.kind = kind
+				c.mu.Unlock()
+			}
+		}
 		return resp, err
 	}
 	return c.signed(req)
+}
+
+// speaks reports whether a message of MCP may have this content type (Streamable HTTP).
+func speaks(kind string) bool {
+	return strings.HasPrefix(kind, "application/json") || strings.HasPrefix(kind, "text/event-stream")
 }
 
 // signed sends a request, and once more when signing in helps.
@@ -320,7 +334,7 @@ func (c *courier) blame(err error) error {
 // a secret.
 func (c *courier) because(err error) error {
 	c.mu.Lock()
-	why, status, no := c.why, c.status, c.no
+	why, status, no, first := c.why, c.status, c.no, c.kind
 	c.mu.Unlock()
 	u := new(url.Error)
 	sign := signing(err)
@@ -338,7 +352,14 @@ func (c *courier) because(err error) error {
 	case no.message != "" && strings.HasSuffix(err.Error(), http.StatusText(no.status)): // not that of another request
 		return &refused{err, no}
 	}
-	if _, cause, odd := strings.Cut(err.Error(), `sending "`+discover+`": `); odd { // its first answer, which the SDK names with all that came of it
+	_, cause, odd := strings.Cut(err.Error(), `sending "`+discover+`": `)                                  // its first answer, which the SDK names with all that came of it
+	if closed := strings.HasSuffix(err.Error(), "client is closing: EOF"); closed && first != "" && !odd { // or only that it has given up
+		odd = true
+		if !speaks(first) {
+			cause = "unsupported content type " + strconv.Quote(first)
+		}
+	}
+	if odd {
 		kind, page := strings.CutPrefix(cause, "unsupported content type ")
 		text := "its answer is no message of MCP"
 		if page {
