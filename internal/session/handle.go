@@ -441,11 +441,25 @@ func (s *Session) close(st *state, e event.TurnEnded) (ok bool) {
 	e.ID, e.Took = st.Running, s.cfg.Now().Sub(st.began)
 	err := s.record(context.Background(), st, e)
 	if err != nil { // the log cannot say it, but whoever watches must know
-		e.How, e.Reason = event.Failed, string(agent.ModelError)
-		e.Err, e.Kind, e.Hint = err.Error(), "storage", cmp.Or(hint.Of(err), storageHint)
-		s.fan.send(event.Event{Time: s.cfg.Now(), Body: e})
+		s.fan.send(event.Event{Time: s.cfg.Now(), Body: unrecorded(e, err)})
 	}
 	return err == nil
+}
+
+// unkept tells whoever watches of the end of a task that could not be recorded. Who waits
+// for it would wait for ever, and where no turn runs nothing else says what is wrong.
+func (s *Session) unkept(st *state, b event.Body, err error) {
+	s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
+	if st.Running == "" {
+		s.fan.send(event.Event{Time: s.cfg.Now(), Body: unrecorded(event.TurnEnded{}, err)})
+	}
+}
+
+// unrecorded is the end of a turn for which there is no room in the log.
+func unrecorded(e event.TurnEnded, err error) event.TurnEnded {
+	e.How, e.Reason = event.Failed, string(agent.ModelError)
+	e.Err, e.Kind, e.Hint = err.Error(), "storage", cmp.Or(hint.Of(err), storageHint)
+	return e
 }
 
 // storageHint is for a turn that ended because it could not be recorded.
@@ -474,7 +488,7 @@ func ended(out agent.Outcome, err error) event.TurnEnded {
 		}
 	}
 	if err != nil {
-		e.How, e.Reason, e.Kind, e.Err, e.Hint = event.Failed, string(agent.ModelError), "storage", err.Error(), cmp.Or(hint.Of(err), storageHint)
+		e = unrecorded(e, err)
 	}
 	return e
 }

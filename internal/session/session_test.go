@@ -938,3 +938,44 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 		r.Close()
 	})
 }
+
+// The end of a task that cannot be recorded is told to whoever watches: they would wait for
+// it for ever, and without a turn nothing else says what is wrong.
+func TestEndOfATaskWithoutRoom(t *testing.T) {
+	bubble("", t, func(t *testing.T) {
+		const room = 3 // the session, a task, and one more
+		r := start(t, nil, func(c *session.Config) { c.Log = &full{c.Log.(*mem.Log), room} })
+		if err := r.Report(event.TaskStarted{ID: "b1", Text: "make"}); err != nil {
+			t.Fatal(err)
+		}
+		var bad error
+		for range room {
+			if bad = r.Report(event.Noted{Text: "fills the log"}); bad != nil {
+				break
+			}
+		}
+		if bad == nil {
+			t.Fatal("the log is not full")
+		}
+		if err := r.Report(event.TaskEnded{ID: "b1"}); err == nil {
+			t.Error("it was recorded")
+		}
+		ended := false
+		for e, err := range r.watch {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch b := e.Body.(type) {
+			case event.TaskEnded:
+				ended = b.ID == "b1" && e.Seq == 0
+			case event.TurnEnded:
+				if !ended || b.How != event.Failed || b.Kind != "storage" || !strings.Contains(b.Err, "no space left") {
+					t.Errorf("%t, %+v", ended, b)
+				}
+				r.Close()
+				return
+			}
+		}
+		t.Error("nothing was told")
+	})
+}

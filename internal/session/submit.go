@@ -156,8 +156,13 @@ func (s *Session) Report(b event.Body) error {
 		return errors.Join(err, res)
 	case event.TaskStarted, event.TaskEnded, event.Spent, event.NotesKept, event.Noted, event.MessageSent, event.MessageSettled:
 		var res error
-		err := s.do(func(st *state) { res = s.record(context.Background(), st, b) })
-		if _, ended := b.(event.TaskEnded); ended {
+		_, ended := b.(event.TaskEnded)
+		err := s.do(func(st *state) {
+			if res = s.record(context.Background(), st, b); res != nil && ended {
+				s.unkept(st, b, res)
+			}
+		})
+		if ended {
 			res = errors.Join(res, s.late(rests))
 		}
 		return errors.Join(err, res)
